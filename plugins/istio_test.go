@@ -162,7 +162,7 @@ const v1 = "security.istio.io/v1"
 // beyondIstio has what meshproof refuses and Istio takes.
 var beyondIstio = []difference{
 	{"it names a gateway", "| `targetRef`, `targetRefs` | has them for gateways and waypoints, which meshproof does not prove |"},
-	{"meshproof cannot judge the attribute experimental.", "| `experimental.envoy.filters.` in `when` | asks for the metadata of any filter (`envoyFilterGenerator` in `authz/model/generator.go`) |"},
+	{"meshproof cannot judge the attribute experimental.", "| `experimental.envoy.filters.` in `when`, such as `experimental.envoy.filters.network.mysql_proxy[db.table]` | asks for what that filter of the sidecar wrote (dynamic metadata; `envoyFilterGenerator` in `authz/model/generator.go`). The lab has no such filter, and a sidecar has none by default |"},
 	{"meshproof cannot judge the header", "| a header that Envoy or a codec writes, such as `:scheme` | compares it like any other (`requestHeaderGenerator`) |"},
 	{"the name is not in brackets", "| a key such as `request.headersx[a]` or `request.headers[a][b]` | takes it, and then leaves the rule out of an ALLOW, and the field out of a DENY (`validateMapKey` in `pkg/config/security`, `checkError` in `authz/model/model.go`) |"},
 	{"has a slash: a trust domain has none", "| a slash in a value of `source.trustDomain` | refuses it in `trustDomains` alone (`ValidateAttribute`), and compares the beginning of the SPIFFE ID |"},

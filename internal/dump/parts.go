@@ -118,6 +118,7 @@ func (r *Resources) addBootstrap(o object) {
 		r.tellBeside(bootstrapConfig, "there are several, of Envoy %q and of Envoy %q: give the dump of one sidecar", r.Envoy, version)
 	}
 	r.Envoy = version
+	r.Nodes = append(r.Nodes, nodeOf(o))
 	if port, err := strconv.ParseUint(fmt.Sprint(get(getObject(getObject(getObject(o, "admin"), "address"), "socket_address"), "port_value")), 10, 16); err == nil {
 		r.AdminPort = uint32(port)
 	}

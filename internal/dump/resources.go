@@ -53,6 +53,8 @@ type Resources struct {
 	hiddenLayers, shownLayers []string
 	// Envoy is the version of the sidecar; empty where nothing names it.
 	Envoy string
+	// Nodes are the nodes of the bootstraps, one for each.
+	Nodes []Node
 }
 
 // Unattached are the filters of one inbound, without a listener.

@@ -83,12 +83,13 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 		return
 	}
 	c := chain{reader: r, in: Inbound{
-		Listener: l.Name,
-		Chain:    label,
-		Address:  address(l, socket, of.FilterChainMatch),
-		Match:    of.FilterChainMatch,
-		Default:  of == l.DefaultFilterChain,
-		Protocol: policy.TCP,
+		Listener:    l.Name,
+		Chain:       label,
+		Address:     address(l, socket, of.FilterChainMatch),
+		Destination: r.destinationOf(l, socket, of.FilterChainMatch),
+		Match:       of.FilterChainMatch,
+		Default:     of == l.DefaultFilterChain,
+		Protocol:    policy.TCP,
 	}}
 	c.readsSNI = r.inspectsTLS(l)
 	c.leads = r.leadsOf(l, of)

@@ -66,6 +66,9 @@ type Inbound struct {
 	// unspecified where every IP is served, the port is 0 where every port is. The zero
 	// value is an address that is no IP, such as the address of an internal listener.
 	Address netip.AddrPort
+	// Destination is the address of IPv4 that callers connect to. The zero value is an inbound of
+	// which the sidecar does not say it.
+	Destination netip.Addr
 	// Match is the chain's own match, with all criteria; nil where it has none.
 	Match *listenerv3.FilterChainMatch
 	// Default is set for the chain of connections that no other chain of the listener takes.

@@ -140,8 +140,8 @@ func (s *source) on(in cases.Inbound, enforced sidecar.Inbound) (*verdict.Readin
 		in.MTLS = mtls.Strict
 	}
 	in.TrustedHops = enforced.TrustedHops
-	if saysAddress(enforced) {
-		in.IP = enforced.Address.Addr()
+	if enforced.Destination.IsValid() {
+		in.IP = enforced.Destination
 	}
 	c := s.Case.Case
 	c.Name = fmt.Sprintf("%s on listener %s", in, enforced.Listener)
@@ -253,8 +253,8 @@ func (g *groups) add(s *source, in cases.Inbound, enforced sidecar.Inbound) erro
 			one.lost = append(one.lost, what+" behind RBAC: the workload sees another request than RBAC has judged")
 		}
 	}
-	if !saysAddress(enforced) && destination.IsAsked(reading.Inbounds()[0].Program.Program, one.lifted) {
-		one.lost = append(one.lost, "the policies or a filter ask for the address that callers connect to, and the listener does not say which address of IPv4 that is")
+	if !enforced.Destination.IsValid() && destination.IsAsked(reading.Inbounds()[0].Program.Program, one.lifted) {
+		one.lost = append(one.lost, "the policies or a filter ask for the address that callers connect to, and the sidecar does not say which address of IPv4 that is")
 	}
 	if why := reading.Inbounds()[0].Program.Tokens.With(g.keys).Difference(enforced.Tokens); why != "" && in.Protocol.Layer() == policy.L7 {
 		one.lost = append(one.lost, "the policies and the sidecar's filter for tokens (JWT) demand other tokens: "+why)
@@ -317,13 +317,6 @@ func asksForPath(p policy.Program) bool {
 	return false
 }
 
-// saysAddress reports whether a sidecar says at which address callers reach an inbound. The lab
-// has addresses of IPv4.
-func saysAddress(enforced sidecar.Inbound) bool {
-	ip := enforced.Address.Addr()
-	return ip.Is4() && !ip.IsUnspecified()
-}
-
 // asksForRequests reports whether a program looks at more than a connection shows.
 func asksForRequests(p policy.Program) bool {
 	for c := range p.Conditions() {
@@ -338,7 +331,9 @@ func asksForRequests(p policy.Program) bool {
 func (g *group) equals(other *group) bool {
 	in, otherIn := g.reading.Inbounds()[0], other.reading.Inbounds()[0]
 	own, others := in.Program, otherIn.Program
-	return own.JudgesPlaintext == others.JudgesPlaintext && own.Tokens.Equal(others.Tokens) && in.OnItsPort().Equal(otherIn.OnItsPort()) && g.lifted.Equal(other.lifted) && slices.Equal(g.lost, other.lost)
+	// A condition of the filters on the address holds on one inbound, and not on another.
+	lifted, otherLifted := destination.Settle(g.lifted, in.IP), destination.Settle(other.lifted, otherIn.IP)
+	return own.JudgesPlaintext == others.JudgesPlaintext && own.Tokens.Equal(others.Tokens) && in.OnItsPort().Equal(otherIn.OnItsPort()) && lifted.Equal(otherLifted) && slices.Equal(g.lost, other.lost)
 }
 
 // bytesOf returns the filters as text that equal filters share.

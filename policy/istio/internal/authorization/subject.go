@@ -157,18 +157,28 @@ var keys = map[string]string{
 	"source.trustDomain": "trustDomains", "source.ip": "ipBlocks", "remote.ip": "remoteIpBlocks", "request.auth.principal": "requestPrincipals", "destination.port": "ports",
 }
 
-// unbuilt are the keys of when that cannot be judged yet.
-var unbuilt = []string{"experimental.envoy.filters."}
+// ofFilters begins the keys of when that ask for the dynamic metadata of a filter of Envoy. Behind
+// it Istio reads the name of the filter and, in brackets, the name of what the filter wrote
+// (envoyFilterGenerator). Its only documented use is experimental.envoy.filters.network.mysql_proxy[db.table],
+// and a filter for the protocol of a database stands in no sidecar by default.
+const ofFilters = "experimental.envoy.filters."
+
+// refuseFilter says why what a filter wrote cannot be judged.
+func refuseFilter(key string) string {
+	filter, path, ok := cutBrackets(strings.TrimPrefix(key, "experimental."))
+	if !ok {
+		return fmt.Sprintf("the attribute %s names no filter with a name in brackets, as in experimental.envoy.filters.network.mysql_proxy[db.table]", key)
+	}
+	return fmt.Sprintf("meshproof cannot judge the attribute %s: it asks for what the filter %s of the sidecar wrote under %q (dynamic metadata), and the lab does not have that filter", key, filter, strings.Join(path, "]["))
+}
 
 // subjectOf returns the subject of a key of when, or the reason why there is none.
 func subjectOf(key string) (*subject, string) {
 	if s := subjects[cmp.Or(keys[key], key)]; s != nil && strings.Contains(key, ".") {
 		return s, ""
 	}
-	for _, prefix := range unbuilt {
-		if strings.HasPrefix(key, prefix) {
-			return nil, fmt.Sprintf("meshproof cannot judge the attribute %s yet", key)
-		}
+	if strings.HasPrefix(key, ofFilters) {
+		return nil, refuseFilter(key)
 	}
 	name, path, bracketed := cutBrackets(key)
 	switch {
