@@ -84,7 +84,7 @@ func (f Fuzzer) Run(ctx context.Context, limit Limit) (Report, error) {
 		r.limit.Disagreements = defaultDisagreements
 	}
 	r.askAll(ctx)
-	report := Report{Seed: f.Seed, Tally: r.tally, Worse: r.worse}
+	report := Report{Seed: f.Seed, Tally: r.tally, Worse: r.worse, Doubt: r.doubt}
 	if err := cmp.Or(context.Cause(ctx), r.err); err != nil {
 		return report, err
 	}
@@ -111,6 +111,7 @@ type run struct {
 	drawn    map[identity]bool
 	suspects []suspect
 	worse    []suite.AgainProblem
+	doubt    string
 	err      error
 }
 
@@ -175,6 +176,8 @@ func (r *run) count(t batch, found []suspect, err error) {
 	r.tally.Inbounds += t.Inbounds
 	r.tally.Decisions += t.Decisions
 	r.tally.Pushes += t.Pushes
+	r.tally.Doubted += t.Doubted
+	r.doubt = cmp.Or(r.doubt, t.doubt)
 	r.tally.Took = time.Since(r.began)
 	if r.fuzzer.Done != nil {
 		r.fuzzer.Done(r.tally)
@@ -203,7 +206,7 @@ func (f Fuzzer) isForeign() bool {
 // ask draws n sets and runs them in one push.
 func (r *run) ask(ctx context.Context, first, n int) (batch, []suspect, error) {
 	f := r.fuzzer
-	t := batch{Tally{Sets: n, Pushes: 1}, make([]identity, n)}
+	t := batch{Tally: Tally{Sets: n, Pushes: 1}, drawn: make([]identity, n)}
 	readings := make([]*verdict.Reading, n)
 	for i := range n {
 		number := uint64(first + i)
@@ -231,6 +234,9 @@ func (r *run) ask(ctx context.Context, first, n int) (batch, []suspect, error) {
 		switch {
 		case r.Fault:
 			return batch{}, nil, cmp.Or(context.Cause(ctx), fmt.Errorf("differential: %s: %w", r.Case.Name, r.Err))
+		case r.OnlyDoubted():
+			t.Doubted++
+			t.doubt = cmp.Or(t.doubt, fmt.Sprintf("set %d: %s", first+i, r.Failures()[0]))
 		case r.Failed():
 			found = append(found, suspect{uint64(first + i), readings[i], r.Failures()})
 		}
@@ -252,6 +258,7 @@ func (r *run) ask(ctx context.Context, first, n int) (batch, []suspect, error) {
 type batch struct {
 	Tally
 	drawn []identity
+	doubt string
 }
 
 // identity tells drawn sets apart.

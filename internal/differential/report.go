@@ -17,6 +17,9 @@ import (
 // that were drawn before with the same policies and workloads.
 type Tally struct {
 	Sets, Distinct, Inbounds, Decisions, Pushes int
+	// Doubted are the sets that were asked and decided as specified, and are not verified all the same,
+	// see [result.Case.OnlyDoubted].
+	Doubted int
 	// Took is the time since the beginning, without the time for examining.
 	Took time.Duration
 }
@@ -38,10 +41,12 @@ type Report struct {
 	// Worse are the answers that a foreign compiler gave when it was asked again, and that were
 	// worse than the first ones.
 	Worse []suite.AgainProblem
+	// Doubt says why the first of the doubted sets is not verified.
+	Doubt string
 }
 
-// Holds reports whether every set was decided as specified, however often it was asked.
-func (r Report) Holds() bool { return len(r.Disagreements)+len(r.Worse) == 0 }
+// Holds reports whether every set was decided as specified and verified, however often it was asked.
+func (r Report) Holds() bool { return len(r.Disagreements)+len(r.Worse)+r.Doubted == 0 }
 
 // Disagreement is a set that was not decided as specified.
 type Disagreement struct {
@@ -105,6 +110,9 @@ func (r Report) WriteText(w io.Writer, p terminal.Paint) {
 	}
 	for _, worse := range r.Worse {
 		fmt.Fprintf(w, "%s %s\n", p.Mark(false), p.Red(terminal.Printable(worse.String())))
+	}
+	if r.Doubted > 0 {
+		fmt.Fprintf(w, "%s %s not verified on this Envoy, although no decision differs; the first is %s\n", p.Mark(false), terminal.Count(r.Doubted, "set"), terminal.Printable(r.Doubt))
 	}
 	fmt.Fprintf(w, "%s %s", p.Mark(r.Holds()), r.Tally)
 	if n := len(r.Disagreements); n > 0 {

@@ -36,6 +36,9 @@ type Examination struct {
 	// Unread names what nothing can be said of, one line each: a part of a filter that no
 	// policy can ask for, or classes that are incomplete.
 	Unread []string
+	// Doubts is the number of lines of Unread that are about the Envoy alone: it reads a regular
+	// expression of the filters otherwise than later releases, see [openregex.Doubt].
+	Doubts int
 	// Classes is the number of classes of requests. Differing is the number of classes that
 	// the filters decide otherwise than the policies.
 	Classes, Differing int
@@ -80,6 +83,7 @@ func (x *Examination) inbound(in verdict.Inbound, filters xds.Filters, sample in
 	cover := classes.Of(in.Surface(), in.Program.Program, program)
 	if doubt := openregex.Doubt(filters, x.Reading.Case.Normalization, x.Reading.Envoy()); doubt != "" && !openregex.Settled(cover, in.Program.Program, filters) {
 		lost = append(lost, doubt)
+		x.Doubts++
 	}
 	lost = append(lost, otherTargets(filters)...)
 	for _, part := range lost {

@@ -94,8 +94,8 @@ func TestOpenRegex(t *testing.T) {
 		}
 		for _, fixed := range []bool{true, false} {
 			x := examination.Of(reading.On(behavior.Set{}.With(behavior.RegexBytes, fixed)), []xds.Filters{{HTTP: []*httprbacv3.RBAC{filter}}}, true, 2)
-			if doubted := strings.Contains(strings.Join(x.Unread, "\n"), "does not match a byte that is no UTF-8"); doubted != (open && !fixed) {
-				t.Errorf("%s, fixed %t: unread %q", expression, fixed, x.Unread)
+			if doubted := strings.Contains(strings.Join(x.Unread, "\n"), "does not match a byte that is no UTF-8"); doubted != (open && !fixed) || doubted != (x.Doubts == 1) {
+				t.Errorf("%s, fixed %t: %d doubts, unread %q", expression, fixed, x.Doubts, x.Unread)
 			}
 		}
 	}

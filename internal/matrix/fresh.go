@@ -116,6 +116,9 @@ func (u *underway) fresh(ctx context.Context) *result.Case {
 			out.Drawn.Problems = append(out.Drawn.Problems, fmt.Sprintf("set %d: %s", d.Set, problem))
 		}
 	}
+	if drawn.Doubted > 0 {
+		out.Drawn.Problems = append(out.Drawn.Problems, fmt.Sprintf("%s not verified: %s", terminal.Count(drawn.Doubted, "set"), drawn.Doubt))
+	}
 	quiet := u.runner
 	quiet.Done = nil
 	for _, r := range quiet.Run(ctx, source.mustRefuse(s.Sets)...) {

@@ -58,6 +58,9 @@ type Case struct {
 	// Examination says what the filters of a foreign compiler come to; nil where meshproof's
 	// own compiler made them.
 	Examination *Examination
+	// Doubts is the number of those of Examination.Unread that are about the Envoy alone, which
+	// reads a regular expression otherwise than later releases.
+	Doubts int
 	// Drawn says which policies were drawn at random; nil for a case that was written.
 	Drawn *Drawn
 	// Counters is what the counters of each inbound moved by.
@@ -81,6 +84,13 @@ type Examination struct {
 	// Unread names the parts of the filters that nothing can be said of. Wrong names the
 	// classes that the filters decide otherwise than the policies.
 	Unread, Wrong []string
+}
+
+// OnlyDoubted reports whether all that failed is that this Envoy reads regular expressions of the
+// filters otherwise than later releases: what was asked was decided as specified.
+func (c Case) OnlyDoubted() bool {
+	x := c.Examination
+	return x != nil && c.Doubts > 0 && !c.Fault && len(c.Failures()) == c.Doubts && len(x.Unread) == c.Doubts
 }
 
 // Drawn are sets of policies that were drawn at random. The problems are in [Case.Err] too.

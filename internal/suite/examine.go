@@ -47,7 +47,7 @@ func (r *run) examine(ctx context.Context) {
 		return
 	}
 	found := &result.Examination{Classes: x.Classes, Unread: x.Unread}
-	r.result.Examination = found
+	r.result.Examination, r.result.Doubts = found, x.Doubts
 	errs := []error{r.result.Err}
 	for _, part := range x.Unread {
 		errs = append(errs, fmt.Errorf("%w: %s", ErrUnread, part))

@@ -1,0 +1,20 @@
+package differential
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/terminal"
+)
+
+// A set that this Envoy leaves in doubt does not hold, and is counted apart from those that are
+// decided otherwise.
+func TestDoubtedSetsDoNotHold(t *testing.T) {
+	t.Parallel()
+	r := Report{Tally: Tally{Sets: 64, Distinct: 64, Doubted: 2}, Doubt: "set 7: web/8080: in doubt"}
+	var b strings.Builder
+	r.WriteText(&b, terminal.Paint(false))
+	if r.Holds() || !strings.HasPrefix(b.String(), "✗ 2 sets not verified on this Envoy, although no decision differs; the first is set 7: web/8080: in doubt\n✗ 64 sets") {
+		t.Errorf("holds %t:\n%s", r.Holds(), b.String())
+	}
+}
