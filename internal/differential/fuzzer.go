@@ -165,6 +165,7 @@ func (r *run) count(t batch, found []suspect, err error) {
 		r.err = err
 	}
 	r.suspects = append(r.suspects, found...)
+	r.tally.Suspects = len(r.suspects)
 	if err != nil {
 		return
 	}

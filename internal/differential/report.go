@@ -20,6 +20,9 @@ type Tally struct {
 	// Doubted are the sets that were asked and decided as specified, and are not verified all the same,
 	// see [result.Case.OnlyDoubted].
 	Doubted int
+	// Suspects are the sets that were not decided as specified beside others of their push. They
+	// are known where a run breaks off before they are examined.
+	Suspects int
 	// Took is the time since the beginning, without the time for examining.
 	Took time.Duration
 }
@@ -69,8 +72,12 @@ type Disagreement struct {
 // String says how much was done, and how fast.
 func (t Tally) String() string {
 	sets, decisions := t.Rate()
-	return fmt.Sprintf("%s of policies (%d different) on %s, %s in %s: %.0f sets/s, %.0f decisions/s in %s", terminal.Count(t.Sets, "set"), t.Distinct, terminal.Count(t.Inbounds, "inbound"),
-		terminal.Count(t.Decisions, "decision"), terminal.Plural(t.Pushes, "push", "pushes"), sets, decisions, t.Took.Round(time.Millisecond))
+	suspects := ""
+	if t.Suspects > 0 {
+		suspects = fmt.Sprintf(", %d of them not decided as specified", t.Suspects)
+	}
+	return fmt.Sprintf("%s of policies (%d different) on %s, %s in %s: %.0f sets/s, %.0f decisions/s in %s%s", terminal.Count(t.Sets, "set"), t.Distinct, terminal.Count(t.Inbounds, "inbound"),
+		terminal.Count(t.Decisions, "decision"), terminal.Plural(t.Pushes, "push", "pushes"), sets, decisions, t.Took.Round(time.Millisecond), suspects)
 }
 
 // Export writes a case file for each disagreement into a folder, which is made where there

@@ -7,6 +7,17 @@ import (
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
+// A run that breaks off says how many sets were not decided as specified until then.
+func TestTallyNamesSuspects(t *testing.T) {
+	t.Parallel()
+	if text := (Tally{Sets: 64, Suspects: 2}).String(); !strings.HasSuffix(text, ", 2 of them not decided as specified") {
+		t.Error(text)
+	}
+	if text := (Tally{Sets: 64}).String(); strings.Contains(text, "not decided") {
+		t.Error(text)
+	}
+}
+
 // A set that this Envoy leaves in doubt does not hold, and is counted apart from those that are
 // decided otherwise.
 func TestDoubtedSetsDoNotHold(t *testing.T) {

@@ -21,23 +21,23 @@ func TestDNSSANs(t *testing.T) {
 		want     []string
 	}{
 		{"exact and prefix", each(attribute.DNSSAN.Exact("web.example"), attribute.DNSSAN.Prefix("api.")), []string{
-			"any other dns-san: spiffe://trust-domain.mesh/any",
-			"dns-san api.…: spiffe://trust-domain.mesh/any api.any",
-			"dns-san web.example: spiffe://trust-domain.mesh/any web.example",
+			"any other dns-san: spiffe://trust-domain.mesh/ns/any/sa/any",
+			"dns-san api.…: spiffe://trust-domain.mesh/ns/any/sa/any api.any",
+			"dns-san web.example: spiffe://trust-domain.mesh/ns/any/sa/any web.example",
 		}},
 		{"a caller without a URI SAN has no DNS SAN", each(attribute.Identity.Exact(""), attribute.Identity.Prefix("spiffe://"), attribute.DNSSAN.Exact("web.example")), []string{
 			"identity , any other dns-san:",
 			"no any other identity: the 2 matchers inside it leave nothing of it",
-			"identity spiffe://…, any other dns-san: spiffe://trust-domain.mesh/any",
-			"identity spiffe://…, dns-san web.example: spiffe://trust-domain.mesh/any web.example",
+			"identity spiffe://…, any other dns-san: spiffe://trust-domain.mesh/ns/any/sa/any",
+			"identity spiffe://…, dns-san web.example: spiffe://trust-domain.mesh/ns/any/sa/any web.example",
 		}},
 		{"any DNS SAN and an empty one", each(attribute.DNSSAN.Prefix(""), attribute.DNSSAN.Exact("")), []string{
-			"any other dns-san: spiffe://trust-domain.mesh/any",
-			"dns-san … but not : spiffe://trust-domain.mesh/any any",
+			"any other dns-san: spiffe://trust-domain.mesh/ns/any/sa/any",
+			"dns-san … but not : spiffe://trust-domain.mesh/ns/any/sa/any any",
 			`no dns-san : no request has the dns-san ""`,
 		}},
 		{"both", []policy.Program{{Gates: []policy.Gate{{Rules: []policy.Rule{rule(policy.Allow, "both", policy.And{friend, attribute.DNSSAN.Exact("web.example")})}}}}}, []string{
-			"any other identity: spiffe://td/any",
+			"any other identity: spiffe://td/ns/any/sa/any",
 			"identity spiffe://td/a, any other dns-san: spiffe://td/a",
 			"identity spiffe://td/a, dns-san web.example: spiffe://td/a web.example",
 		}},

@@ -131,7 +131,8 @@ func (d *callerSpace) soundID(identity string) error {
 	}
 }
 
-// complete prefers the known trust domains, and identities with a path.
+// complete prefers the known trust domains, and identities of the form that meshes on Kubernetes
+// give to a service account.
 func (d *callerSpace) complete(key string, n int) []string {
 	if d.perName && key == "" {
 		return []string{""}
@@ -161,20 +162,40 @@ func (d *callerSpace) completeName(prefix string, n int) []string {
 	case !isID:
 		return []string{prefix + name, prefix}
 	case strings.HasSuffix(rest, "/"):
-		return []string{prefix + name, prefix + "sa/" + name}
+		return append(accounts(prefix, name), prefix+name, prefix+"sa/"+name)
 	case strings.Contains(rest, "/"):
-		return []string{prefix + "/" + name, prefix, prefix + "-" + name}
+		return append(accounts(prefix+"/", name), prefix+"/"+name, prefix, prefix+"-"+name)
 	}
 	var out []string
+	in := func(td string) {
+		out = append(append(out, accounts(scheme+td+"/", name)...), scheme+td+"/"+name)
+	}
 	for _, td := range d.known {
 		if strings.HasPrefix(td, rest) {
-			out = append(out, scheme+td+"/"+name)
+			in(td)
 		}
 	}
 	if rest == "" {
-		return append(out, scheme+foreignDomain+"/"+name)
+		in(foreignDomain)
+		return out
 	}
 	return append(out, prefix+"/"+name, prefix+"x/"+name, prefix)
+}
+
+// accounts returns the identity of a service account that begins with a prefix, which ends with a
+// slash; none where the prefix is no part of such an identity.
+func accounts(prefix, name string) []string {
+	steps := strings.Split(strings.TrimPrefix(prefix, scheme), "/")
+	switch n := len(steps); {
+	case n == 2:
+		return []string{prefix + "ns/" + name + "/sa/" + name}
+	case n == 3 && steps[1] == "ns":
+		return []string{prefix + name + "/sa/" + name}
+	case n == 4 && steps[1] == "ns":
+		return []string{prefix + "sa/" + name}
+	default:
+		return nil
+	}
 }
 
 func (d *callerSpace) around(p pattern, witness string) []variant {

@@ -42,12 +42,12 @@ func TestNeighbours(t *testing.T) {
 		"/metrics/": true, "/metrics/x": true, "/metrics?x=1": true,
 		"/metricsx": false, "/metrics-evil/x": false, "/Metrics": false, "/metric": false, "/": false, "/x?/metrics": false,
 		"HEAD": false, "get": false, "GETS": false,
-		"spiffe://td/ns/observability/any/x": true, "spiffe://td/ns/observability/anyx": true,
-		"spiffe://td/ns/observability-evil/any": false, "spiffe://td/ns/observability2": false, "spiffe://td/ns/observability": false,
-		"spiffe://td/ns/Observability/any": false, "spiffe://td/ns/observabilit/any": false, "spiffe://td/ns/observabilit": false,
-		"spiffe://td/ns": false, "spiffe://td/ns/any": false,
-		"spiffe://td.evil/ns/observability/any": false, "spiffe://other.example/ns/observability/any": false,
-		"spiffe://td/ns/observability/any,spiffe://td/any": true, "spiffe://td/any,spiffe://td/ns/observability/any": false,
+		"spiffe://td/ns/observability/sa/any/x": true, "spiffe://td/ns/observability/sa/anyx": true,
+		"spiffe://td/ns/observability-evil/sa/any": false, "spiffe://td/ns/observability2": false, "spiffe://td/ns/observability": false,
+		"spiffe://td/ns/Observability/sa/any": false, "spiffe://td/ns/observabilit/sa/any": false, "spiffe://td/ns/observabilit": false,
+		"spiffe://td/ns": false, "spiffe://td/ns/sa/any": false,
+		"spiffe://td.evil/ns/observability/sa/any": false, "spiffe://other.example/ns/observability/sa/any": false,
+		"spiffe://td/ns/observability/sa/any,spiffe://td/ns/any/sa/any": true, "spiffe://td/ns/any/sa/any,spiffe://td/ns/observability/sa/any": false,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("in the class of the witness (-want +got):\n%s", diff)
@@ -92,7 +92,7 @@ func TestHiddenMatcherIsANeighbour(t *testing.T) {
 	for _, n := range cover.Neighbours(0) {
 		requests = append(requests, n.Request)
 	}
-	for _, want := range []string{"spiffe://td/hidden", "spiffe://td/any"} {
+	for _, want := range []string{"spiffe://td/hidden", "spiffe://td/ns/any/sa/any"} {
 		if !slices.ContainsFunc(requests, func(r policy.Request) bool { return slices.Equal(r.URIs, []string{want}) }) {
 			t.Errorf("%s is not asked: %+v", want, requests)
 		}
