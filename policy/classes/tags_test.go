@@ -112,17 +112,17 @@ func TestNeighboursOfNames(t *testing.T) {
 		got[n.Why+": "+names] = n.Class == at
 	}
 	want := map[string]bool{
-		"one name more: spiffe://td/ns/any/sa/any kuma://env/dev kuma://env/prod":             false,
+		"one name more: spiffe://td/ns/any/sa/any kuma://env/dev kuma://env/prod":                        false,
 		"one name more: spiffe://td/ns/any/sa/any kuma://env/dev spiffe://other.example/ns/any1/sa/any1": true,
-		"one name less: spiffe://td/ns/any/sa/any":                                            false,
-		"a name as a DNS SAN: spiffe://td/ns/any/sa/any DNS kuma://env/dev":                   true,
-		"a longer name: spiffe://td/ns/any/sa/any kuma://env/dev-evil":                        false,
-		"a longer name: spiffe://td/ns/any/sa/any kuma://env/dev2":                            false,
-		"a longer name: spiffe://td/ns/any/sa/any kuma://env/devx":                            false,
-		"a child: spiffe://td/ns/any/sa/any kuma://env/dev/x":                                 false,
-		"another case: spiffe://td/ns/any/sa/any kuma://env/Dev":                              false,
-		"a shorter name: spiffe://td/ns/any/sa/any kuma://env/de":                             false,
-		"the parent: spiffe://td/ns/any/sa/any kuma://env":                                    false,
+		"one name less: spiffe://td/ns/any/sa/any":                                                       false,
+		"a name as a DNS SAN: spiffe://td/ns/any/sa/any DNS kuma://env/dev":                              true,
+		"a longer name: spiffe://td/ns/any/sa/any kuma://env/dev-evil":                                   false,
+		"a longer name: spiffe://td/ns/any/sa/any kuma://env/dev2":                                       false,
+		"a longer name: spiffe://td/ns/any/sa/any kuma://env/devx":                                       false,
+		"a child: spiffe://td/ns/any/sa/any kuma://env/dev/x":                                            false,
+		"another case: spiffe://td/ns/any/sa/any kuma://env/Dev":                                         false,
+		"a shorter name: spiffe://td/ns/any/sa/any kuma://env/de":                                        false,
+		"the parent: spiffe://td/ns/any/sa/any kuma://env":                                               false,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("in the class of the witness (-want +got):\n%s", diff)
