@@ -110,7 +110,11 @@ func (o *advisoriesOptions) readings(paths []string) ([]*verdict.Reading, error)
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	subjects, _, err := o.source.casesInFull(paths)
+	files, s, err := o.source.open(paths)
+	if err != nil {
+		return nil, err
+	}
+	subjects, _, err := o.source.casesOf(files, s)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 func newLint() *cobra.Command {
-	var source sourceOptions
+	source := sourceOptions{routing: true}
 	var output outputFormat
 	var ignored []string
 	cmd := &cobra.Command{
@@ -23,11 +23,15 @@ kind of warning has a section in docs/lint.md. Exit status 1 where there is a wa
   meshproof lint policies/ --output sarif --ignore host-without-port`,
 		Args: needPath,
 		RunE: func(cmd *cobra.Command, paths []string) error {
-			all, _, err := source.casesInFull(paths)
+			files, s, err := source.open(paths)
 			if err != nil {
 				return err
 			}
-			found, err := findings.Of(all, ignored)
+			all, _, err := source.casesOf(files, s)
+			if err != nil {
+				return err
+			}
+			found, err := findings.Of(all, files.Meshes(s), ignored)
 			if err != nil {
 				return err
 			}

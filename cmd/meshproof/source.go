@@ -144,15 +144,7 @@ func (o *sourceOptions) cases(paths []string) ([]lab.Case, *lab.Files, error) {
 	return all, files, o.nothingLeft(err)
 }
 
-// casesInFull returns the cases with inbounds for all policies.
-func (o *sourceOptions) casesInFull(paths []string) ([]lab.Case, lab.Population, error) {
-	files, s, err := o.open(paths)
-	if err != nil {
-		return nil, lab.Population{}, err
-	}
-	return o.casesOf(files, s)
-}
-
+// casesOf returns the cases with inbounds for all policies.
 func (o *sourceOptions) casesOf(files *lab.Files, s lab.Surroundings) ([]lab.Case, lab.Population, error) {
 	all, population, err := files.CasesInFull(s)
 	if err == nil {

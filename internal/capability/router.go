@@ -34,6 +34,9 @@ type Routing interface {
 	// Definitions returns what the documents say beside the outbound sides.
 	Definitions() []routing.Definition
 	// Mismatches returns what names a route that no workload has together with it, so that it
-	// has no effect anywhere. The workloads are all that there are, each as Outbounds takes it.
+	// has no effect anywhere, and the backends that do not exist. The workloads are all that there are,
+	// each as Outbounds takes it.
 	Mismatches(workloads []policy.Inbound) []routing.Ignored
+	// Parts returns the parts of the routes and timeouts that may have an effect on a workload.
+	Parts() []routing.Part
 }

@@ -57,7 +57,7 @@ type Route struct {
 // Limit is a bound on a time, with its origin.
 type Limit struct {
 	Bound routing.Bound `json:"bound"`
-	// Time is a time as Go writes it, and "none" for no limit.
+	// Time is a time as Go writes it, or "no limit".
 	Time string `json:"time"`
 	// By is the policy that says so, and "default" for the default of the mesh.
 	By    string `json:"by"`
@@ -207,7 +207,7 @@ func misses(when policy.Condition, r *policy.Request) (out []string) {
 }
 
 func limitOf(bound routing.Bound, l routing.Limit) Limit {
-	out := Limit{Bound: bound, Time: "none", By: cmp.Or(l.Origin, "default"), Place: l.Place}
+	out := Limit{Bound: bound, Time: "no limit", By: cmp.Or(l.Origin, "default"), Place: l.Place}
 	if l.Time != 0 {
 		out.Time = l.Time.String()
 	}

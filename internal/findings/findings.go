@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/routelint"
 	"github.com/meshproof/meshproof/internal/sarif"
 	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -34,15 +35,24 @@ type Finding struct {
 // List is in order of the places, each warning once.
 type List []Finding
 
-// Of returns the warnings about the cases without those of the ignored kinds. A case whose
-// policies must be refused has none. Its error joins the errors of all refused policies.
-func Of(all []lab.Case, ignored []string) (List, error) {
+// Of returns the warnings about the cases, and about the routes and timeouts of the meshes, without those of
+// the ignored kinds. A case whose policies must be refused has none. Its error joins the errors of all
+// refused policies.
+func Of(all []lab.Case, meshes []lab.Mesh, ignored []string) (List, error) {
 	for _, kind := range ignored {
 		if warning.About[warning.Kind(kind)] == "" {
 			return nil, unknown(kind)
 		}
 	}
 	out := List{}
+	add := func(warnings []policy.Warning, of string, expected []string) {
+		for _, w := range warnings {
+			one := Finding{Warning: w, Case: of, Expected: slices.ContainsFunc(expected, func(text string) bool { return strings.Contains(w.String(), text) })}
+			if !slices.Contains(ignored, string(w.Kind)) && !slices.Contains(out, one) {
+				out = append(out, one)
+			}
+		}
+	}
 	var errs []error
 	for _, c := range all {
 		if c.ExpectError != "" {
@@ -55,15 +65,26 @@ func Of(all []lab.Case, ignored []string) (List, error) {
 		if c.Among != nil {
 			reading.LintAmong(c.Among)
 		}
-		for _, w := range reading.Warnings() {
-			one := Finding{Warning: w, Expected: slices.ContainsFunc(c.ExpectWarnings, func(text string) bool { return strings.Contains(w.String(), text) })}
-			if !c.Generated {
-				one.Case = c.Name
-			}
-			if !slices.Contains(ignored, string(w.Kind)) && !slices.Contains(out, one) {
-				out = append(out, one)
-			}
+		name := c.Name
+		if c.Generated {
+			name = ""
 		}
+		add(reading.Warnings(), name, c.ExpectWarnings)
+	}
+	for _, m := range meshes {
+		senders, _, err := m.SendersInFull(m.Surroundings)
+		if errs = append(errs, err); err != nil || len(senders) == 0 {
+			continue
+		}
+		var workloads []policy.Inbound
+		for _, s := range senders {
+			workloads = append(workloads, s.Workload)
+		}
+		var expected []string
+		if m.StateCase() {
+			expected = m.Cases[0].ExpectWarnings
+		}
+		add(routelint.Of(senders[0].Routing, workloads), m.Case, expected)
 	}
 	return out, errors.Join(errs...)
 }

@@ -31,7 +31,7 @@ func lint(t *testing.T, text string, ignored ...string) (findings.List, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return findings.Of(all, ignored)
+	return findings.Of(all, files.Meshes(lab.Surroundings{}), ignored)
 }
 
 // Each kind of warning has a section of docs/lint.md, in the order of the names, with a case

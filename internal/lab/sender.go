@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/routing"
+	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -142,7 +143,7 @@ func (f *Files) senders(s Surroundings, workloads []policy.Inbound, made []Made)
 	if err != nil || set == nil {
 		return nil, err
 	}
-	var mismatches []routing.Ignored
+	mismatches := set.Mismatches(nil)
 	if len(f.workloads) > 0 && made == nil {
 		mismatches = append(set.Mismatches(workloads), idleServices(set, slices.Concat(f.Inbounds()...))...)
 	}
@@ -169,7 +170,7 @@ func (f *Files) senders(s Surroundings, workloads []policy.Inbound, made []Made)
 func idleServices(set capability.Routing, inbounds []policy.Inbound) (out []routing.Ignored) {
 	for _, d := range set.Definitions() {
 		if d.Port && len(inbounds) > 0 && len(set.Behind(d.Of, inbounds)) == 0 {
-			out = append(out, routing.Ignored{Origin: d.Of, Place: d.Place, Reason: "none of the inbounds is behind it: its requests are answered 503, or the Dataplanes behind it are not in the files"})
+			out = append(out, routing.Ignored{Origin: d.Of, Place: d.Place, Kind: warning.SelectsNothing, Reason: "none of the inbounds is behind it: its requests are answered 503, or the Dataplanes behind it are not in the files"})
 		}
 	}
 	return out

@@ -28,7 +28,6 @@ import (
 	"github.com/meshproof/meshproof/internal/routingconfig"
 	"github.com/meshproof/meshproof/internal/script"
 	"github.com/meshproof/meshproof/internal/verdict"
-	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -41,6 +40,9 @@ type Reading struct {
 	Expected []Expectation
 	// Warnings are the mismatches, which have no effect on any workload.
 	Warnings []policy.Warning
+	// Set has the routes, timeouts and services, and Workloads are all of the case.
+	Set       capability.Routing
+	Workloads []policy.Inbound
 }
 
 // Sidecar is the sidecar of a workload, as the harness takes it, and as the policies see it.
@@ -63,14 +65,13 @@ func Read(r *verdict.Reading) (*Reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Reading{}
-	var workloads []policy.Inbound
+	out := &Reading{Set: set}
 	for _, peer := range c.Options.Peers {
 		w := policy.Inbound{Workload: peer.Workload}
 		if i := slices.IndexFunc(c.Inbounds, func(in cases.Inbound) bool { return in.Workload.Name == peer.Workload.Name }); i >= 0 {
 			w = c.Inbounds[i].Inbound
 		}
-		workloads = append(workloads, w)
+		out.Workloads = append(out.Workloads, w)
 		if !slices.ContainsFunc(c.RoutedRequests, func(p casefile.RoutedRequest) bool { return p.From == peer.Workload.Name }) {
 			continue
 		}
@@ -82,8 +83,8 @@ func Read(r *verdict.Reading) (*Reading, error) {
 		s.caller.Template.URIs = []string{peer.Identity.String()}
 		out.Sidecars = append(out.Sidecars, s)
 	}
-	for _, m := range set.Mismatches(workloads) {
-		out.Warnings = append(out.Warnings, policy.Warning{Kind: warning.SelectsNothing, Place: m.Place, Policy: m.Origin, Message: m.Reason})
+	for _, m := range set.Mismatches(out.Workloads) {
+		out.Warnings = append(out.Warnings, policy.Warning{Kind: m.Kind, Place: m.Place, Policy: m.Origin, Message: m.Reason})
 	}
 	return out, out.expect(c.RoutedRequests)
 }

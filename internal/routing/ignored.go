@@ -1,5 +1,7 @@
 package routing
 
+import "github.com/meshproof/meshproof/internal/warning"
+
 // Ignored is a policy, or a part of one, that has no effect on a sidecar.
 type Ignored struct {
 	// Origin is the identifier of the policy.
@@ -7,8 +9,22 @@ type Ignored struct {
 	// Place is "file:line" of the policy, or "file:line: field" of the part.
 	Place  string
 	Reason string
+	// Kind is the kind of warning where it has no effect on any sidecar; empty where that is a
+	// limit of the lab, and no fault of the policy.
+	Kind warning.Kind
 	// Missing is true where the policy names something that no document describes.
 	Missing bool
+}
+
+// Part is a rule of a route, or a limit of a timeout, which has an effect on some sidecar or on none.
+type Part struct {
+	// Origin is the identifier of the policy.
+	Origin string
+	// Place is "file:line: field", Sends that of the backends of a rule. Item and Policy are those of
+	// what the part is in, as [Ignored] has them.
+	Place, Sends, Item, Policy string
+	// Limit is true for a limit.
+	Limit bool
 }
 
 // String names the place, the policy and the reason.

@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/internal/exchange"
 	"github.com/meshproof/meshproof/internal/progress"
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/routelint"
 	"github.com/meshproof/meshproof/internal/routeverdict"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -42,6 +43,10 @@ func (r *run) readRoutes() bool {
 		return false
 	}
 	if r.routes = routes; routes != nil {
+		// A case that states its warnings is held against all of them, as lint does.
+		if c := r.reading.Case; c.ExpectWarnings != nil {
+			routes.Warnings = routelint.Of(routes.Set, routes.Workloads)
+		}
 		r.result.Warnings = append(r.result.Warnings, routes.Warnings...)
 		for i, s := range routes.Sidecars {
 			if r.runner.Sidecar != nil {

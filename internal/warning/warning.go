@@ -22,8 +22,10 @@ const (
 	HostWithoutPort         Kind = "host-without-port"
 	HTTPOnTCP               Kind = "http-on-tcp"
 	IdleDefaultDeny         Kind = "idle-default-deny"
+	LimitWithoutEffect      Kind = "limit-without-effect"
 	LinesJoined             Kind = "lines-joined"
 	ManyTags                Kind = "many-tags"
+	MissingBackend          Kind = "missing-backend"
 	MutualAuthentication    Kind = "mutual-authentication"
 	NegativeWithoutIdentity Kind = "negative-without-identity"
 	NeverMatches            Kind = "never-matches"
@@ -39,6 +41,7 @@ const (
 	PortOfNoInbound         Kind = "port-of-no-inbound"
 	PrefixInsideName        Kind = "prefix-inside-name"
 	ProbesRefused           Kind = "probes-refused"
+	RouteNotReached         Kind = "route-not-reached"
 	RouteNotServed          Kind = "route-not-served"
 	RouteOpened             Kind = "route-opened"
 	RoutesTie               Kind = "routes-tie"
@@ -70,8 +73,10 @@ var About = map[Kind]string{
 	HostWithoutPort:         "A host without a port, which a caller evades with one",
 	HTTPOnTCP:               "A field of HTTP, and an inbound on tcp",
 	IdleDefaultDeny:         "A default deny of a direction without rules, which closes nothing",
+	LimitWithoutEffect:      "A limit of time that no request meets",
 	LinesJoined:             "A refused value of a header whose lines Envoy joins",
 	ManyTags:                "A client with two tags that the full legacy compiler denies",
+	MissingBackend:          "A backend of a route that is not there",
 	MutualAuthentication:    "A demand for authentication that a later release of Cilium drops",
 	NegativeWithoutIdentity: "An allow that only says who does not call",
 	NeverMatches:            "A value that no request has",
@@ -87,6 +92,7 @@ var About = map[Kind]string{
 	PortOfNoInbound:         "A port that no selected workload has",
 	PrefixInsideName:        "A prefix of an identity that ends inside a name",
 	ProbesRefused:           "A Server whose routes let the probes of the kubelet in no more",
+	RouteNotReached:         "A rule of a route that no request takes",
 	RouteNotServed:          "A route of a kind that requests to its Server do not take",
 	RouteOpened:             "A policy of a route whose Server is open for all routes",
 	RoutesTie:               "Two routes of which the older one counts",

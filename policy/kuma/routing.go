@@ -66,5 +66,5 @@ func (r routes) Mismatches(workloads []policy.Inbound) (out []routing.Ignored) {
 	for _, mesh := range slices.Sorted(maps.Keys(ofMesh)) {
 		out = append(out, r.Resources.Mismatches(mesh, ofMesh[mesh])...)
 	}
-	return out
+	return append(out, r.MissingBackends("")...)
 }

@@ -78,10 +78,7 @@ func (d Document) decode(v reflect.Value) error {
 	case reflect.PointerTo(v.Type()).Implements(unmarshalerType):
 		return d.placed(v.Addr().Interface().(unmarshaler).UnmarshalManifest(d))
 	case reflect.PointerTo(v.Type()).Implements(textUnmarshalerType):
-		if d.node.kind != text {
-			return d.mismatch("text")
-		}
-		return d.placed(v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(d.node.scalar)))
+		return d.decodeText(v.Addr().Interface().(encoding.TextUnmarshaler))
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -100,6 +97,19 @@ func (d Document) decode(v reflect.Value) error {
 		}
 	}
 	return d.decodeScalar(v)
+}
+
+// decodeText decodes text. A number or a boolean is refused for what is wrong with its value, so that nobody puts
+// a value in quotes that is wrong in quotes too.
+func (d Document) decodeText(into encoding.TextUnmarshaler) error {
+	scalar := d.node.kind == integer || d.node.kind == float || d.node.kind == boolean
+	if d.node.kind != text && !scalar {
+		return d.mismatch("text")
+	}
+	if err := d.placed(into.UnmarshalText([]byte(d.node.scalar))); err != nil || !scalar {
+		return err
+	}
+	return d.mismatch("text")
 }
 
 // nullable reports whether a field of the kind counts as absent where it has no value.

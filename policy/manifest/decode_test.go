@@ -156,7 +156,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"map:\n  a: b\n  kuma.io/mesh: 1":      `p.yaml:3: map["kuma.io/mesh"]: expected text, found the number 1: put it in quotes`,
 		"listPtr:\n- nested:\n    color: blue": `p.yaml:3: listPtr[0].nested.color: color "blue" is unknown: use red`,
 		"color: [red]":                         "p.yaml:1: color: expected text, found a list",
-		"color: 1":                             "p.yaml:1: color: expected text, found the number 1: put it in quotes",
+		"color: 1":                             `p.yaml:1: color: color "1" is unknown: use red`,
 		"colors:\n  x: blue":                   `p.yaml:2: colors.x: color "blue" is unknown: use red`,
 		"words: {a: b}":                        "p.yaml:1: words: expected a list, found a mapping",
 		"words:\n- a\n- 1":                     "p.yaml:3: words[1]: expected text, found the number 1: put it in quotes",

@@ -42,7 +42,8 @@ type mesh struct {
 	unplaced []Warning
 	// routes has the routes that the policies name. Whether they exist is not known.
 	routes []policy.InboundRoute
-	// mismatches are timeouts for other proxies than the routes that they name.
+	// mismatches are timeouts for other proxies than the routes that they name, and backends that do not
+	// exist.
 	mismatches []Warning
 }
 
@@ -69,6 +70,9 @@ func newResources(dataplanes []*dataplane.Dataplane, policies []permission.Polic
 		}
 		for _, i := range outbounds.Mismatches(m.name, proxies) {
 			m.mismatches = append(m.mismatches, Warning{Reason: Idle, KRI: i.Origin, Place: i.Place, Message: i.Reason})
+		}
+		for _, i := range outbounds.MissingBackends(m.name) {
+			m.mismatches = append(m.mismatches, Warning{Reason: Ignored, KRI: i.Origin, Place: i.Place, Message: i.Reason})
 		}
 	}
 	return r

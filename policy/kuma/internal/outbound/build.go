@@ -105,7 +105,7 @@ func (b *builder) addItems(r *route.Route) {
 	for _, to := range r.To {
 		for _, d := range b.destinationsMeant(to.Ref, &r.Resource) {
 			for _, p := range d.Ports {
-				if (to.Ref.Section == "" || to.Ref.Section == p.Section()) && p.Protocol.Layer() == layerOf(r) {
+				if isForPort(r, to, p) {
 					id := d.PortID(p)
 					b.items[id] = append(b.items[id], item{r, to.Rules})
 				}
@@ -282,8 +282,8 @@ func (b *builder) resolve(m match, from destination.Port) []routing.Backend {
 
 // backend finds the port that a backend means. Without a port the backend means the port that
 // the request was sent to.
-func (b *builder) backend(r *route.Route, backend route.Backend, from destination.Port) (*destination.Destination, destination.Port, bool) {
-	meant := b.destinationsMeant(backend.Ref, &r.Resource)
+func (r *Resources) backend(of *route.Route, backend route.Backend, from destination.Port) (*destination.Destination, destination.Port, bool) {
+	meant := r.destinationsMeant(backend.Ref, &of.Resource)
 	if len(meant) == 0 {
 		return nil, destination.Port{}, false
 	}

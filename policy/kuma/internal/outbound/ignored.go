@@ -5,6 +5,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/kri"
 	"github.com/meshproof/meshproof/internal/routing"
+	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/destination"
 	"github.com/meshproof/meshproof/policy/kuma/internal/reference"
@@ -20,12 +21,16 @@ func (b *builder) ignored() []routing.Ignored {
 		r := &b.Resources.routes[i]
 		if miss := routeSelector(r).Miss(&b.proxy); miss != "" {
 			misses[r.ID] = miss
-			out = append(out, routing.Ignored{Origin: r.Origin, Place: r.Place(), Reason: miss})
+			out = append(out, routing.Ignored{Origin: r.Origin, Place: r.Place(), Reason: miss, Kind: warning.SelectsNothing})
 			continue
 		}
 		for k := range r.To {
 			if reason, missing := b.routeMiss(r, r.To[k]); reason != "" {
-				out = append(out, routing.Ignored{Origin: r.Origin, Place: r.Doc.Place(r.To[k].Ref.Field), Reason: reason, Missing: missing})
+				kind := warning.RouteNotReached
+				if missing {
+					kind = warning.DanglingReference
+				}
+				out = append(out, routing.Ignored{Origin: r.Origin, Place: r.Doc.Place(r.To[k].Ref.Field), Reason: reason, Missing: missing, Kind: kind})
 			}
 		}
 	}
@@ -36,7 +41,7 @@ func (b *builder) ignored() []routing.Ignored {
 		}
 		miss := selectorOf(t).Miss(&b.proxy)
 		if miss != "" {
-			out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Place(), Reason: miss})
+			out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Place(), Reason: miss, Kind: warning.SelectsNothing})
 			continue
 		}
 		for k := range t.To {
@@ -50,15 +55,18 @@ func (b *builder) ignored() []routing.Ignored {
 // that do not apply to the proxy, and why.
 func (b *builder) ignoredItem(t *timeout.Timeout, item *timeout.Item, misses map[kri.KRI]string) (out []routing.Ignored) {
 	add := func(format string, a ...any) {
-		out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Doc.Place(item.Ref.Field), Reason: fmt.Sprintf(format, a...)})
+		out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Doc.Place(item.Ref.Field), Reason: fmt.Sprintf(format, a...), Kind: warning.LimitWithoutEffect})
+	}
+	missing := func() {
+		add("there is no %s", item.Ref)
+		out[len(out)-1].Missing, out[len(out)-1].Kind = true, warning.DanglingReference
 	}
 	switch item.Ref.Kind {
 	case reference.Mesh:
 	case route.MeshHTTPRoute.Name, route.MeshTCPRoute.Name:
 		named := b.routesMeant(item.Ref, &t.Resource)
 		if len(named) == 0 {
-			add("there is no %s", item.Ref)
-			out[len(out)-1].Missing = true
+			missing()
 		}
 		for _, r := range named {
 			if miss, missed := misses[r.ID]; missed {
@@ -68,8 +76,7 @@ func (b *builder) ignoredItem(t *timeout.Timeout, item *timeout.Item, misses map
 	default:
 		meant := b.destinationsMeant(item.Ref, &t.Resource)
 		if len(meant) == 0 {
-			add("there is no %s", item.Ref)
-			out[len(out)-1].Missing = true
+			missing()
 		}
 		for _, d := range meant {
 			b.ignoredBounds(d, item, add)
@@ -108,7 +115,7 @@ func (b *builder) routeMiss(r *route.Route, item route.Item) (reason string, mis
 	}
 	for _, d := range meant {
 		for _, p := range d.Ports {
-			if (item.Ref.Section == "" || item.Ref.Section == p.Section()) && p.Protocol.Layer() == layerOf(r) {
+			if isForPort(r, item, p) {
 				return "", false
 			}
 		}
@@ -133,7 +140,7 @@ func (r *Resources) Mismatches(mesh string, proxies []policy.Inbound) []routing.
 			}
 			for _, named := range r.routesMeant(item.Ref, &t.Resource) {
 				if reason := mismatch(t, named, proxies); reason != "" {
-					out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Doc.Place(item.Ref.Field), Reason: reason})
+					out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Doc.Place(item.Ref.Field), Reason: reason, Kind: warning.SelectsNothing})
 				}
 			}
 		}
