@@ -177,6 +177,13 @@ func (f Form) checkCondition(c Condition) error {
 // check reports what gives a leaf no meaning. A port and an address have one text each: Envoy
 // compares some of them as numbers, and others as texts.
 func (c Is) check() error {
+	// The only ranges of a family are those of numbers in a token.
+	switch ofNumbers := c.Attribute.Family != ""; {
+	case c.Match.Kind == Range && ofNumbers != c.Match.ofNumbers():
+		return fmt.Errorf("the range %s is not one of the attribute %s: a range of ports is 8000-8999, one of numbers [1,7)", c.Match.Value, c.Attribute.Name)
+	case c.Match.Kind == Exact && ofNumbers && c.Attribute.admits(Range):
+		return c.Match.check()
+	}
 	if c.Match.Kind == Exact && c.Attribute.admits(Range) {
 		_, err := endpoint.Port(c.Match.Value)
 		return err

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/meshproof/meshproof/internal/automaton"
+	"github.com/meshproof/meshproof/internal/claim"
 	"github.com/meshproof/meshproof/internal/endpoint"
 )
 
@@ -32,7 +33,8 @@ const (
 	// envoy.type.matcher.v3.RegexMatcher does.
 	Regex
 	// Range compares a port with a range of ports: "8000-8999" has both of its ends, as
-	// envoy.type.v3.Int32Range has the first one only.
+	// envoy.type.v3.Int32Range has the first one only. It compares a number with a range of
+	// numbers: "[1,7)" has 1 and not 7, and "[-inf,7)" no first number, as envoy.type.v3.DoubleRange.
 	Range
 	// CIDR compares an address with a block of addresses, such as "10.0.0.0/8", as
 	// envoy.config.core.v3.CidrRange does. No block of IPv4 has an address of IPv6, and none of
@@ -96,6 +98,9 @@ func (m *Match) matches(s string, asUTF8 bool) bool {
 		l := languages.of(languageKey{m.Kind, m.Value, asUTF8})
 		return l != nil && l.Matches(s)
 	case Range:
+		if m.ofNumbers() {
+			return claim.Within(s, m.Value)
+		}
 		first, last, err := endpoint.Ports(m.Value)
 		port, wrong := endpoint.Port(s)
 		return err == nil && wrong == nil && first <= port && port <= last
@@ -130,6 +135,9 @@ func lower(s string) string {
 // where every path is covered.
 func (m Match) Segment() string { return strings.TrimRight(m.Value, "/") }
 
+// ofNumbers reports whether the text of a range begins as one of numbers.
+func (m *Match) ofNumbers() bool { return strings.HasPrefix(m.Value, "[") }
+
 // check reports what gives a match no meaning, or what Envoy refuses.
 func (m Match) check() error {
 	switch {
@@ -141,6 +149,9 @@ func (m Match) check() error {
 		return errors.New("a match of the kind Present compares with no value")
 	case m.AnyCase && m.Value == "":
 		return errors.New("a match without a value cannot leave the case open")
+	case m.Kind == Range && m.ofNumbers():
+		_, _, err := claim.Interval(m.Value)
+		return err
 	case m.Kind == Range:
 		_, _, err := endpoint.Ports(m.Value)
 		return err

@@ -36,6 +36,7 @@ var walls = map[string]string{
 
 	"internal/capability":  "policy/language",
 	"internal/dialects":    "policy/dialect",
+	"internal/claim":       "policy",
 	"internal/forwarded":   "policy",
 	"internal/requestline": "policy",
 	"internal/rewrite":     "policy",
@@ -56,7 +57,6 @@ var walls = map[string]string{
 	"internal/rbac":             "xds",
 	"internal/tokenfilter":      "xds",
 
-	"internal/claim":     "internal/token",
 	"internal/start":     "cmd/meshproof",
 	"internal/webserver": "cmd/meshproof",
 }

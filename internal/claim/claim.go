@@ -1,10 +1,11 @@
 // Package claim names the claims of a token (RFC 7519) by their place in its payload.
 //
-// It guarantees that two places never have one key, and that a key can be read back. It
-// knows no token, no Envoy message and no policy.
+// It guarantees that two places never have one key, and that a key can be read back. It has the
+// numbers that claims are compared with, too. It knows no token, no Envoy message and no policy.
 package claim
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,14 +16,21 @@ const (
 	List = "[]"
 	// Scalar means a number, true, false or null.
 	Scalar = "#"
+	// ScalarList means the numbers of a list, and what else of it is true, false or null.
+	ScalarList = "[#]"
+	// Any means a value of any type.
+	Any = "?"
 )
+
+// forms has the last segments that say what stands at a place.
+var forms = []string{List, Scalar, ScalarList, Any}
 
 // Key returns the name of a place in a payload: "sub", "realm_access.roles[]", "level#". A segment
 // with other characters than letters, digits, "_" and "-" stands in quotes.
 func Key(path ...string) string {
 	var b strings.Builder
 	for i, segment := range path {
-		if i > 0 && i == len(path)-1 && (segment == List || segment == Scalar) {
+		if i > 0 && i == len(path)-1 && slices.Contains(forms, segment) {
 			b.WriteString(segment)
 			break
 		}
@@ -42,10 +50,10 @@ func isPlain(r rune) bool {
 }
 
 // Path returns the path that a key was made of, and apart from it the last segment where that is
-// [List] or [Scalar]. It returns no path for a text that is no key.
+// one that says what stands there. It returns no path for a text that is no key.
 func Path(key string) (path []string, form string) {
 	rest := key
-	for _, last := range []string{List, Scalar} {
+	for _, last := range forms {
 		if cut, ok := strings.CutSuffix(key, last); ok {
 			rest, form = cut, last
 		}

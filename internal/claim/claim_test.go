@@ -17,6 +17,10 @@ func TestKey(t *testing.T) {
 		"sub":                   {"sub"},
 		"groups[]":              {"groups", "[]"},
 		"level#":                {"level", "#"},
+		"levels[#]":             {"levels", "[#]"},
+		"realm.name?":           {"realm", "name", "?"},
+		`"?"`:                   {"?"},
+		`a."[#]".b`:             {"a", "[#]", "b"},
 		`"#"`:                   {"#"},
 		`a."#".b`:               {"a", "#", "b"},
 		"realm_access.roles[]":  {"realm_access", "roles", "[]"},
@@ -33,7 +37,7 @@ func TestKey(t *testing.T) {
 			t.Errorf("%q: %s, want %s", path, got, want)
 		}
 	}
-	for _, key := range []string{"", "[]", "#", "a#[]", "a[]#", ".a", "a.", "a..b", "a b", `"a`, "a[]b", `"a"b`} {
+	for _, key := range []string{"", "[]", "#", "?", "[#]", "a?#", "a[#]#", "a#[]", "a[]#", ".a", "a.", "a..b", "a b", `"a`, "a[]b", `"a"b`} {
 		if path, _ := claim.Path(key); path != nil {
 			t.Errorf("%s is no key, but has the path %q", key, path)
 		}
@@ -43,7 +47,7 @@ func TestKey(t *testing.T) {
 // TestPath reads drawn keys back: no two places share a key.
 func TestPath(t *testing.T) {
 	t.Parallel()
-	segment := rapid.OneOf(rapid.SampledFrom([]string{"[]", "#", "a", "", ".", `"`, `\`, "a.b"}), rapid.StringMatching(`[a-z.\[\]"\\]{0,4}`), rapid.String())
+	segment := rapid.OneOf(rapid.SampledFrom([]string{"[]", "#", "[#]", "?", "a", "", ".", `"`, `\`, "a.b"}), rapid.StringMatching(`[a-z.\[\]"\\]{0,4}`), rapid.String())
 	property.Check(t, func(t *rapid.T) {
 		path := rapid.SliceOfN(segment, 1, 4).Draw(t, "path")
 		got, form := claim.Path(claim.Key(path...))

@@ -37,6 +37,10 @@ var texts = []struct {
 	{attribute.Header("origin"), Lines, []string{"(.*,)?a(,.*)?"}},
 	{attribute.Claim("sub"), []string{"alice", "a", ""}, []string{"a.*"}},
 	{attribute.Claim("groups", "[]"), []string{"dev", "ops"}, []string{"(dev|ops)"}},
+	{attribute.Claim("level", "#"), []string{"7", "true", "null"}, nil},
+	{attribute.Claim("groups", "[#]"), []string{"7", "false"}, nil},
+	{attribute.Claim("groups", "?"), nil, nil},
+	{attribute.Claim("level", "?"), nil, nil},
 }
 
 // Leaf draws one of the leaves.
@@ -63,6 +67,8 @@ func Leaves(layer policy.Layer, form policy.Form) (all []policy.Condition) {
 				values = of.regexes
 			case policy.Present:
 				values = []string{""}
+			case policy.Range:
+				values = []string{"[1,7)", "[7,inf)", "[-inf,7.5)"}
 			case policy.Template:
 				values = []string{"/a/*", "/a/**", "/*/b", "/{x=a/*}", "/**.json"}
 			}
@@ -73,7 +79,7 @@ func Leaves(layer policy.Layer, form policy.Form) (all []policy.Condition) {
 				}
 				add(in(of.attribute, kind, value))
 			}
-			if value := values[0]; kind < policy.Regex && kind != policy.Segments && value != "" {
+			if value := values[0]; !slices.Contains(of.attribute.Kinds, policy.Range) && kind < policy.Regex && kind != policy.Segments && value != "" {
 				add(policy.Is{Attribute: of.attribute, Match: policy.Match{Kind: kind, Value: value, AnyCase: true}})
 			}
 		}
@@ -110,6 +116,12 @@ func Claims() *rapid.Generator[map[string][]string] {
 		out := map[string][]string{}
 		if sub := rapid.SampledFrom([]string{"none", "alice", "a", ""}).Draw(t, "sub"); sub != "none" {
 			out["claim sub"] = []string{sub}
+		}
+		if level := rapid.SampledFrom([]string{"", "7", "7.25", "0", "-1", "true", "null"}).Draw(t, "level"); level != "" {
+			out["claim level#"] = []string{level}
+		}
+		if numbers := rapid.SliceOfN(rapid.SampledFrom([]string{"7", "6", "false", "1"}), 0, 2).Draw(t, "numbers"); len(numbers) > 0 {
+			out["claim groups[#]"] = numbers
 		}
 		if groups := rapid.SliceOfN(rapid.SampledFrom([]string{"dev", "ops", "x"}), 0, 2).Draw(t, "groups"); len(groups) > 0 {
 			out["claim groups[]"] = groups

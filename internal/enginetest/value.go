@@ -1,7 +1,6 @@
 package enginetest
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/netip"
 	"regexp"
@@ -137,20 +136,36 @@ func hasValue(filter string, keys []string, m *envoymatcherv3.ValueMatcher, r *p
 		panic(fmt.Sprintf("metadata of %s at %q is unknown", filter, keys))
 	}
 	name := "claim " + strings.Join(keys[1:], ".")
+	// scalar reports whether the text of a number, of true, false or null is matched.
+	scalar := func(text string, m *envoymatcherv3.ValueMatcher) bool {
+		number, err := strconv.ParseFloat(text, 64)
+		switch by := m.MatchPattern.(type) {
+		case *envoymatcherv3.ValueMatcher_NullMatch_:
+			return text == "null"
+		case *envoymatcherv3.ValueMatcher_BoolMatch:
+			return text == strconv.FormatBool(by.BoolMatch)
+		case *envoymatcherv3.ValueMatcher_DoubleMatch:
+			if span := by.DoubleMatch.GetRange(); span != nil {
+				return err == nil && number >= span.Start && number < span.End
+			}
+			return err == nil && number == by.DoubleMatch.GetExact()
+		}
+		return false
+	}
 	switch by := m.MatchPattern.(type) {
 	case *envoymatcherv3.ValueMatcher_StringMatch:
 		texts := r.Others[name]
 		return len(texts) > 0 && matches(by.StringMatch, texts[0], r)
 	case *envoymatcherv3.ValueMatcher_ListMatch:
-		return slices.ContainsFunc(r.Others[name+"[]"], func(text string) bool { return matches(by.ListMatch.GetOneOf().GetStringMatch(), text, r) })
-	case *envoymatcherv3.ValueMatcher_NullMatch_:
-		return slices.Equal(r.Others[name+"#"], []string{"null"})
-	case *envoymatcherv3.ValueMatcher_BoolMatch:
-		return slices.Equal(r.Others[name+"#"], []string{fmt.Sprint(by.BoolMatch)})
-	case *envoymatcherv3.ValueMatcher_DoubleMatch:
-		var number float64
-		scalar := r.Others[name+"#"]
-		return len(scalar) > 0 && scalar[0] != "null" && json.Unmarshal([]byte(scalar[0]), &number) == nil && number == by.DoubleMatch.GetExact()
+		one := by.ListMatch.GetOneOf()
+		if one.GetStringMatch() == nil {
+			return slices.ContainsFunc(r.Others[name+"[#]"], func(text string) bool { return scalar(text, one) })
+		}
+		return slices.ContainsFunc(r.Others[name+"[]"], func(text string) bool { return matches(one.GetStringMatch(), text, r) })
+	case *envoymatcherv3.ValueMatcher_PresentMatch:
+		return by.PresentMatch && slices.ContainsFunc([]string{"", "[]", "#", "[#]", "?"}, func(form string) bool { return len(r.Others[name+form]) > 0 })
+	case *envoymatcherv3.ValueMatcher_NullMatch_, *envoymatcherv3.ValueMatcher_BoolMatch, *envoymatcherv3.ValueMatcher_DoubleMatch:
+		return slices.ContainsFunc(r.Others[name+"#"], func(text string) bool { return scalar(text, m) })
 	default:
 		panic(fmt.Sprintf("match %v is unknown", m))
 	}

@@ -20,11 +20,13 @@ func ParseClaims(texts []string) (*token.Token, error) {
 		path, form := claim.Path(key)
 		switch {
 		case !ok || path == nil:
-			return nil, fmt.Errorf("%q is not of the form key=text: write sub=alice, a.b=x for a claim below a claim, groups[]=dev for a text of a list, level#=7 for a number, true, false or null", text)
-		case form == claim.Scalar && token.ScalarText(value) != value:
-			return nil, fmt.Errorf("%q is no number, true, false or null: write %s=%s for a text", value, strings.TrimSuffix(key, claim.Scalar), value)
+			return nil, fmt.Errorf("%q is not of the form key=text: write sub=alice, a.b=x for a claim below a claim, groups[]=dev for a text of a list, level#=7 for a number, true, false or null, levels[#]=7 for one in a list, a?={} for an empty object", text)
+		case form == claim.Any && value != token.Object && value != token.EmptyList:
+			return nil, fmt.Errorf("%q is no empty object {} and no empty list []", value)
+		case (form == claim.Scalar || form == claim.ScalarList) && token.ScalarText(value) != value:
+			return nil, fmt.Errorf("%q is no number, true, false or null: write %s=%s for a text", value, strings.TrimSuffix(key, form), value)
 		}
-		if name := "claim " + key; values[name] == nil || form == claim.List {
+		if name := "claim " + key; values[name] == nil || form == claim.List || form == claim.ScalarList {
 			values[name] = append(values[name], value)
 		} else {
 			return nil, fmt.Errorf("the claim %s has two texts: write %s[]=… for each text of a list", key, key)
@@ -60,6 +62,12 @@ func claimWords(t *token.Token) ([]string, bool) {
 	}
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if without := maps.Clone(values); strings.HasSuffix(name, claim.Any) {
+			// An object with something in it needs no words of its own.
+			if delete(without, name); reflect.DeepEqual(token.Of(without).Payload(), t.Claims) {
+				continue
+			}
+		}
 		for _, text := range values[name] {
 			words = append(words, "--claim", strings.TrimPrefix(name, "claim ")+"="+text)
 		}

@@ -18,6 +18,8 @@ func TestParseClaims(t *testing.T) {
 		"sub=":                            {"sub": ""},
 		"groups[]=dev groups[]=a=b sub=x": {"sub": "x", "groups": []any{"dev", "a=b"}},
 		`realm."a=b".roles[]=dev`:         {"realm": map[string]any{"a=b": map[string]any{"roles": []any{"dev"}}}},
+		`level#=7 levels[#]=1.5 levels[#]=true levels[]=x`: {"level": 7.0, "levels": []any{1.5, true, "x"}},
+		`a?={} b?=[] c.d?={}`:                              {"a": map[string]any{}, "b": []any{}, "c": map[string]any{"d": map[string]any{}}},
 	} {
 		got, err := ParseClaims(strings.Fields(text))
 		if err != nil {
@@ -36,7 +38,7 @@ func TestParseClaims(t *testing.T) {
 			t.Errorf("%s: written as %q, read as %v: %v", text, words, again.Payload(), err)
 		}
 	}
-	for _, text := range []string{"sub", "=a", "a b=c", "sub=a sub=b"} {
+	for _, text := range []string{"sub", "level#=x", "levels[#]=07", "a?=1", "=a", "a b=c", "sub=a sub=b"} {
 		texts := strings.Fields(text)
 		if text == "a b=c" {
 			texts = []string{text}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/claim"
 	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -111,6 +112,20 @@ func unescapeDots(m policy.Match) (loose string, ok bool) {
 func missedEnds(is policy.Is) (out []string) {
 	m := is.Match
 	switch admits := func(kind policy.MatchKind) bool { return slices.Contains(is.Attribute.Kinds, kind) }; {
+	case m.Kind == policy.Range && is.Attribute.Family != "":
+		from, to, err := claim.Interval(m.Value)
+		for _, ends := range [][2]float64{{from, to - 1}, {from, to + 1}, {from + 1, to}, {from - 1, to}} {
+			if text := claim.IntervalText(ends[0], ends[1]); err == nil && ends[0] < ends[1] && text != m.Value {
+				out = append(out, text)
+			}
+		}
+	case m.Kind == policy.Exact && admits(policy.Range) && is.Attribute.Family != "":
+		number, err := strconv.ParseFloat(m.Value, 64)
+		for _, other := range []float64{number - 1, number + 1} {
+			if err == nil && claim.IsTold(other) {
+				out = append(out, claim.NumberText(other))
+			}
+		}
 	case m.Kind == policy.Range:
 		first, last, err := endpoint.Ports(m.Value)
 		for _, ends := range [][2]int{{int(first), int(last) - 1}, {int(first), int(last) + 1}, {int(first) + 1, int(last)}, {int(first) - 1, int(last)}} {

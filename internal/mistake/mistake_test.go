@@ -33,3 +33,28 @@ func TestShown(t *testing.T) {
 		t.Errorf("%d mistakes are shown", shown)
 	}
 }
+
+// An end of a range that is off by one is shown by a number at that end.
+func TestShownByNumbers(t *testing.T) {
+	t.Parallel()
+	original := policy.Program{Gates: []policy.Gate{{Layer: policy.L7, Default: policy.Verdict{Origin: "default"}, Rules: []policy.Rule{{
+		Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"},
+		When: policy.Or{
+			policy.Is{Attribute: attribute.Claim("level", "#"), Match: policy.Match{Kind: policy.Range, Value: "[1,7.5)"}},
+			attribute.Claim("ranks", "[#]").Exact("3"),
+		},
+	}}}}}
+	missed := 0
+	for _, m := range mistake.Of(original) {
+		if m.Kind != mistake.EndMissed {
+			continue
+		}
+		missed++
+		if r, ok := m.Shown(classes.Surface{}, func(policy.Request) bool { return true }, original); !ok || !m.Changes(original, r) {
+			t.Errorf("%s: shown %t by %+v", m.Where, ok, r)
+		}
+	}
+	if missed != 6 {
+		t.Errorf("%d ends are missed, want each of the range and of the number, by one more and one less", missed)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	networkinputsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/network/v3"
 	metadatav3 "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/input_matchers/metadata/v3"
 	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
+	typev3 "github.com/envoyproxy/go-control-plane/envoy/type/v3"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/internal/claim"
@@ -40,7 +41,10 @@ var _ = addFamily("claim", &family{
 		input := inputOf(dynamicMetadata(keys))
 		return row{
 			since: "1.36.4",
-			never: func(m policy.Match) bool { return form == claim.Scalar && token.ScalarText(m.Value) != m.Value },
+			never: func(m policy.Match) bool {
+				scalar := form == claim.Scalar || form == claim.ScalarList
+				return scalar && m.Kind == policy.Exact && token.ScalarText(m.Value) != m.Value
+			},
 			predicate: func(m policy.Match) *predicateProto {
 				return metadataPredicate(input, metadataValue(m, form))
 			},
@@ -86,11 +90,16 @@ func metadataMatcher(keys []string, value *envoymatcherv3.ValueMatcher) *envoyma
 
 // metadataValue compares a text, each text of a list, or a value of another kind.
 func metadataValue(m policy.Match, form string) *envoymatcherv3.ValueMatcher {
-	if form == claim.Scalar {
-		return scalarValue(m.Value)
+	var value *envoymatcherv3.ValueMatcher
+	switch form {
+	case claim.Any:
+		return &envoymatcherv3.ValueMatcher{MatchPattern: &envoymatcherv3.ValueMatcher_PresentMatch{PresentMatch: true}}
+	case claim.Scalar, claim.ScalarList:
+		value = scalarValue(m)
+	default:
+		value = &envoymatcherv3.ValueMatcher{MatchPattern: &envoymatcherv3.ValueMatcher_StringMatch{StringMatch: envoyString(m)}}
 	}
-	value := &envoymatcherv3.ValueMatcher{MatchPattern: &envoymatcherv3.ValueMatcher_StringMatch{StringMatch: envoyString(m)}}
-	if form != claim.List {
+	if form != claim.List && form != claim.ScalarList {
 		return value
 	}
 	return &envoymatcherv3.ValueMatcher{MatchPattern: &envoymatcherv3.ValueMatcher_ListMatch{ListMatch: &envoymatcherv3.ListMatcher{
@@ -98,18 +107,24 @@ func metadataValue(m policy.Match, form string) *envoymatcherv3.ValueMatcher {
 	}}}
 }
 
-func scalarValue(text string) *envoymatcherv3.ValueMatcher {
-	switch text {
+func scalarValue(m policy.Match) *envoymatcherv3.ValueMatcher {
+	if m.Kind == policy.Range {
+		from, to, _ := claim.Interval(m.Value)
+		return doubleValue(&envoymatcherv3.DoubleMatcher{MatchPattern: &envoymatcherv3.DoubleMatcher_Range{Range: &typev3.DoubleRange{Start: from, End: to}}})
+	}
+	switch text := m.Value; text {
 	case "null":
 		return &envoymatcherv3.ValueMatcher{MatchPattern: &envoymatcherv3.ValueMatcher_NullMatch_{NullMatch: &envoymatcherv3.ValueMatcher_NullMatch{}}}
 	case "true", "false":
 		return &envoymatcherv3.ValueMatcher{MatchPattern: &envoymatcherv3.ValueMatcher_BoolMatch{BoolMatch: text == "true"}}
 	}
 	// The text of another value is none that a claim has, see the column never.
-	number, _ := strconv.ParseFloat(text, 64)
-	return &envoymatcherv3.ValueMatcher{MatchPattern: &envoymatcherv3.ValueMatcher_DoubleMatch{DoubleMatch: &envoymatcherv3.DoubleMatcher{
-		MatchPattern: &envoymatcherv3.DoubleMatcher_Exact{Exact: number},
-	}}}
+	number, _ := strconv.ParseFloat(m.Value, 64)
+	return doubleValue(&envoymatcherv3.DoubleMatcher{MatchPattern: &envoymatcherv3.DoubleMatcher_Exact{Exact: number}})
+}
+
+func doubleValue(m *envoymatcherv3.DoubleMatcher) *envoymatcherv3.ValueMatcher {
+	return &envoymatcherv3.ValueMatcher{MatchPattern: &envoymatcherv3.ValueMatcher_DoubleMatch{DoubleMatch: m}}
 }
 
 func metadataPredicate(in *xdscorev3.TypedExtensionConfig, value *envoymatcherv3.ValueMatcher) *predicateProto {

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/claim"
 )
 
 // Demand is what an inbound demands of tokens. The zero value reads no token, so that no
@@ -313,7 +315,7 @@ func (i Issuer) Payload(claims map[string]any) map[string]any {
 	out := maps.Clone(claims)
 	for _, name := range i.Spaced {
 		if text, _ := claims[name].(string); len(words(text)) > 0 {
-			out[name] = listOf(words(text))
+			out[name] = valuesOf(words(text), claim.List)
 		}
 	}
 	return out

@@ -13,7 +13,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/meshproof/meshproof/internal/claim"
 )
@@ -67,8 +66,9 @@ func (t *Token) Issuer() string {
 }
 
 // Values returns the claims by the names of their attributes: "claim sub" has a text,
-// "claim groups[]" the texts of a list, and "claim level#" a number, true, false or null. Other
-// claims are not there.
+// "claim groups[]" the texts of a list, "claim level#" a number, true, false or null, and "claim
+// levels[#]" those of a list. "claim realm?" is "{}" for an object, and "[]" for a list of nothing
+// that has a name.
 func (t *Token) Values() map[string][]string {
 	out := map[string][]string{}
 	addValues(out, nil, t.Claims)
@@ -82,14 +82,22 @@ func addValues(out map[string][]string, path []string, claims map[string]any) {
 		case string:
 			out[attributeName(path...)] = []string{value}
 		case map[string]any:
+			out[attributeName(append(path, claim.Any)...)] = []string{Object}
 			addValues(out, path, value)
 		case []any:
-			if texts := textsOf(value); len(texts) > 0 {
+			texts, scalars := textsOf(value), scalarsOf(value)
+			if len(texts) > 0 {
 				out[attributeName(append(path, claim.List)...)] = texts
 			}
+			if len(scalars) > 0 {
+				out[attributeName(append(path, claim.ScalarList)...)] = scalars
+			}
+			if len(texts)+len(scalars) == 0 {
+				out[attributeName(append(path, claim.Any)...)] = []string{EmptyList}
+			}
 		default:
-			if text, err := json.Marshal(value); err == nil && ScalarText(string(text)) != "" {
-				out[attributeName(append(path, claim.Scalar)...)] = []string{ScalarText(string(text))}
+			if text := scalarOf(value); text != "" {
+				out[attributeName(append(path, claim.Scalar)...)] = []string{text}
 			}
 		}
 	}
@@ -106,10 +114,31 @@ func ScalarText(text string) string {
 	if json.Unmarshal([]byte(text), &number) != nil {
 		return ""
 	}
-	if number == 0 {
-		return "0" // without a sign
+	return claim.NumberText(number)
+}
+
+// The values of a claim of the form [claim.Any].
+const (
+	Object    = "{}"
+	EmptyList = "[]"
+)
+
+// scalarOf returns the text of a number, true, false or null, and "" for another value.
+func scalarOf(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return ""
 	}
-	return strconv.FormatFloat(number, 'f', -1, 64)
+	return ScalarText(string(text))
+}
+
+func scalarsOf(list []any) (out []string) {
+	for _, value := range list {
+		if text := scalarOf(value); text != "" {
+			out = append(out, text)
+		}
+	}
+	return out
 }
 
 const family = "claim "
@@ -138,16 +167,9 @@ func Of(values map[string][]string) *Token {
 		if len(path) == 0 {
 			continue
 		}
-		var value any = values[name][0]
-		switch form {
-		case claim.List:
-			value = listOf(values[name])
-		case claim.Scalar:
-			if json.Unmarshal([]byte(values[name][0]), &value) != nil {
-				continue
-			}
+		for _, value := range valuesOf(values[name], form) {
+			put(claims, path, value, form)
 		}
-		put(claims, path, value)
 	}
 	if len(claims) == 0 {
 		return nil
@@ -162,15 +184,34 @@ func cutFamily(name string) (key string, ok bool) {
 	return name[len(family):], true
 }
 
-func listOf(texts []string) []any {
-	out := make([]any, len(texts))
-	for i, text := range texts {
-		out[i] = text
+// valuesOf returns the values of a claim that has texts in a form. What the form has no text for is
+// left out.
+func valuesOf(texts []string, form string) (out []any) {
+	for _, text := range texts {
+		var value any = text
+		switch {
+		case form == claim.Scalar || form == claim.ScalarList:
+			if ScalarText(text) == "" || json.Unmarshal([]byte(text), &value) != nil {
+				continue
+			}
+		case form == claim.Any && text == Object:
+			value = map[string]any{}
+		case form == claim.Any && text == EmptyList:
+			value = []any{}
+		case form == claim.Any:
+			continue
+		}
+		out = append(out, value)
+		if form != claim.List && form != claim.ScalarList {
+			break
+		}
 	}
 	return out
 }
 
-func put(claims map[string]any, path []string, value any) {
+// put adds a value to the list at a path, or sets it. An object or an empty list changes nothing
+// where there is something.
+func put(claims map[string]any, path []string, value any, form string) {
 	for _, name := range path[:len(path)-1] {
 		below, ok := claims[name].(map[string]any)
 		if !ok {
@@ -179,5 +220,12 @@ func put(claims map[string]any, path []string, value any) {
 		}
 		claims = below
 	}
-	claims[path[len(path)-1]] = value
+	name := path[len(path)-1]
+	before, there := claims[name]
+	switch list, _ := before.([]any); {
+	case form == claim.List || form == claim.ScalarList:
+		claims[name] = append(list, value)
+	case form != claim.Any || !there:
+		claims[name] = value
+	}
 }

@@ -18,12 +18,18 @@ func TestValues(t *testing.T) {
 		"level": 1.50, "admin": true, "nothing": nil,
 	}}
 	values := map[string][]string{"claim iss": {"a"}, "claim groups[]": {"dev", "ops"}, `claim realm."x.y".roles[]`: {"r"},
-		"claim exp#": {"7"}, "claim level#": {"1.5"}, "claim admin#": {"true"}, "claim nothing#": {"null"}}
+		"claim exp#": {"7"}, "claim level#": {"1.5"}, "claim admin#": {"true"}, "claim nothing#": {"null"}, "claim none?": {"[]"},
+		"claim groups[#]": {"7"}, "claim realm?": {"{}"}, `claim realm."x.y"?`: {"{}"}}
 	if diff := cmp.Diff(values, sound.Values()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(values, token.Of(values).Values()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for name, text := range map[string]string{"claim a#": "x", "claim a[#]": `"7"`, "claim a?": "7"} {
+		if of := token.Of(map[string][]string{name: {text}}); of != nil {
+			t.Errorf("%s has no value %s, but the token has %v", name, text, of.Claims)
+		}
 	}
 	if token.Of(map[string][]string{"port": {"80"}}) != nil || token.Of(nil) != nil {
 		t.Error("a request without claims has no token")

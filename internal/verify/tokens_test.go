@@ -34,6 +34,17 @@ func claimIs(filter, claim, text string) string {
 	return fmt.Sprintf(`{"sourced_metadata": {"metadata_matcher": {"filter": %q, "path": [{"key": "payload"}, {"key": %q}], "value": {"string_match": {"exact": %q}}}}}`, filter, claim, text)
 }
 
+// claimBy compares a claim by a matcher of values.
+func claimBy(claim, matcher string) string {
+	return fmt.Sprintf(`{"sourced_metadata": {"metadata_matcher": {"filter": "envoy.filters.http.jwt_authn", "path": [{"key": "payload"}, {"key": %q}], "value": %s}}}`, claim, matcher)
+}
+
+// withRule are the rules of the policies, and one more.
+func withRule(principal string) string {
+	return strings.TrimSuffix(fmt.Sprintf(rulesOf, claimIs(inFront, "iss", "a"), claimIs(inFront, "sub", "alice")), "}") +
+		`, "z": {"permissions": [{"any": true}], "principals": [` + principal + `]}}`
+}
+
 // claimInput compares a claim by the input of a matcher.
 func claimInput(claim, text string) string {
 	return fmt.Sprintf(`{"single_predicate": {
@@ -101,6 +112,15 @@ func TestTokenFilters(t *testing.T) {
 
 		{"another subject", tokenPolicies, []edit{put(rbacBehind+".rules.policies", fmt.Sprintf(rulesOf, claimIs(inFront, "iss", "a"), claimIs(inFront, "sub", "bob")))}, string(differs)},
 		{"any issuer of a subject", tokenPolicies, []edit{put(rbacBehind+".rules.policies", fmt.Sprintf(rulesOf, claimIs(inFront, "sub", "alice"), claimIs(inFront, "sub", "alice")))}, ""},
+		{"a subject that is there", tokenPolicies, []edit{put(rbacBehind+".rules.policies", fmt.Sprintf(rulesOf, claimBy("sub", `{"present_match": true}`)+", "+claimIs(inFront, "iss", "a"), claimIs(inFront, "sub", "alice")))}, ""},
+		{"any subject that is there", tokenPolicies, []edit{put(rbacBehind+".rules.policies", withRule(claimBy("sub", `{"present_match": true}`)))}, string(differs)},
+		{"an object lets in", tokenPolicies, []edit{put(rbacBehind+".rules.policies", withRule(claimBy("realm", `{"present_match": true}`)))}, string(differs)},
+		{"a level lets in", tokenPolicies, []edit{put(rbacBehind+".rules.policies", withRule(claimBy("level", `{"double_match": {"range": {"start": 41.999999, "end": 42}}}`)))}, string(differs)},
+		{"a number in a list lets in", tokenPolicies, []edit{put(rbacBehind+".rules.policies", withRule(claimBy("levels", `{"list_match": {"one_of": {"double_match": {"exact": 4242424242}}}}`)))}, string(differs)},
+		{"a level that no number has lets in", tokenPolicies, []edit{put(rbacBehind+".rules.policies", withRule(claimBy("level", `{"double_match": {"range": {"start": 7, "end": 7}}}`)))}, ""},
+		{"a number between two that can be told lets in", tokenPolicies, []edit{put(rbacBehind+".rules.policies", withRule(claimBy("level", `{"double_match": {"exact": 0.00000001}}`)))}, "it compares with the number 1e-08"},
+		{"a list in a list lets in", tokenPolicies, []edit{put(rbacBehind+".rules.policies", withRule(claimBy("a", `{"list_match": {"one_of": {"list_match": {"one_of": {"string_match": {"exact": "x"}}}}}}`)))}, "it asks for a list in a list"},
+
 		{"no filter", tokenPolicies, []edit{drop(filters + ".0")}, `the tokens of "a" are taken on one side only`},
 		{"no rules", tokenPolicies, []edit{drop(jwt + ".rules")}, `the tokens of "a" are taken on one side only`},
 		{"a filter that the policies do not ask for", tokenPolicies[strings.Index(tokenPolicies, "---"):], nil, `the tokens of "a" are taken on one side only`},

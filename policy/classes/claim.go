@@ -17,11 +17,17 @@ var _ = addFamily("claim", func(a *policy.Attribute) row {
 	path, form := claim.Path(a.Key)
 	of := func(on Surface) claimSpace {
 		s := claimSpace{plainSpace: plainSpace{a}, path: path, form: form, demand: on.demand()}
+		name := func(form string) string { return claimName(path, form) }
 		for mark, other := range formsBeside(form) {
-			s.others[mark] = a.Family + " " + claim.Key(append(slices.Clone(path), other)...)
-			if other == "" {
-				s.others[mark] = a.Family + " " + claim.Key(path...)
+			s.others[mark] = name(other)
+		}
+		for _, other := range claimForms {
+			if other != form && !(inList(other) && inList(form)) {
+				s.instead = append(s.instead, name(other))
 			}
+		}
+		for i := range path[1:] {
+			s.above = append(s.above, claimName(path[:i+1], claim.Any))
 		}
 		return s
 	}
@@ -31,7 +37,7 @@ var _ = addFamily("claim", func(a *policy.Attribute) row {
 		pattern: func(m policy.Match) pattern { return pattern{text: nameMark + m.Value, kind: m.Kind} },
 		usual:   func(on Surface) string { return of(on).usual() },
 		// Only automata know which texts are numbers.
-		mixes: form == claim.Scalar,
+		mixes: form != "" && form != claim.List,
 	}
 	if a.Each != nil {
 		r.several = true
@@ -41,14 +47,30 @@ var _ = addFamily("claim", func(a *policy.Attribute) row {
 	return r
 })
 
-// formsBeside returns the forms that a claim may have instead: that behind [asOther], and that
-// behind [asThird].
+// claimForms are the forms of claims. An object, and a list with nothing that another form shows,
+// have the last one.
+var claimForms = []string{"", claim.List, claim.Scalar, claim.ScalarList, claim.Any}
+
+func inList(form string) bool { return form == claim.List || form == claim.ScalarList }
+
+// claimName returns the name of the attribute that shows a claim in a form.
+func claimName(path []string, form string) string {
+	if form == "" {
+		return "claim " + claim.Key(path...)
+	}
+	return "claim " + claim.Key(append(slices.Clone(path), form)...)
+}
+
+// formsBeside returns two of the forms that a claim may have instead: that behind [asOther], and
+// that behind [asThird].
 func formsBeside(form string) [2]string {
 	switch form {
 	case claim.List:
 		return [2]string{"", claim.Scalar}
-	case claim.Scalar:
+	case claim.Scalar, claim.Any:
 		return [2]string{"", claim.List}
+	case claim.ScalarList:
+		return [2]string{claim.Scalar, claim.List}
 	default:
 		return [2]string{claim.List, claim.Scalar}
 	}
@@ -74,8 +96,11 @@ type claimSpace struct {
 	// others are the names of the attributes that show the same claim in the other forms, see
 	// [formsBeside].
 	others [2]string
-	path   []string
-	form   string
+	// instead are the names of those that show what the claim cannot be at the same time, and above
+	// those of the objects that it stands in.
+	instead, above []string
+	path           []string
+	form           string
 	// demand is what the inbound demands of tokens.
 	demand token.Demand
 }
@@ -115,7 +140,7 @@ func (s claimSpace) impossible(form string) error {
 	case "iss", "sub", "jti":
 		only, ok = "a text", form == ""
 	case "aud":
-		only, ok = "a text or a list", form != claim.Scalar
+		only, ok = "a text or a list of texts", form != claim.Scalar && form != claim.ScalarList
 	case "exp", "nbf", "iat":
 		only, ok = "a number of the lab's choice", false
 	}
@@ -165,14 +190,18 @@ func (s claimSpace) give(r *policy.Request, value string, texts []string) {
 		r.Others = map[string][]string{}
 	}
 	r.Others[name] = texts
+	for _, name := range s.above {
+		r.Others[name] = []string{token.Object}
+	}
 }
 
-// clear takes the claim away in either form: a token has it once.
+// clear takes the claim away in every form: a token has it once. A list may have texts and numbers.
 func (s claimSpace) clear(r *policy.Request) {
 	r.Others = maps.Clone(r.Others)
 	delete(r.Others, s.attribute.Name)
-	delete(r.Others, s.others[0])
-	delete(r.Others, s.others[1])
+	for _, other := range s.instead {
+		delete(r.Others, other)
+	}
 	if len(r.Others) == 0 {
 		r.Others = nil
 	}
@@ -229,8 +258,10 @@ func (s claimSpace) soundText(text, form string) error {
 	}
 	texts := s.only()
 	switch {
-	case form == claim.Scalar && token.ScalarText(text) != text:
+	case (form == claim.Scalar || form == claim.ScalarList) && token.ScalarText(text) != text:
 		return fmt.Errorf("%q is no number, true, false or null", text)
+	case form == claim.Any && text != token.EmptyList && (text != token.Object || s.attribute.Key == "aud?"):
+		return fmt.Errorf("%q is no object and no empty list that the inbound takes", text)
 	case form == "" && s.spaced() && strings.Trim(text, " ") != "":
 		return fmt.Errorf("the policies see the %s %q as a list of its words", s.name(), text)
 	case !utf8.ValidString(text):
@@ -259,6 +290,14 @@ func (s claimSpace) complete(prefix string, n int) []string {
 func (s claimSpace) around(p pattern, witness string) []variant {
 	if witness == absent || witness != "" && strings.Contains(asOther+asThird, witness[:1]) {
 		return nil
+	}
+	if s.form == claim.Any {
+		return []variant{
+			{absent, "no such claim"},
+			{asOther + "x", "the claim as a text"},
+			{asThird + "x", "the claim as a list"},
+			{map[string]string{token.Object: token.EmptyList, token.EmptyList: token.Object}[witness], "a list for an object"},
+		}
 	}
 	if s.form == claim.Scalar {
 		return []variant{
@@ -296,10 +335,12 @@ func (s claimListSpace) around(_ pattern, witness string) []variant {
 	slices.Reverse(reversed)
 	return []variant{
 		{absent, "no such claim"},
-		{asOther + texts[0], "the claim as a text"},
-		{asThird + texts[0], "the claim as a number or a truth value"},
+		{asOther + texts[0], "the claim by itself"},
+		{asThird + texts[0], "the claim in another form"},
 		{strings.Join(texts, ",") + ",x", "all texts in one"},
 		{"x" + between + witness, "a longer list"},
+		{witness + between + "0", "a longer list of numbers"},
+		{texts[0] + "1", "a larger number"},
 		{strings.Join(reversed, between), "the list in another order"},
 		{strings.Join(texts[1:], between), "a shorter list"},
 		{swapCase(witness), "another case"},
@@ -316,21 +357,24 @@ func (s claimSpace) describe(p pattern) string {
 // utf8Text are all texts of JSON.
 const utf8Text = `([\x00-\x7f]|[\xc2-\xdf][\x80-\xbf]|(\xe0[\xa0-\xbf]|\xed[\x80-\x9f]|[\xe1-\xec\xee\xef][\x80-\xbf])[\x80-\xbf]|(\xf0[\x90-\xbf]|\xf4[\x80-\x8f]|[\xf1-\xf3][\x80-\xbf])[\x80-\xbf]{2})*`
 
-// scalars are null, the truth values, and the numbers that a float of 64 bits holds as they are.
-const scalars = `null|true|false|0|-?[1-9][0-9]{0,14}|-?(0|[1-9][0-9]{0,6})\.[0-9]{0,6}[1-9]`
-
 // sendable implements [sender].
 func (s claimSpace) sendable() (natural, all string, without []string) { return s.textsOf(s.form) }
 
 // sendable implements [sender]. It is about a single text of the list.
 func (s claimListSpace) sendable() (natural, all string, without []string) {
-	return s.textsOf(claim.List)
+	return s.textsOf(s.form)
 }
 
 func (s claimSpace) textsOf(form string) (natural, all string, without []string) {
 	natural, all = `[a-z][a-z0-9-]*`, utf8Text
-	if form == claim.Scalar {
+	switch form {
+	case claim.Scalar, claim.ScalarList:
 		natural, all = `[1-9][0-9]?`, scalars
+	case claim.Any:
+		natural, all = `\{\}|\[\]`, `\{\}|\[\]`
+		if s.attribute.Key == "aud?" {
+			natural, all = `\[\]`, `\[\]`
+		}
 	}
 	if texts := s.only(); len(texts) > 0 && form == "" {
 		natural, all = oneOf(texts), oneOf(texts)

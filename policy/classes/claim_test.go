@@ -35,6 +35,7 @@ var demands = map[string]*token.Demand{
 var askedClaims = []*policy.Attribute{
 	attribute.Claim("iss"), attribute.Claim("sub"), attribute.Claim("sub", "[]"), attribute.Claim("aud"), attribute.Claim("aud", "[]"),
 	attribute.Claim("g"), attribute.Claim("g", "[]"), attribute.Claim("g", "h"), attribute.Claim("g", "#"), attribute.Claim("g", "h", "#"),
+	attribute.Claim("g", "[#]"), attribute.Claim("g", "?"), attribute.Claim("g", "h", "?"), attribute.Claim("aud", "?"), attribute.Claim("sub", "?"),
 }
 
 // someTokens are tokens of all combinations of some values, sound or not.
@@ -44,7 +45,7 @@ func someTokens() []*token.Token {
 	for _, iss := range []any{nil, "a", "ab", "b"} {
 		for _, sub := range texts {
 			for _, aud := range []any{nil, "a", "ab", "c", "http://a/", []any{"a"}, []any{"b", "a"}, []any{"ba"}, []any{"b", "a/"}} {
-				for _, g := range []any{nil, "", "a", "ab", "ba", []any{}, []any{"a"}, []any{"b", "a"}, "b a", []any{"ab", "ba"}, []any{"", "b"}, map[string]any{"h": "a"}, map[string]any{"h": "b"}, 7, true, map[string]any{"h": 7}, map[string]any{"h": nil}} {
+				for _, g := range []any{nil, "", "a", "ab", "ba", []any{}, []any{"a"}, []any{"b", "a"}, "b a", []any{"ab", "ba"}, []any{"", "b"}, map[string]any{"h": "a"}, map[string]any{"h": "b"}, 7, true, map[string]any{"h": 7}, map[string]any{"h": nil}, map[string]any{}, 7.5, -1, []any{7}, []any{"a", 8, nil}, []any{map[string]any{}}, []any{[]any{"a"}}, map[string]any{"h": []any{}}, map[string]any{"i": 1}} {
 					claims := map[string]any{"iss": iss, "sub": sub, "aud": aud, "g": g}
 					for name, value := range claims {
 						if value == nil {
@@ -73,8 +74,16 @@ func claimCondition(depth int) *rapid.Generator[policy.Condition] {
 			}
 		}
 		is := policy.Is{Attribute: rapid.SampledFrom(askedClaims).Draw(t, "claim")}
-		if len(is.Attribute.Kinds) == 1 {
-			is.Match.Value = rapid.SampledFrom([]string{"7", "true", "null", "07", "a"}).Draw(t, "scalar")
+		switch is.Attribute.Kinds[len(is.Attribute.Kinds)-1] {
+		case policy.Present:
+			is.Match.Kind = policy.Present
+			return is
+		case policy.Range:
+			if is.Match.Kind = rapid.SampledFrom(is.Attribute.Kinds).Draw(t, "match"); is.Match.Kind == policy.Range {
+				is.Match.Value = rapid.SampledFrom([]string{"[7,8)", "[7.5,inf)", "[-inf,0)", "[-1,8)", "[-inf,inf)", "[8,7)"}).Draw(t, "range")
+			} else {
+				is.Match.Value = rapid.SampledFrom([]string{"7", "true", "null", "07", "a"}).Draw(t, "scalar")
+			}
 			return is
 		}
 		switch is.Match.Kind = rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Exact, policy.Prefix, policy.Suffix, policy.Contains, policy.Regex}).Draw(t, "match"); is.Match.Kind {

@@ -83,6 +83,8 @@ func (v *values) languageOf(at int32) *automaton.Language {
 		a.language, _ = automaton.Template(m.Value)
 	case policy.Present:
 		a.language = anyBytes()
+	case policy.Range:
+		a.language = numbersIn(m.Value)
 	default:
 		a.language = automaton.Literal(m.Value, m.Kind == policy.Suffix || m.Kind == policy.Contains, m.Kind == policy.Prefix || m.Kind == policy.Contains, m.AnyCase)
 	}

@@ -38,7 +38,7 @@ func Of(on Surface, programs ...policy.Program) *Cover { return cut(maxClasses, 
 const maxClasses = 1 << 20
 
 func cut(limit int, on Surface, programs []policy.Program) *Cover {
-	programs, asked := toDestination(on, onConnections(on, programs))
+	programs, asked := toDestination(on, onConnections(on, byForm(programs)))
 	c := cutSettled(limit, on, programs)
 	if asked != nil {
 		c.Dimensions, c.destination = append(c.Dimensions, *asked), on.Destination

@@ -2,7 +2,7 @@ package lift
 
 import (
 	"fmt"
-	"slices"
+	"math"
 	"strconv"
 
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
@@ -12,7 +12,6 @@ import (
 	"github.com/meshproof/meshproof/internal/claim"
 	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/internal/rbac"
-	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -63,7 +62,7 @@ func (t *translator) claim(filter string, keys []string, value *envoymatcherv3.V
 }
 
 // isText reports whether the key of a claim is that of a text. The last name of a path may be "[]" or
-// "#", which a key takes for another form.
+// "#" or the like, which a key takes for another form.
 func isText(a *policy.Attribute) bool {
 	_, form := claim.Path(a.Key)
 	return form == ""
@@ -90,57 +89,79 @@ func (t *translator) claimValue(text, list *policy.Attribute, value *envoymatche
 		return anyOf(out)
 	case *envoymatcherv3.ValueMatcher_PresentMatch:
 		return t.presence(text, list, of.PresentMatch, at.Field("present_match"))
+	case *envoymatcherv3.ValueMatcher_DoubleMatch:
+		return t.number(text, list == nil, of.DoubleMatch, at.Field("double_match"))
+	case *envoymatcherv3.ValueMatcher_NullMatch_:
+		return t.scalar(text, list == nil, policy.Match{Value: "null"}, at.Field("null_match"))
+	case *envoymatcherv3.ValueMatcher_BoolMatch:
+		return t.scalar(text, list == nil, policy.Match{Value: strconv.FormatBool(of.BoolMatch)}, at.Field("bool_match"))
 	default:
-		scalar, ok := scalarOf(value)
-		switch {
-		case !ok && value.GetDoubleMatch().GetRange() != nil:
-			return t.unsaid(at.Field("double_match"), "it asks for a range of numbers in the "+text.Name)
-		case !ok:
-			return t.unsaid(at, unknownMember(value, "match_pattern"))
-		case list == nil:
-			return t.unsaid(at, "it asks for a number, a truth value or null in a list")
-		case len(scalarClaim(text).Forms) == 0:
-			return t.unsaid(at, "it asks for a time, which the lab chooses")
-		}
-		return exactly(scalarClaim(text).Exact(scalar))
+		return t.unsaid(at, unknownMember(value, "match_pattern"))
 	}
 }
 
-// presence asks whether a claim is there. Three claims of RFC 7519 are texts wherever they are, as
-// Envoy reads them; another one may be an object or an empty list, which no attribute has.
+// presence asks whether a claim is there, with a value of any type.
 func (t *translator) presence(text, list *policy.Attribute, present bool, at *messages.Path) reading {
 	switch {
 	case !present:
 		// Envoy's matcher never holds then: it does not ask for absence.
 		return exactly(policy.Never)
-	case list != nil && slices.Contains([]string{"iss", "sub", "jti"}, text.Key):
-		return exactly(text.Prefix(""))
-	default:
-		return t.unsaid(at, "it asks for the presence of the "+text.Name+", which may be a list or an object")
+	case list == nil:
+		return t.unsaid(at, "it asks for any value in a list, which may be a list or an object")
 	}
+	return t.claimIn(text, claim.Any, policy.Match{Kind: policy.Present}, at)
 }
 
-// scalarClaim returns the claim as a number, a truth value or null.
-func scalarClaim(text *policy.Attribute) *policy.Attribute {
-	path, _ := claim.Path(text.Key)
-	return attribute.Claim(append(path, claim.Scalar)...)
-}
-
-// scalarOf returns the text of a number, a truth value or null that is compared as a whole.
-func scalarOf(value *envoymatcherv3.ValueMatcher) (text string, ok bool) {
-	switch of := value.GetMatchPattern().(type) {
-	case *envoymatcherv3.ValueMatcher_NullMatch_:
-		return "null", true
-	case *envoymatcherv3.ValueMatcher_BoolMatch:
-		return strconv.FormatBool(of.BoolMatch), true
-	case *envoymatcherv3.ValueMatcher_DoubleMatch:
-		exact, ok := of.DoubleMatch.GetMatchPattern().(*envoymatcherv3.DoubleMatcher_Exact)
-		if !ok {
-			return "", false
+// number compares a number with another one, or with a range.
+func (t *translator) number(text *policy.Attribute, inList bool, m *envoymatcherv3.DoubleMatcher, at *messages.Path) reading {
+	switch of := m.GetMatchPattern().(type) {
+	case *envoymatcherv3.DoubleMatcher_Exact:
+		if math.IsNaN(of.Exact) {
+			// No number is equal to it.
+			return exactly(policy.Never)
 		}
-		text = token.ScalarText(strconv.FormatFloat(exact.Exact, 'f', -1, 64))
-		return text, text != ""
+		if !claim.IsTold(of.Exact) {
+			return t.unsaid(at, unlikeOthers(of.Exact))
+		}
+		return t.scalar(text, inList, policy.Match{Value: claim.NumberText(of.Exact)}, at)
+	case *envoymatcherv3.DoubleMatcher_Range:
+		from, to := of.Range.GetStart(), of.Range.GetEnd()
+		interval := policy.Match{Kind: policy.Range, Value: claim.IntervalText(from, to)}
+		switch {
+		case !(from < to):
+			// Envoy compares with both ends, and no number meets both.
+			return exactly(policy.Never)
+		case !math.IsInf(from, -1) && !claim.IsTold(from):
+			return t.unsaid(at, unlikeOthers(from))
+		case !math.IsInf(to, 1) && !claim.IsTold(to):
+			return t.unsaid(at, unlikeOthers(to))
+		}
+		return t.scalar(text, inList, interval, at)
 	default:
-		return "", false
+		return t.unsaid(at, unknownMember(m, "match_pattern"))
 	}
+}
+
+// unlikeOthers says why no policy compares with a number: the lab could not tell it from those next
+// to it.
+func unlikeOthers(number float64) string {
+	return fmt.Sprintf("it compares with the number %v, which is compared only with at most 14 digits, or 8 and 6 behind the dot", number)
+}
+
+// scalar compares a number, a truth value or null, at a path or in the list there.
+func (t *translator) scalar(text *policy.Attribute, inList bool, m policy.Match, at *messages.Path) reading {
+	if inList {
+		return t.claimIn(text, claim.ScalarList, m, at)
+	}
+	return t.claimIn(text, claim.Scalar, m, at)
+}
+
+// claimIn compares a claim in another form than that of an attribute.
+func (t *translator) claimIn(other *policy.Attribute, form string, m policy.Match, at *messages.Path) reading {
+	path, _ := claim.Path(other.Key)
+	a := attribute.Claim(append(path, form)...)
+	if len(a.Forms) == 0 {
+		return t.unsaid(at, "it asks for a time, which the lab chooses")
+	}
+	return exactly(policy.Is{Attribute: a, Match: m})
 }
