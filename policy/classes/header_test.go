@@ -70,3 +70,29 @@ func TestHTTPAttributes(t *testing.T) {
 		})
 	}
 }
+
+// TestInvalidByteBesideEachRegex holds that a caller who meets a regular expression on a header has a
+// neighbour whose line has a byte more that is no UTF-8. Some releases of Envoy match no such line.
+func TestInvalidByteBesideEachRegex(t *testing.T) {
+	t.Parallel()
+	for _, expression := range []string{"admin.*", ".*admin.*", "(root|admin)", "a[a-z]+n"} {
+		for _, header := range []*policy.Attribute{attribute.Header("x-role"), attribute.Header("x-role").Joined} {
+			p := named(by(header, policy.Regex, expression))
+			if header.Family == "joined-header" {
+				p = ordered(by(header, policy.Regex, expression))
+			}
+			cover := classes.Of(classes.Surface{}, p)
+			for i, class := range cover.Classes {
+				if len(class.Witness.Headers) == 0 {
+					continue
+				}
+				line := class.Witness.Headers[0].Value + "\xff"
+				if !slices.ContainsFunc(cover.Neighbours(i), func(n classes.Neighbour) bool {
+					return len(n.Request.Headers) == 1 && n.Request.Headers[0].Value == line
+				}) {
+					t.Errorf("%s by %s: no neighbour has the line %q", expression, header.Name, line)
+				}
+			}
+		}
+	}
+}
