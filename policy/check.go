@@ -137,7 +137,7 @@ func (g Gate) checkRule(rule Rule) error {
 	if rule.Effect == Log && !g.Logs() {
 		return fmt.Errorf("policy: rule %s: its gate decides: a rule that logs belongs to a gate that logs", rule.Verdict)
 	}
-	if layerOf(rule.When) > g.Layer {
+	if g.Layer < L7 && layerOf(rule.When) > g.Layer {
 		return fmt.Errorf("policy: rule %s: condition %q cannot be judged by an %s gate", rule.Verdict, rule.When, g.Layer)
 	}
 	for c := range Walk(rule.When) {

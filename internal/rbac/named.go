@@ -166,8 +166,39 @@ func envoyString(m policy.Match) *envoymatcherv3.StringMatcher {
 // simplify returns a condition of the same meaning without constants inside and without
 // lists of one: Envoy refuses an or_matcher or and_matcher with less than two
 // predicates, and an empty prefix. The result is [policy.Always], [policy.Never], or
-// free of both.
-func simplify(c policy.Condition) policy.Condition { return rewrite.Condition(c, simpleShape) }
+// free of both. A condition that is simple already, as most are, is returned as it is.
+func simplify(c policy.Condition) policy.Condition {
+	if isSimple(c) {
+		return c
+	}
+	return rewrite.Condition(c, simpleShape)
+}
+
+// isSimple reports whether [simplify] would change nothing.
+func isSimple(c policy.Condition) bool {
+	switch c := c.(type) {
+	case policy.And:
+		return len(c) > 1 && areSimple(c)
+	case policy.Or:
+		return len(c) > 1 && areSimple(c)
+	case policy.Not:
+		return isSimple(c.Of)
+	case policy.Is:
+		_, constant := simpleLeaf(c).(policy.Constant)
+		return !constant
+	default:
+		return false
+	}
+}
+
+func areSimple(cs []policy.Condition) bool {
+	for _, c := range cs {
+		if !isSimple(c) {
+			return false
+		}
+	}
+	return true
+}
 
 var simpleShape = rewrite.Shape[policy.Condition]{
 	And: func(of []policy.Condition) policy.Condition { return simpleList(of, policy.Always) },
