@@ -1,25 +1,17 @@
 package harness
 
 import (
-	"fmt"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
-	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
-	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
-	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/harness/evidence"
-	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/pin"
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
-	"github.com/meshproof/meshproof/xds"
-	"github.com/meshproof/meshproof/xds/lift"
 )
 
 // bearer returns the request of a caller with a token, and of one without for nil.
@@ -184,6 +176,16 @@ func claimMatches(policy.Form) []policy.Condition {
 		scalar := attribute.Claim("level", "#").Exact(text)
 		out = append(out, scalar, policy.Not{Of: scalar}, policy.Or{scalar, attribute.Claim("level").Exact(text)}, policy.And{policy.Not{Of: scalar}, policy.Not{Of: attribute.Claim("a", "b.c", "#").Exact("7")}})
 	}
+	for _, interval := range []string{"[1,7)", "[7,7.5)", "[-7,0)", "[-inf,inf)", "[0.5,inf)"} {
+		in := policy.Match{Kind: policy.Range, Value: interval}
+		one, each := policy.Is{Attribute: attribute.Claim("level", "#"), Match: in}, policy.Is{Attribute: attribute.Claim("levels", "[#]"), Match: in}
+		out = append(out, one, each, policy.Not{Of: one}, policy.And{each, policy.Not{Of: attribute.Claim("levels", "[#]").Exact("7")}})
+	}
+	for _, path := range [][]string{{"sub", "?"}, {"groups", "?"}, {"realm", "?"}, {"realm", "roles", "?"}} {
+		present := policy.Is{Attribute: attribute.Claim(path...), Match: policy.Match{Kind: policy.Present}}
+		name := path[:len(path)-1]
+		out = append(out, present, policy.Not{Of: present}, policy.And{present, policy.Not{Of: attribute.Claim(name...).Exact("alice")}, policy.Not{Of: attribute.Claim(append(name[:len(name):len(name)], "[]")...).Exact("dev")}})
+	}
 	either := func(name, value string) policy.Or {
 		return policy.Or{attribute.Claim(name).Exact(value), attribute.Claim(name, "[]").Exact(value)}
 	}
@@ -214,43 +216,5 @@ func TestEnvoyMatchesClaims(t *testing.T) {
 		}
 		askEnvoy(t, h, policy.HTTP, demand, 1000, claimMatches)
 		askEnvoy(t, h, policy.GRPC, demand, 100, func(form policy.Form) []policy.Condition { return claimMatches(form)[:16] })
-	})
-}
-
-// TestEnvoyClaimPresence asks Envoy by matchers that package xds does not write whether a subject is
-// there, and holds it against the program that they are read back to.
-func TestEnvoyClaimPresence(t *testing.T) {
-	t.Parallel()
-	demand := token.Demand{Issuers: []token.Issuer{{Name: "https://a.example"}}}
-	onReleases(t, func(t *testing.T, h *Harness) {
-		spec := MeshSpec{TrustDomains: []spiffeid.TrustDomain{domain}}
-		var all []asked
-		for _, present := range []bool{true, false} {
-			for _, inverted := range []bool{true, false} {
-				matcher := &envoymatcherv3.MetadataMatcher{Filter: "envoy.filters.http.jwt_authn", Invert: inverted, Value: &envoymatcherv3.ValueMatcher{MatchPattern: &envoymatcherv3.ValueMatcher_PresentMatch{PresentMatch: present}}}
-				for _, key := range []string{"payload", "sub"} {
-					matcher.Path = append(matcher.Path, &envoymatcherv3.MetadataMatcher_PathSegment{Segment: &envoymatcherv3.MetadataMatcher_PathSegment_Key{Key: key}})
-				}
-				number := len(spec.Inbounds) + 1
-				in := Inbound{
-					Name: fmt.Sprintf("%t %t", present, inverted), Identity: backend, Protocol: policy.HTTP, Tokens: demand,
-					Address: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 202, 0, byte(number)}), 8080),
-					Filters: xds.Filters{HTTP: []*httprbacv3.RBAC{{Rules: &rbacv3.RBAC{Policies: map[string]*rbacv3.Policy{"p": {
-						Permissions: []*rbacv3.Permission{{Rule: &rbacv3.Permission_Any{Any: true}}},
-						Principals:  []*rbacv3.Principal{{Identifier: &rbacv3.Principal_SourcedMetadata{SourcedMetadata: &rbacv3.SourcedMetadata{MetadataMatcher: matcher}}}},
-					}}}}}},
-				}
-				spec.Inbounds = append(spec.Inbounds, in)
-				program, lost := lift.Program(in.Filters, 0)
-				if len(lost) > 0 {
-					t.Errorf("%s: lost %q", in.Name, lost)
-				}
-				for _, claims := range []map[string][]string{nil, {"claim iss": {"https://a.example"}}, {"claim iss": {"https://a.example"}, "claim sub": {""}}, {"claim iss": {"https://a.example"}, "claim sub": {"alice"}}} {
-					seen := policy.Request{URIs: []string{frontend.String()}, Source: endpoint.Unnamed, Method: "GET", Path: "/", Others: claims}
-					all = append(all, asked{program, seen, bearer(t, in, demand.Complete(token.Of(claims)), Request{To: in.Name, Method: "GET", Path: "/"})})
-				}
-			}
-		}
-		holdAgainstEnvoy(t, h, spec, 16, all)
 	})
 }
