@@ -92,6 +92,13 @@ type Stranger interface {
 	Strangers() []string
 }
 
+// Excluder is a set of policies with parts that no proof is about, such as rules of the calls of a
+// workload.
+type Excluder interface {
+	// Excluded returns the name of each part, with a text that is the same where the part says the same.
+	Excluded() map[string]string
+}
+
 // Delegator is a set of policies that leave decisions to authorizers. The lab has one of its own in
 // the place of each.
 type Delegator interface {

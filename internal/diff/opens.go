@@ -5,10 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/meshproof/meshproof/internal/verdict"
-
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy/language"
 )
 
@@ -60,6 +59,28 @@ func newStrangers(was, is language.Policies) (out []string) {
 			if !slices.Contains(before, name) {
 				out = append(out, name+", and the lab does not show what that lets in")
 			}
+		}
+	}
+	return out
+}
+
+// otherExclusions says which parts of the policies differ that no proof is about.
+func otherExclusions(was, is language.Policies) (out []string) {
+	of := func(p language.Policies) map[string]string {
+		if excluder, ok := p.(capability.Excluder); ok {
+			return excluder.Excluded()
+		}
+		return nil
+	}
+	before, after := of(was), of(is)
+	all := maps.Clone(after)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, before)
+	for _, part := range slices.Sorted(maps.Keys(all)) {
+		if before[part] != after[part] {
+			out = append(out, part+" differs: it is about calls of the workload, and no request shows what it lets out")
 		}
 	}
 	return out

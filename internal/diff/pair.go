@@ -136,7 +136,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 		for _, comparison := range c.Comparisons {
 			c.Inbounds = append(c.Inbounds, comparison.modeChange()...)
 			was, is := comparison.was.Reading().Set(), comparison.is.Reading().Set()
-			d.Opens = slices.Concat(d.Opens, lessProof(was, is), newStrangers(was, is), otherAuthorizers(was, is), movedAuthorizers(comparison.was, comparison.is))
+			d.Opens = slices.Concat(d.Opens, lessProof(was, is), newStrangers(was, is), otherExclusions(was, is), otherAuthorizers(was, is), movedAuthorizers(comparison.was, comparison.is))
 		}
 		slices.SortStableFunc(c.Inbounds, func(a, b InboundChange) int { return cmp.Compare(a.Text, b.Text) })
 		// An inbound that is made for tcp too is no reason to warn of what tcp does not show.

@@ -26,6 +26,9 @@ func TestWideningAroundRules(t *testing.T) {
 	}
 	const providers = "istio: {extensionProviders: [{name: x, envoyExtAuthzGrpc: {service: a.b, port: 9000}}, {name: y, envoyExtAuthzGrpc: {service: c.d, port: 9000}}]}"
 	cnp := "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: default}, spec: {endpointSelector: {matchLabels: {app: a}}, ingress: [{fromEndpoints: [{matchLabels: {io.cilium.k8s.namespace.labels.x: y}}]}]}}"
+	calls := func(egress string) string {
+		return "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: default}, spec: {endpointSelector: {}, ingress: [{fromEntities: [all]}]" + egress + "}}"
+	}
 	gone := caseOf("gone", "", "{name: web, inbounds: [{name: in, port: 8080, protocol: http}]}", ap("d", "action: DENY, rules: [{to: [{operation: {methods: [get]}}]}]"))
 	dataplane := func(more string) string {
 		return mtp + "\n---\n{type: Dataplane, mesh: default, name: web, networking: {address: 10.0.0.1, inbound: [{port: 8080, protocol: http" + more + "}]}}\n"
@@ -35,6 +38,8 @@ func TestWideningAroundRules(t *testing.T) {
 		"two workloads swap their providers":  {"", caseOf("c", providers, web+", "+db, asks("p", "a", "x")+", "+asks("q", "b", "y")), caseOf("c", providers, web+", "+db, asks("p", "a", "y")+", "+asks("q", "b", "x"))},
 		"options without a policy":            {"", caseOf("c", "linkerd: {defaultInboundPolicy: deny}", web, ""), caseOf("c", "linkerd: {defaultInboundPolicy: all-unauthenticated}", web, "")},
 		"a namespace gets a label":            {"", caseOf("c", "cilium: {namespaceLabels: {a: {x: y}}}", web, cnp), caseOf("c", "cilium: {namespaceLabels: {a: {x: y}, b: {x: y}}}", web, cnp)},
+		"other calls of a workload":           {"", caseOf("c", "", web, calls(", egress: [{toEndpoints: [{matchLabels: {app: b}}]}]")), caseOf("c", "", web, calls(", egress: [{toEndpoints: [{matchLabels: {app: c}}]}]"))},
+		"no rules of calls any more":          {"", caseOf("c", "", web, calls(", egressDeny: [{toEntities: [world]}]")), caseOf("c", "", web, calls(""))},
 		"a gone case denied an unsent method": {caseOf("c", "", web, mtp), gone, ""},
 		"another service port":                {"", dataplane(""), dataplane(", servicePort: 9090")},
 		"another service address":             {"", dataplane(""), dataplane(", serviceAddress: 127.0.0.2")},

@@ -26,7 +26,7 @@ type Judgement struct {
 	// Late says why the run proves nothing: the application, Envoy or the machine was late.
 	// The request must be sent again. It is empty for a run that counts.
 	Late string
-	// Mistimed says that nothing is wrong but the time of a bound of the only backend: it took effect
+	// Mistimed says that nothing is wrong but the time of a bound at the backend of the finding: it took effect
 	// too early, or not yet when the answer, the sentinel or the caller came first. A stall of Envoy's
 	// event loop does that now and then. A bound with another time does it each time.
 	Mistimed bool
@@ -48,8 +48,9 @@ func Judge(x Expectation, p casefile.RoutedRequest, e exchange.Evidence) Judgeme
 	j.compareStated(p, x.Outbound.Protocol)
 	if len(j.Problems) > 0 && j.isOfTime() {
 		j.Late = j.late(x, e)
-		// With several backends, a request that is sent again may take one without the fault.
-		j.Mistimed = len(x.Outcomes) == 1 && (j.outlived(p) || j.isEarly(x, e) || j.isSentinel(e) || j.isSlowStart(e) ||
+		// With several backends, a request that is sent again may take one without the fault. Only
+		// the same backend settles it, which has to be known.
+		j.Mistimed = (len(x.Outcomes) == 1 || finding.Cluster != "") && (j.outlived(p) || j.isEarly(x, e) || j.isSentinel(e) || j.isSlowStart(e) ||
 			!slices.ContainsFunc(j.Problems, func(p verdict.Problem) bool {
 				// No policy decided where the bound took effect before the request came so far.
 				return p.Kind != verdict.TooEarly && (p.Kind != verdict.OtherStatedBy || j.Finding.Judged)

@@ -67,6 +67,7 @@ func (r *run) sendRouted(ctx context.Context, mesh *harness.Mesh) error {
 	for i := range left {
 		left[i] = i
 	}
+	doubts := make([]doubt, len(routed))
 	for try := 1; len(left) > 0; try++ {
 		requests := make([]exchange.Request, len(left))
 		for k, i := range left {
@@ -84,12 +85,13 @@ func (r *run) sendRouted(ctx context.Context, mesh *harness.Mesh) error {
 		var late []int
 		for k, i := range left {
 			judged := routeverdict.Property.Judge(r.routes.Expected[i], routed[i], batch.Evidence[k])
-			r.result.RoutedRequests[i] = result.RoutedRequest{RoutedRequest: routed[i], Judgement: judged, Expected: r.routes.Expected[i], Evidence: batch.Evidence[k], Tries: try}
-			if judged.Late != "" || judged.Mistimed && try < mistimedTries {
+			found := result.RoutedRequest{RoutedRequest: routed[i], Judgement: judged, Expected: r.routes.Expected[i], Evidence: batch.Evidence[k], Tries: try}
+			if judged.Late != "" || !doubts[i].settle(&found) && try < tries {
 				late = append(late, i)
 			} else {
 				progress.Ask(ctx)
 			}
+			r.result.RoutedRequests[i] = found
 		}
 		if left = late; try == tries && len(left) > 0 {
 			var why []string
@@ -109,6 +111,31 @@ func (r *run) sendRouted(ctx context.Context, mesh *harness.Mesh) error {
 	}
 	r.addCounters(counted)
 	return nil
+}
+
+// doubt is about a request that had a bound with another time at a backend. A run that takes the same
+// backend settles it. A run that takes another one does not: the fault may be that of the backend.
+type doubt struct {
+	times int
+	last  result.RoutedRequest
+}
+
+// settle reports whether a run settles what became of the request. Where no more runs follow, the
+// result is the one in doubt.
+func (d *doubt) settle(found *result.RoutedRequest) bool {
+	switch {
+	case found.Mistimed:
+		d.times++
+		d.last = *found
+		return d.times == mistimedTries
+	case d.times == 0 || len(found.Problems) > 0 || len(found.Expected.Outcomes) == 1 || found.Finding.Cluster == d.last.Finding.Cluster:
+		return true
+	default:
+		tries := found.Tries
+		*found = d.last
+		found.Tries = tries
+		return false
+	}
 }
 
 // checkRoutedConservation holds the counters that a batch moved against the logs of the inbounds.

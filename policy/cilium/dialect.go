@@ -13,6 +13,7 @@ package cilium
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/capability"
@@ -111,11 +112,18 @@ func (p policies) Strangers() []string { return p.options.Namespaces() }
 // Peers implements [capability.PeerNamer].
 func (p policies) Peers() []capability.Target { return networkpolicy.Peers(p.all, p.options) }
 
-// Notes says that Cilium drops where a caller sees a closed connection here.
-func (policies) Notes(observed []policy.Decision) []string {
+// Excluded implements [capability.Excluder]: a proof is about the requests that a workload gets.
+func (p policies) Excluded() map[string]string { return networkpolicy.Excluded(p.all) }
+
+// Notes says that Cilium drops where a caller sees a closed connection here, and which rules are about
+// calls of a workload.
+func (p policies) Notes(observed []policy.Decision) (out []string) {
 	drops := func(d policy.Decision) bool { return d.Effect == policy.Deny && d.Layer == policy.L4 }
-	if !slices.ContainsFunc(observed, drops) {
-		return nil
+	if slices.ContainsFunc(observed, drops) {
+		out = append(out, "a closed connection stands for a packet that Cilium drops: a caller there waits until its own timeout")
 	}
-	return []string{"a closed connection stands for a packet that Cilium drops: a caller there waits until its own timeout"}
+	for _, part := range slices.Sorted(maps.Keys(p.Excluded())) {
+		out = append(out, part+" is about calls of the workload, and no part of this proof")
+	}
+	return out
 }

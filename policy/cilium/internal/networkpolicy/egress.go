@@ -1,6 +1,8 @@
 package networkpolicy
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -8,6 +10,29 @@ import (
 	"strings"
 	"unicode/utf8"
 )
+
+// egressText returns what a spec says of calls of the endpoints that it selects, "" for nothing.
+func egressText(of Spec) string {
+	if len(of.Egress)+len(of.EgressDeny) == 0 {
+		return ""
+	}
+	// Lists, maps and texts are always JSON.
+	text, _ := json.Marshal([]any{of.EndpointSelector, of.Egress, of.EgressDeny, of.EnableDefaultDeny.Egress})
+	return string(text)
+}
+
+// Excluded returns the specs with rules about calls of the endpoints, each with what they say.
+func Excluded(ps []Policy) map[string]string {
+	out := map[string]string{}
+	for _, p := range ps {
+		for _, s := range p.specs {
+			if s.egress != "" {
+				out[fmt.Sprintf("%s.egress of %s", s.field, p)] = s.egress
+			}
+		}
+	}
+	return out
+}
 
 // checkEgress refuses egress that Cilium refuses.
 func (r *reader) checkEgress(field string, from []Egress, where direction) {

@@ -31,7 +31,8 @@ type spec struct {
 	// idle is true for a default deny of ingress without a rule of ingress.
 	idle        bool
 	allow, deny []rule
-	egress      bool
+	// egress is the text of the rules about calls of the endpoint, "" for none.
+	egress string
 }
 
 // rule is a rule of ingress.
