@@ -16,7 +16,7 @@ Classes/10000 12 policy policy/classes
 Classes/20000 6 policy policy/classes
 ClassesInterleaved 10 policy policy/classes
 ClassesOfVersions 3 policy policy/classes
-Neighbours 1000 policy policy/classes
+Neighbours 4 policy policy/classes
 Locate 100000 policy policy/classes
 ClassesOfTags/14/compact 10000 policy policy/kuma/internal/legacy
 ClassesOfTags/100/compact 300 policy policy/kuma/internal/legacy

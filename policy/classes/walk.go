@@ -1,7 +1,6 @@
 package classes
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/meshproof/meshproof/policy"
@@ -155,11 +154,14 @@ func (w *walk) matching(d int, f func(from, to int32)) {
 
 // touching returns which steps look at a range of patterns.
 func (l *list) touching(d int, from, to int32) []touch {
-	less := func(t touch, cell int32) int { return cmp.Compare(t.cell, cell) }
 	touches := l.touches[d]
-	i, _ := slices.BinarySearchFunc(touches, from, less)
-	n, _ := slices.BinarySearchFunc(touches[i:], to, less)
-	return touches[i : i+n]
+	i, _ := slices.BinarySearchFunc(touches, from, func(t touch, cell int32) int { return int(t.cell) - int(cell) })
+	// The caller looks at each of them, and there are few in most ranges.
+	end := i
+	for end < len(touches) && touches[end].cell < to {
+		end++
+	}
+	return touches[i:end]
 }
 
 // nowhere is a cell that no pattern covers.
