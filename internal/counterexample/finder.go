@@ -69,6 +69,7 @@ type Finder struct {
 // keeps one counterexample of each cause. Its error says what could not be written.
 func (f Finder) Find(ctx context.Context, suspects []Suspect) ([]Counterexample, error) {
 	var out []Counterexample
+	var err error
 	causes := map[string]bool{}
 	for _, s := range suspects {
 		seen := map[string]bool{}
@@ -79,24 +80,29 @@ func (f Finder) Find(ctx context.Context, suspects []Suspect) ([]Counterexample,
 			}
 			seen[key] = true
 			f.Looking()
-			small := Shrink(ctx, f.shows(s.Case, q), s.Case, q.Request)
-			cause := causeOf(small)
-			if causes[cause] {
-				continue
-			}
-			causes[cause] = true
-			c, err := f.write(ctx, len(out)+1, small)
-			if err != nil {
+			if out, err = f.keep(ctx, Shrink(ctx, f.shows(s.Case, q), s.Case, q.Request), out, causes); err != nil {
 				return out, err
 			}
-			out = append(out, c)
 		}
-		var err error
 		if out, err = f.findRouted(ctx, s, out, causes); err != nil {
 			return out, err
 		}
 	}
 	return out, nil
+}
+
+// keep writes a counterexample, unless there is one of its cause.
+func (f Finder) keep(ctx context.Context, small cases.Case, out []Counterexample, causes map[string]bool) ([]Counterexample, error) {
+	cause := causeOf(small)
+	if causes[cause] {
+		return out, nil
+	}
+	causes[cause] = true
+	c, err := f.write(ctx, len(out)+1, small)
+	if err != nil {
+		return out, err
+	}
+	return append(out, c), nil
 }
 
 // causeOf returns what counterexamples of one cause tend to share: the policies, the

@@ -169,16 +169,13 @@ func (f Finder) findRouted(ctx context.Context, s Suspect, out []Counterexample,
 		seen[key] = true
 		f.Looking()
 		small, ok := ShrinkRouted(ctx, f.showsRouted(r), s.Case, unstated(r.RoutedRequest))
-		cause := causeOf(small)
-		if !ok || causes[cause] {
+		if !ok {
 			continue
 		}
-		causes[cause] = true
-		c, err := f.write(ctx, len(out)+1, small)
-		if err != nil {
+		var err error
+		if out, err = f.keep(ctx, small, out, causes); err != nil {
 			return out, err
 		}
-		out = append(out, c)
 	}
 	return out, nil
 }
