@@ -73,12 +73,9 @@ func otherExclusions(was, is language.Policies) (out []string) {
 		return nil
 	}
 	before, after := of(was), of(is)
-	all := maps.Clone(after)
-	if all == nil {
-		all = map[string]string{}
-	}
-	maps.Copy(all, before)
-	for _, part := range slices.Sorted(maps.Keys(all)) {
+	parts := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
+	slices.Sort(parts)
+	for _, part := range slices.Compact(parts) {
 		if before[part] != after[part] {
 			out = append(out, part+" differs: it is about calls of the workload, and no request shows what it lets out")
 		}

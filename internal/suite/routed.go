@@ -120,8 +120,8 @@ type doubt struct {
 	last  result.RoutedRequest
 }
 
-// settle reports whether a run settles what became of the request. Where no more runs follow, the
-// result is the one in doubt.
+// settle reports whether a run settles what became of the request. Where it does not, the run in doubt
+// takes its place, for no other run may follow.
 func (d *doubt) settle(found *result.RoutedRequest) bool {
 	switch {
 	case found.Mistimed:
@@ -131,9 +131,8 @@ func (d *doubt) settle(found *result.RoutedRequest) bool {
 	case d.times == 0 || len(found.Problems) > 0 || len(found.Expected.Outcomes) == 1 || found.Finding.Cluster == d.last.Finding.Cluster:
 		return true
 	default:
-		tries := found.Tries
+		d.last.Tries = found.Tries
 		*found = d.last
-		found.Tries = tries
 		return false
 	}
 }
