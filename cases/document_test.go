@@ -6,6 +6,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/feature"
 )
 
 var yamlTag = regexp.MustCompile("yaml:\"([A-Za-z_]+)\"")
@@ -39,5 +42,44 @@ func TestAllKeysAreDocumented(t *testing.T) {
 	}
 	if keys < 50 {
 		t.Errorf("only %d keys were found", keys)
+	}
+}
+
+// docs/unwritten.md names each case that rests on a text with an open meaning, and no other one.
+func TestOpenTextsAreDocumented(t *testing.T) {
+	t.Parallel()
+	document, err := os.ReadFile("../docs/unwritten.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := map[string]bool{}
+	for _, m := range regexp.MustCompile(`\[([^\]\n]+)\]\(\.\./(cases/[^)]+\.yaml)\)`).FindAllSubmatch(document, -1) {
+		documented[string(m[2])+": "+string(m[1])] = true
+	}
+	all, err := cases.Load(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tags := map[feature.Name]int{}
+	for _, c := range all {
+		file, _, _ := strings.Cut(c.Place, ":")
+		name := "cases/" + filepath.ToSlash(file) + ": " + c.Name
+		tagged := false
+		for _, f := range c.Features {
+			if strings.HasSuffix(string(f), "Unwritten") {
+				tagged = true
+				tags[f]++
+			}
+		}
+		if tagged != documented[name] {
+			t.Errorf("%s: it has the tag: %t; docs/unwritten.md names it: %t", name, tagged, documented[name])
+		}
+		delete(documented, name)
+	}
+	for name := range documented {
+		t.Errorf("docs/unwritten.md names %s, and there is no such case", name)
+	}
+	if len(tags) != 4 {
+		t.Errorf("four dialects have open texts, and cases have the tags %v", tags)
 	}
 }

@@ -76,7 +76,7 @@ func TestUnsupported(t *testing.T) {
 func TestParseFeatures(t *testing.T) {
 	t.Parallel()
 	got, err := matrix.ParseFeatures([]string{"MTPShadow", "AuthorizationPolicyCoreFeatures"})
-	if err != nil || got[0] != "MTPShadow" || len(got) != 8 || !slices.Contains(got, "AuthorizationPolicyPorts") {
+	if err != nil || got[0] != "MTPShadow" || len(got) != 9 || !slices.Contains(got, "AuthorizationPolicyPorts") {
 		t.Errorf("got %v, %v", got, err)
 	}
 	for _, name := range got[1:] {

@@ -119,14 +119,15 @@ var permissive = map[feature.Profile]feature.Name{
 	feature.IstioAuthz: "IstioPermissiveMTLS", feature.CiliumIngress: "CiliumPermissiveMTLS", feature.LinkerdAuthz: "LinkerdPermissiveMTLS",
 }
 
-// always are the features that each set of a profile needs.
+// always are the features that each set of a profile needs. What a text leaves open is among them: almost any drawn
+// set meets it, so a compiler with another reading is asked about no drawn policies.
 var always = map[feature.Profile][]feature.Name{
 	feature.KumaMTP:       {"MTPOrder"},
 	feature.KumaMTPLegacy: {"LegacyFrom"},
-	feature.GEP3779:       {"AuthorizationPolicyTargetRefs", "AuthorizationPolicyAllow", "AuthorizationPolicyNetworkEnforcement"},
-	feature.IstioAuthz:    {"IstioAllow", "IstioSelection", "IstioTCP"},
-	feature.CiliumIngress: {"CiliumSelection", "CiliumDefaultDeny"},
-	feature.LinkerdAuthz:  {"LinkerdServer", "LinkerdDefaultPolicy", "LinkerdTCP"},
+	feature.GEP3779:       {"AuthorizationPolicyTargetRefs", "AuthorizationPolicyAllow", "AuthorizationPolicyNetworkEnforcement", "AuthorizationPolicyUnwritten"},
+	feature.IstioAuthz:    {"IstioAllow", "IstioSelection", "IstioTCP", "IstioUnwritten"},
+	feature.CiliumIngress: {"CiliumSelection", "CiliumDefaultDeny", "CiliumNetworkEnforcement", "CiliumUnwritten"},
+	feature.LinkerdAuthz:  {"LinkerdServer", "LinkerdDefaultPolicy", "LinkerdTCP", "LinkerdUnwritten"},
 }
 
 // Core returns a feature of the core of a profile that each set of the profile needs.
