@@ -48,7 +48,7 @@ has the version that the dump states. Where it states none, --envoy has to name 
 POLICIES are files or folders with policies, and with the Dataplane that the sidecar is of; else the flags
 describe its workload. The parts of the sidecar that cannot be replayed are named. Exit status 1 where a class is
 decided otherwise, or an inbound could not be verified: it has no counterpart, or something besides RBAC decides
-before it.`,
+before it. Linkerd's proxy is no Envoy, and Cilium's decides by filters of its own: neither can be verified.`,
 		Example: `  meshproof verify policies/ --config-dump dump.json --label app=backend`,
 		Args:    needPath,
 		RunE: func(cmd *cobra.Command, paths []string) error {

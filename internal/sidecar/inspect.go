@@ -159,6 +159,9 @@ var decidingFilters = map[string]string{
 	"envoy.extensions.filters.network.wasm.v3.Wasm":                                "runs code of its own, which may close connections",
 	"envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol":            "lets callers say source and destination in a PROXY header",
 	"envoy.extensions.filters.listener.local_ratelimit.v3.LocalRateLimit":          "closes connections above a limit",
+	"cilium.BpfMetadata":   "takes source and destination from Cilium's datapath",
+	"cilium.NetworkFilter": "decides by policies that Cilium's agent gives it, and no dump has them",
+	"cilium.L7Policy":      "decides by policies that Cilium's agent gives it, and no dump has them",
 }
 
 // containedFilters do nothing behind RBAC but refuse, delay, change, count or answer what

@@ -110,6 +110,14 @@ func TestUnknown(t *testing.T) {
 				"exposed " + at + `its callers, or something that meshproof does not read, choose the cluster`,
 			},
 		},
+		"Cilium's filters": {
+			filters: filter("cilium.network", "cilium.NetworkFilter", "") + "," + manager("", filter("cilium.l7policy", "cilium.L7Policy", "")),
+			want: []string{
+				"beside " + at + `filter "cilium.network": type.googleapis.com/cilium.NetworkFilter: it decides by policies that Cilium's agent gives it, and no dump has them`,
+				"beside " + at + `filter "cilium.l7policy": type.googleapis.com/cilium.L7Policy: it decides by policies that Cilium's agent gives it, and no dump has them`,
+				"exposed " + at + `its callers, or something that meshproof does not read, choose the cluster`,
+			},
+		},
 		"network filters": {
 			filters: filter("authz", "envoy.extensions.filters.network.ext_authz.v3.ExtAuthz", "") + "," + l4(denyAll) + "," + filter("x", "acme.Filter", ""), guards: 1,
 			want: []string{
