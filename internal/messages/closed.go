@@ -44,9 +44,6 @@ func (c Closed) Check() error {
 	return errors.Join(errs...)
 }
 
-// list is a Closed that can be asked.
-type list map[protoreflect.FullName]map[protoreflect.Name]bool
-
 // Checker returns a function that calls tell for each field of a message, and of the
 // messages inside it, that is not on the list. A packed message counts as a message of its
 // own type.
@@ -61,69 +58,133 @@ func (c Closed) Checker() func(m protoreflect.Message, at *Path, tell func(at *P
 		}
 		l[protoreflect.FullName(message)] = fields
 	}
-	return func(m protoreflect.Message, at *Path, tell func(at *Path, reason string)) { l.check(m, at, 0, tell) }
+	return func(m protoreflect.Message, at *Path, tell func(at *Path, reason string)) {
+		w := closedWalk{list: l, fields: map[protoreflect.MessageDescriptor][]listedField{}, sound: map[packedAt]bool{}}
+		w.tell = func(at *Path, reason string) {
+			w.told++
+			tell(at, reason)
+		}
+		w.message(m, at, 0)
+	}
 }
 
-func (l list) check(m protoreflect.Message, at *Path, depth int, tell func(at *Path, reason string)) {
+// list is a Closed that can be asked: by the name of a message, its fields, and whether
+// what stands in them is looked at.
+type list map[protoreflect.FullName]map[protoreflect.Name]bool
+
+// closedWalk holds one message against a list. A large filter has the same small messages
+// thousands of times, so that it remembers what it knows of them.
+type closedWalk struct {
+	list list
+	tell func(at *Path, reason string)
+	// told counts the calls of tell.
+	told int
+	// fields has the fields of the messages that were met, in the order of their numbers.
+	fields map[protoreflect.MessageDescriptor][]listedField
+	// sound has the packed messages of which there was nothing to tell.
+	sound map[packedAt]bool
+}
+
+type listedField struct {
+	protoreflect.FieldDescriptor
+	name         string
+	listed, read bool
+}
+
+// packedAt is an Any and how deep it lies: what is inside a deeper one may be too deep.
+type packedAt struct {
+	packed
+	depth int
+}
+
+func (w *closedWalk) message(m protoreflect.Message, at *Path, depth int) {
+	if a, ok := m.Interface().(*anypb.Any); ok {
+		w.packed(a, at, depth)
+		return
+	}
 	d := m.Descriptor()
-	if packed, ok := m.Interface().(*anypb.Any); ok {
-		inner, _, err := Unpack(packed)
-		switch {
-		case err != nil:
-			tell(at, fmt.Sprintf("%s: %v", TypeURL(packed), err))
-		case depth == maxDepth:
-			tell(at, fmt.Sprintf("it is nested deeper than %d levels", maxDepth))
-		default:
-			l.check(inner.ProtoReflect(), at, depth+1, tell)
-		}
-		return
-	}
-	fields, ok := l[d.FullName()]
+	fields, ok := w.fields[d]
 	if !ok {
+		fields = w.list.fieldsOf(d)
+		w.fields[d] = fields
+	}
+	if fields == nil {
 		if d.ParentFile().Package() != "google.protobuf" {
-			tell(at, fmt.Sprintf("%s is not known to be harmless here", d.Name()))
+			w.tell(at, fmt.Sprintf("%s is not known to be harmless here", d.Name()))
 		}
 		return
 	}
-	var set []protoreflect.FieldDescriptor
-	m.Range(func(field protoreflect.FieldDescriptor, _ protoreflect.Value) bool {
-		set = append(set, field)
-		return true
-	})
-	slices.SortFunc(set, func(a, b protoreflect.FieldDescriptor) int { return cmp.Compare(a.Number(), b.Number()) })
-	for _, field := range set {
-		below := at.Field(field.TextName())
-		switch read, ok := fields[field.Name()]; {
-		case !ok:
-			tell(below, fmt.Sprintf("%s of %s is not known to be harmless", field.Name(), d.Name()))
-		case read:
-			l.checkField(field, m.Get(field), below, depth, tell)
+	for _, field := range fields {
+		switch {
+		case !m.Has(field.FieldDescriptor):
+		case !field.listed:
+			w.tell(at.Field(field.name), fmt.Sprintf("%s of %s is not known to be harmless", field.Name(), d.Name()))
+		case field.read && field.Message() != nil:
+			w.field(field, m.Get(field.FieldDescriptor), at.Field(field.name), depth)
 		}
 	}
 }
 
-func (l list) checkField(field protoreflect.FieldDescriptor, value protoreflect.Value, at *Path, depth int, tell func(at *Path, reason string)) {
+// fieldsOf returns the fields of a message, and nil for a message that is not on the list.
+func (l list) fieldsOf(d protoreflect.MessageDescriptor) []listedField {
+	listed, ok := l[d.FullName()]
+	if !ok {
+		return nil
+	}
+	out := make([]listedField, d.Fields().Len())
+	for i := range out {
+		field := d.Fields().Get(i)
+		read, ok := listed[field.Name()]
+		out[i] = listedField{field, field.TextName(), ok, read}
+	}
+	slices.SortFunc(out, func(a, b listedField) int { return cmp.Compare(a.Number(), b.Number()) })
+	return out
+}
+
+func (w *closedWalk) packed(a *anypb.Any, at *Path, depth int) {
+	if w.sound[packedAt{packed{a.TypeUrl, string(a.Value)}, depth}] {
+		return
+	}
+	told := w.told
+	inner, _, err := Unpack(a)
+	switch {
+	case err != nil:
+		w.tell(at, fmt.Sprintf("%s: %v", TypeURL(a), err))
+	case depth == maxDepth:
+		w.tell(at, fmt.Sprintf("it is nested deeper than %d levels", maxDepth))
+	default:
+		w.message(inner.ProtoReflect(), at, depth+1)
+	}
+	if w.told == told {
+		w.sound[packedAt{packed{a.TypeUrl, string(a.Value)}, depth}] = true
+	}
+}
+
+// field looks at the messages in a field.
+func (w *closedWalk) field(field listedField, value protoreflect.Value, at *Path, depth int) {
 	switch {
 	case field.IsMap():
 		if field.MapValue().Message() == nil {
 			return
 		}
-		entries := value.Map()
-		var keys []protoreflect.MapKey
-		entries.Range(func(k protoreflect.MapKey, _ protoreflect.Value) bool {
-			keys = append(keys, k)
+		type entry struct {
+			key   string
+			value protoreflect.Value
+		}
+		entries := make([]entry, 0, value.Map().Len())
+		value.Map().Range(func(k protoreflect.MapKey, v protoreflect.Value) bool {
+			entries = append(entries, entry{k.String(), v})
 			return true
 		})
-		slices.SortFunc(keys, func(a, b protoreflect.MapKey) int { return cmp.Compare(a.String(), b.String()) })
-		for _, k := range keys {
-			l.check(entries.Get(k).Message(), at.Key(k.String()), depth, tell)
+		slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.key, b.key) })
+		for _, of := range entries {
+			w.message(of.value.Message(), at.Key(of.key), depth)
 		}
-	case field.Message() == nil:
 	case field.IsList():
 		for i := range value.List().Len() {
-			l.check(value.List().Get(i).Message(), at.Index(i), depth, tell)
+			w.message(value.List().Get(i).Message(), at.Index(i), depth)
 		}
 	default:
-		l.check(value.Message(), at, depth, tell)
+		w.message(value.Message(), at, depth)
 	}
 }

@@ -65,6 +65,8 @@ type translator struct {
 	// layer is the layer of the filter that is read.
 	layer policy.Layer
 	lost  losses
+	// extensions has the messages that were unpacked.
+	extensions map[content]*extension
 }
 
 // rbacFilter is an RBAC filter of either layer.

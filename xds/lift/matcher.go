@@ -15,7 +15,6 @@ import (
 	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 
 	"github.com/meshproof/meshproof/internal/messages"
-	"github.com/meshproof/meshproof/internal/rbac"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -61,11 +60,11 @@ func (t *translator) onMatch(m *matcherv3.Matcher_OnMatch, at *messages.Path) ou
 
 // action reads an envoy.config.rbac.v3.Action. An action that logs lets pass.
 func (t *translator) action(config *xdscorev3.TypedExtensionConfig, at *messages.Path) outcome {
-	message, _, err := messages.Unpack(config.GetTypedConfig())
-	action, ok := message.(*rbacv3.Action)
+	of := t.open(config)
+	action, ok := of.message.(*rbacv3.Action)
 	switch {
-	case err != nil:
-		t.lost.add(at, "no action can be read: "+err.Error())
+	case of.err != nil:
+		t.lost.add(at, "no action can be read: "+of.err.Error())
 	case !ok:
 		t.lost.add(at, "it is no action of RBAC")
 	default:
@@ -113,15 +112,15 @@ func (t *translator) single(p *matcherv3.Matcher_MatcherList_Predicate_SinglePre
 	if p.GetValueMatch() != nil {
 		return t.input(p.Input, textOf(p.GetValueMatch()), at)
 	}
-	in, _, err := messages.Unpack(p.GetInput().GetTypedConfig())
-	matcher, _, unread := messages.Unpack(p.GetCustomMatch().GetTypedConfig())
-	if of, ok := matcher.(*ipv3.Ip); ok && err == nil && unread == nil {
-		if shown := rbac.Shown(in); shown != nil && isAddress(shown) {
+	in, matcher := t.open(p.GetInput()), t.open(p.GetCustomMatch())
+	sound := in.err == nil && matcher.err == nil
+	if of, ok := matcher.message.(*ipv3.Ip); ok && sound {
+		if shown := in.attribute(); shown != nil && isAddress(shown) {
 			return term{reading: t.blocks(shown, of.GetCidrRanges(), at.Field("custom_match").Field("typed_config").Field("cidr_ranges"))}
 		}
 	}
-	of, isMetadata := matcher.(*metadatav3.Metadata)
-	if input, ok := in.(*networkinputsv3.DynamicMetadataInput); ok && isMetadata && err == nil && unread == nil {
+	of, isMetadata := matcher.message.(*metadatav3.Metadata)
+	if input, ok := in.message.(*networkinputsv3.DynamicMetadataInput); ok && isMetadata && sound {
 		return term{reading: t.metadataInput(input, of.GetValue(), of.GetInvert(), at)}
 	}
 	return term{reading: t.unsaid(at, "it asks for more than a string matcher can")}
@@ -129,11 +128,12 @@ func (t *translator) single(p *matcherv3.Matcher_MatcherList_Predicate_SinglePre
 
 // input compares what a matcher looks at with a text.
 func (t *translator) input(config *xdscorev3.TypedExtensionConfig, of text, at *messages.Path) term {
-	in, _, err := messages.Unpack(config.GetTypedConfig())
-	if err != nil {
-		return term{reading: t.unsaid(at.Field("input"), "no input can be read: "+err.Error())}
+	opened := t.open(config)
+	if opened.err != nil {
+		return term{reading: t.unsaid(at.Field("input"), "no input can be read: "+opened.err.Error())}
 	}
-	switch shown := rbac.Shown(in); {
+	in := opened.message
+	switch shown := opened.attribute(); {
 	case shown == attribute.DestinationPort:
 		return term{reading: t.portText(of, at)}
 	case shown != nil && isAddress(shown):
