@@ -230,5 +230,5 @@ var registry = []Feature{
 	{"RouteOrder", KumaRoutes, Core, "Matches are tried from the narrow one to the wide one."},
 	{"RouteBackends", KumaRoutes, Core, "Backends share requests by weight, and one that does not exist answers 500."},
 	{"RouteAuthorization", KumaRoutes, Core, "A refused request consumes no time, and one that times out was allowed."},
-	{"RouteReleased", KumaRoutes, Extended, "A route with a time of its own has the default of 15 s, as in released Kuma."},
+	{"RouteReleased", KumaRoutes, Extended, "A route with a time of its own has the default of 15 s, and a gRPC backend has no bound of streams and connections, as in released Kuma."},
 }

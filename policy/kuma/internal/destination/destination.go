@@ -249,7 +249,8 @@ func (d *Destination) selects(in *policy.Inbound) bool {
 		return value
 	}
 	label := func(key string) string { return scope.WorkloadLabel(w, key) }
-	return isSubset(d.tags, tag) && isSubset(d.labels, label) && (d.dataplane == "" || d.dataplane == w.Name)
+	// On Kubernetes the control plane names a Dataplane with its namespace behind a dot.
+	return isSubset(d.tags, tag) && isSubset(d.labels, label) && (d.dataplane == "" || d.dataplane == w.Name || d.dataplane == w.Name+"."+w.Namespace)
 }
 
 // isSubset reports whether each of the labels has its value.

@@ -309,7 +309,11 @@ func (b *builder) addClusters() {
 			c := routing.Cluster{Name: id.String(), Protocol: p.Protocol}
 			all := limits(b.portConf(d, p))
 			for bound := range routing.Bounds {
-				if bound.Level() == routing.OfCluster {
+				switch {
+				case bound.Level() != routing.OfCluster:
+				case b.design.leavesOut(bound, p.Protocol):
+					c.Limits[bound] = defaults[bound]
+				default:
 					c.Limits[bound] = all[bound]
 				}
 			}

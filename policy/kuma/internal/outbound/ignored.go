@@ -95,12 +95,16 @@ func (b *builder) ignoredBounds(d *destination.Destination, item *timeout.Item, 
 		}
 	}
 	for _, p := range d.Ports {
-		if p.Protocol.Layer() != policy.L4 || item.Ref.Section != "" && item.Ref.Section != p.Section() {
+		if item.Ref.Section != "" && item.Ref.Section != p.Section() {
 			continue
 		}
 		for bound := range routing.Bounds {
-			if bound.NeedsHTTP() && item.Conf.Set(bound) {
+			switch {
+			case !item.Conf.Set(bound):
+			case p.Protocol.Layer() == policy.L4 && bound.NeedsHTTP():
 				add("port %s of %s is tcp, which has no %s", p.Section(), d, bound)
+			case b.design.leavesOut(bound, p.Protocol):
+				add("port %s of %s is grpc, on which released Kuma sets no %s", p.Section(), d, bound)
 			}
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/kri"
+	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/destination"
 	"github.com/meshproof/meshproof/policy/kuma/internal/reference"
@@ -35,7 +36,8 @@ const (
 	Seed Design = iota
 	// Released does as Kuma 2.14: where a policy names the route, the service's
 	// requestTimeout does not count, and the default of 15 s stands in its place. The
-	// service's streamIdleTimeout does count.
+	// service's streamIdleTimeout does count. Of the limits of a backend only the connectionTimeout
+	// counts where the backend speaks gRPC.
 	Released
 )
 
@@ -43,6 +45,11 @@ var designNames = [...]string{Seed: "seed", Released: "released"}
 
 // String returns the name used in case files.
 func (d Design) String() string { return designNames[d] }
+
+// leavesOut reports whether the design sets no such limit on a backend of the protocol.
+func (d Design) leavesOut(bound routing.Bound, protocol policy.Protocol) bool {
+	return d == Released && protocol == policy.GRPC && bound.Level() == routing.OfCluster && bound != routing.Connection
+}
 
 // UnmarshalText reads the name used in case files. An unknown name is an error that lists
 // the known ones.

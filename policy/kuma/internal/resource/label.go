@@ -77,7 +77,7 @@ func (r Resource) RoleWith(systemNamespace string, own []bool) (string, error) {
 	}
 	role := r.Role(systemNamespace, computed)
 	if mixed := slices.Contains(own, true) && slices.Contains(own, false); mixed && role == computed && r.Labels[LabelRole] == "" {
-		return "", r.Doc.Errorf("spec.to", "the targets of the own namespace and others must not stand in one policy: the first make it a producer's, the others a consumer's")
+		return "", r.Doc.Errorf("spec.to", "a target of the policy's own namespace and one of another namespace must not stand in one policy, which would be a producer's and a consumer's: write two policies")
 	}
 	return role, nil
 }

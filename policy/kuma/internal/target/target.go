@@ -91,6 +91,9 @@ func ParseOutbound(doc manifest.Document, ref *Ref) (Target, error) {
 	case ref.Kind == "" || ref.Kind == "Mesh" || ref.Kind == "Dataplane":
 		return Parse(doc, ref, false)
 	default:
+		if ref.Kind == "MeshHTTPRoute" || ref.Kind == "MeshTCPRoute" {
+			return Target{}, doc.Errorf(targetField+".kind", "kind %q is not supported here: name the route in the targetRef of an item of spec.to", ref.Kind)
+		}
 		return Target{}, doc.Errorf(targetField+".kind", "kind %q is not supported: use Mesh, MeshSubset or Dataplane", ref.Kind)
 	}
 }
