@@ -6,6 +6,10 @@
 // or an error and never a panic. The effort grows in step with the number of documents
 // and of list items.
 //
+// It guarantees too that kubectl reads the same documents: data that its parser reads
+// otherwise are refused, but for case files, which no other program reads. A text such as
+// yes is a boolean for kubectl; an API server refuses it where a text is wanted.
+//
 // It reads mappings with text keys, lists and scalars. It refuses anchors, aliases,
 // merge keys, tags and directives, keys that are there twice, more than 100 levels of
 // nesting, and more than 10,000 keys in one mapping. Scalars follow YAML 1.2: true and

@@ -23,6 +23,7 @@ func Parse(file string, data []byte) ([]Document, error) {
 		return nil, &Error{File: file, Reason: "malformed YAML: the text is not UTF-8"}
 	}
 	var docs []Document
+	var roots []*node
 	for part := range slices.Values(split(lexer.Tokenize(string(data)))) {
 		if err := check(file, part); err != nil {
 			return nil, err
@@ -32,12 +33,18 @@ func Parse(file string, data []byte) ([]Document, error) {
 			return nil, err
 		}
 		if root != nil && root.kind != null {
+			roots = append(roots, root)
 			if docs, err = appendObjects(docs, Document{file: file, line: root.line, node: root}); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return docs, nil
+	if len(docs) > 0 {
+		if _, isCase := docs[0].At("case"); isCase {
+			return docs, nil // No other program reads a case file.
+		}
+	}
+	return docs, agree(file, data, roots)
 }
 
 // split cuts a token stream into documents. The parser could do it, but its effort grows

@@ -22,7 +22,7 @@ func TestParseDocuments(t *testing.T) {
 		"comments":            {"# nothing\n---\n# still nothing\n---\n", nil},
 		"empty documents":     {"---\n---\na: 1\n---\n---\nnull\n", []any{map[string]any{"a": int64(1)}}},
 		"two documents":       {"a: b\n---\n- c\n", []any{map[string]any{"a": "b"}, []any{"c"}}},
-		"document end":        {"a: b\n...\nc: d\n...\n", []any{map[string]any{"a": "b"}, map[string]any{"c": "d"}}},
+		"document end":        {"a: b\n...\n---\nc: d\n...\n", []any{map[string]any{"a": "b"}, map[string]any{"c": "d"}}},
 		"carriage returns":    {"a:\r\n  b: c\r\n---\r\nd: e\r\n", []any{map[string]any{"a": map[string]any{"b": "c"}}, map[string]any{"d": "e"}}},
 		"scalars":             {"[1, -2, 0x1F, 18446744073709551615, 1.5, .inf, true, yes, ~, 'x', \"\\u0041\"]", []any{[]any{int64(1), int64(-2), int64(31), uint64(1<<64 - 1), 1.5, inf, true, "yes", nil, "x", "A"}}},
 		"block text":          {"a: |\n  x\n  y\nb: >-\n  x\n  y\n", []any{map[string]any{"a": "x\ny\n", "b": "x y"}}},
@@ -89,8 +89,8 @@ func TestParseTakesWhatIsInBounds(t *testing.T) {
 		"keys":      string(repeat(10_000, "k%d: v\n")),
 		"items":     string(repeat(50_000, "- v%d\n")),
 		"lines":     "a: |\n" + string(repeat(50_000, "  line %d\n")),
-		"documents": string(repeat(20_000, "--- {a: %d}\n")),
-		"ends":      string(repeat(20_000, "a: %d\n...\n")),
+		"documents": string(repeat(20_000, "---\na: %d\n")),
+		"ends":      string(repeat(20_000, "---\na: %d\n...\n")),
 	} {
 		if docs, err := manifest.Parse("p.yaml", []byte(yaml)); err != nil || len(docs) == 0 {
 			t.Errorf("%s: %d documents, %v", name, len(docs), err)

@@ -77,7 +77,7 @@ func drawServer(t *rapid.T, i int) string {
 	if access := rapid.SampledFrom([]string{"", "", "deny", "audit", "audit", "all-authenticated", "cluster-unauthenticated", "cluster-authenticated"}).Draw(t, "accessPolicy"); access != "" {
 		spec += ", accessPolicy: " + access
 	}
-	return fmt.Sprintf("---\n{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: s%d, namespace: %s, labels: {n: n%d}}, spec: {%s}}\n", i, namespace, i%2, spec)
+	return fmt.Sprintf("---\n{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: s%d, namespace: %s, labels: {tier: n%d}}, spec: {%s}}\n", i, namespace, i%2, spec)
 }
 
 func drawGrant(t *rapid.T, i int) string {
@@ -85,7 +85,7 @@ func drawGrant(t *rapid.T, i int) string {
 	if rapid.Bool().Draw(t, "has networks") {
 		client += ", networks: " + some(t, networks, 2)
 	}
-	server := rapid.SampledFrom([]string{"{name: s0}", "{name: s1}", "{selector: {matchLabels: {n: n0}}}", "{selector: {}}"}).Draw(t, "server")
+	server := rapid.SampledFrom([]string{"{name: s0}", "{name: s1}", "{selector: {matchLabels: {tier: n0}}}", "{selector: {}}"}).Draw(t, "server")
 	return head("policy.linkerd.io/v1beta1", "ServerAuthorization", fmt.Sprint("g", i), rapid.SampledFrom(namespaces).Draw(t, "namespace")) + "{server: " + server + ", client: {" + client + "}}}\n"
 }
 

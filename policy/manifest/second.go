@@ -1,0 +1,208 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v2"
+)
+
+// agree reads data a second time, with the parser of kubectl and in its way to cut a file into
+// documents, and refuses data that the two parsers read otherwise: nothing tells then which reading a
+// cluster enforces. Such data have a line break of YAML 1.1 in a comment, a tab in a name, or a
+// document behind "...". The effort grows in step with the size of the data.
+func agree(file string, data []byte, first []*node) error {
+	second, err := readAgain(data)
+	if at := (*Error)(nil); errors.As(err, &at) {
+		at.File = file
+		return at
+	}
+	for i, n := range first {
+		if i == len(second) {
+			return &Error{File: file, Line: n.line, Reason: "kubectl reads no document here: " + separately}
+		}
+		if field, line, was := n.differs(second[i], ""); was != "" {
+			return &Error{File: file, Line: line, Field: field, Reason: was}
+		}
+	}
+	if len(second) > len(first) {
+		return &Error{File: file, Reason: fmt.Sprintf("kubectl reads %d documents here, and meshproof %d: %s", len(second), len(first), separately)}
+	}
+	return nil
+}
+
+const (
+	separator  = "---"
+	separately = "separate documents by a line that is ---"
+)
+
+// readAgain returns the values of the documents that are not null. Its errors are of type [*Error].
+func readAgain(data []byte) (docs []any, err error) {
+	add := func(doc any) {
+		if doc != nil {
+			docs = append(docs, doc)
+		}
+	}
+	if json.Valid(data) {
+		reader := json.NewDecoder(bytes.NewReader(data))
+		reader.UseNumber()
+		var doc any
+		if err := reader.Decode(&doc); err != nil {
+			return nil, &Error{Reason: "malformed JSON: " + err.Error()}
+		}
+		add(doc)
+		return docs, nil
+	}
+	for line, part := range parts(data) {
+		var doc any
+		if err := yaml.Unmarshal(part, &doc); err != nil {
+			return nil, &Error{Line: line, Reason: "kubectl cannot read the document that begins here: " + strings.TrimPrefix(err.Error(), "yaml: ")}
+		}
+		add(doc)
+		if hasMore(part) {
+			return nil, &Error{Line: line, Reason: "kubectl passes over the end of the document that begins here: " + separately}
+		}
+	}
+	return docs, nil
+}
+
+// hasMore reports whether another document follows in a part. kubectl reads the first one alone.
+func hasMore(part []byte) bool {
+	if !bytes.Contains(part, []byte("...")) && !bytes.Contains(part, []byte(separator)) {
+		return false // A second document begins behind one of the two.
+	}
+	reader := yaml.NewDecoder(bytes.NewReader(part))
+	var doc any
+	_ = reader.Decode(&doc)
+	return !errors.Is(reader.Decode(&doc), io.EOF)
+}
+
+// parts cuts data at the lines that begin with ---, as kubectl does, and returns the line on which
+// each part begins. What stands behind --- is part of the document for other readers alone; then
+// the two readings differ.
+func parts(data []byte) iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		line, begin := 1, 0
+		for at, next := 0, 1; at < len(data); next++ {
+			end := len(data)
+			if i := bytes.IndexByte(data[at:], '\n'); i >= 0 {
+				end = at + i + 1
+			}
+			if bytes.HasPrefix(data[at:], []byte(separator)) {
+				if !yield(line, data[begin:at]) {
+					return
+				}
+				line, begin = next, end
+			}
+			at = end
+		}
+		yield(line, data[begin:])
+	}
+}
+
+// differs says where a value is not what the second reader read, and what that is.
+func (n *node) differs(from any, field string) (at string, line int, reason string) {
+	differ := func(as string) (string, int, string) {
+		return field, n.line, fmt.Sprintf("kubectl reads %s here, and meshproof %s: write it so that every reader of YAML reads the same, such as in quotes", as, n.describe())
+	}
+	switch from := from.(type) {
+	case map[any]any:
+		if n.kind != mapping {
+			return differ("a mapping")
+		}
+		keyed := make(map[string]any, len(from))
+		for key, value := range from {
+			keyed[fmt.Sprint(key)] = value
+		}
+		return n.differsIn(keyed, len(from), field)
+	case map[string]any:
+		if n.kind != mapping {
+			return differ("a mapping")
+		}
+		return n.differsIn(from, len(from), field)
+	case []any:
+		if n.kind != list || len(from) != len(n.items) {
+			return differ(fmt.Sprintf("a list of %d", len(from)))
+		}
+		for i, item := range n.items {
+			if at, line, reason := item.differs(from[i], index(field, i)); reason != "" {
+				return at, line, reason
+			}
+		}
+		return "", 0, ""
+	}
+	if !n.isScalar(from) {
+		return differ(describe(from))
+	}
+	return "", 0, ""
+}
+
+func (n *node) differsIn(from map[string]any, keys int, field string) (at string, line int, reason string) {
+	for _, e := range n.entries {
+		value, ok := from[e.key]
+		if !ok {
+			return child(field, e.key), e.line, fmt.Sprintf("kubectl does not read the key %q here: write it so that every reader of YAML reads the same, such as in quotes, with a space behind the colon", shorten(e.key))
+		}
+		if at, line, reason := e.value.differs(value, child(field, e.key)); reason != "" {
+			return at, line, reason
+		}
+	}
+	if keys != len(n.entries) {
+		return field, n.line, fmt.Sprintf("kubectl reads %d keys here, and meshproof %d: write them so that every reader of YAML reads the same", keys, len(n.entries))
+	}
+	return "", 0, ""
+}
+
+// words are booleans of YAML 1.1.
+var words = []string{"y", "n", "yes", "no", "on", "off"}
+
+// isScalar reports whether a scalar is the value of another reader.
+func (n *node) isScalar(from any) bool {
+	switch from := from.(type) {
+	case nil:
+		return n.kind == null
+	case bool:
+		// An API server refuses a boolean where a text is wanted: words such as yes lead to no policy.
+		return n.kind == boolean && n.scalar == strconv.FormatBool(from) || n.kind == text && slices.Contains(words, strings.ToLower(n.scalar))
+	case string:
+		return n.kind == text && n.scalar == from
+	case json.Number:
+		return n.isNumber(from.String())
+	default:
+		return n.isNumber(fmt.Sprint(from))
+	}
+}
+
+// isNumber reports whether the node is a number of the same value.
+func (n *node) isNumber(written string) bool {
+	if n.kind == integer && n.scalar == written {
+		return true
+	}
+	if n.kind != integer && n.kind != float {
+		return false
+	}
+	own, err := n.float()
+	other, err2 := strconv.ParseFloat(strings.TrimPrefix(written, "+"), 64)
+	return err == nil && err2 == nil && (own == other || own != own && other != other)
+}
+
+// describe names the value of another reader in an error.
+func describe(from any) string {
+	switch from := from.(type) {
+	case nil:
+		return "nothing"
+	case bool:
+		return fmt.Sprintf("the boolean %t", from)
+	case string:
+		return "the text " + strconv.Quote(shorten(from))
+	default:
+		return fmt.Sprintf("the number %v", from)
+	}
+}
