@@ -63,11 +63,11 @@ func (k MatchKind) String() string {
 
 // Match compares a string byte by byte, as envoy.type.matcher.v3.StringMatcher does.
 type Match struct {
-	Kind  MatchKind
-	Value string
+	Kind MatchKind
 	// AnyCase takes the letters of ASCII for the same in both cases. It is ignore_case of a
 	// StringMatcher. A match of [Segments], [Regex], [Present] or [Template] has no such flag.
 	AnyCase bool
+	Value   string
 }
 
 // Matches reports whether s is matched. A match of an unknown kind, and a regular

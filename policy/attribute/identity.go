@@ -15,7 +15,12 @@ var Identity = add(&policy.Attribute{
 	Name:   "identity",
 	Phrase: "identity",
 	Layer:  policy.L4,
-	Text:   func(r *policy.Request) (string, bool) { return strings.Join(r.URIs, ","), true },
+	Text: func(r *policy.Request) (string, bool) {
+		if len(r.URIs) == 1 {
+			return r.URIs[0], true
+		}
+		return strings.Join(r.URIs, ","), true
+	},
 	Always: true,
 	Kinds:  []policy.MatchKind{policy.Exact, policy.Prefix, policy.Suffix, policy.Contains, policy.Regex},
 	Forms:  []policy.Form{policy.Ordered},
