@@ -159,6 +159,8 @@ type expr struct {
 	// dimension is what opLeaf looks at, and cell the number of the pattern.
 	dimension int
 	cell      int32
+	// id is the number of the condition, where a [simplifier] gave it one.
+	id int32
 }
 
 type op uint8
@@ -188,10 +190,11 @@ type list struct {
 // step is one alternative of one rule.
 type step struct {
 	when expr
-	// id is the same for steps with the same condition, and number is the step's own. They
-	// are for a cover that is regular.
-	id, number int32
-	effect     policy.Effect
+	// asked is the same condition in its simplest form, and number is the step's own. They are for a
+	// cover that is regular.
+	asked  expr
+	number int32
+	effect policy.Effect
 	// then is asked first, where it is not nil.
 	then *list
 }

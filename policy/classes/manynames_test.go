@@ -2,6 +2,7 @@ package classes_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/meshproof/meshproof/policy"
@@ -31,5 +32,51 @@ func TestManyNames(t *testing.T) {
 	less := ordered(policy.Or{policy.And{role, domain}, policy.And{names[1:], role}}, suffix)
 	if differs := classes.Of(classes.Surface{}, once, less); len(differs.Classes) <= len(alone.Classes) {
 		t.Errorf("%s, want a class for the name that is left out", differs)
+	}
+}
+
+// TestManyNamesBesideOthers cuts by two programs that say the same of many names, and differ by what
+// every request has. That no request tells them apart does not depend on the name.
+func TestManyNamesBesideOthers(t *testing.T) {
+	t.Parallel()
+	var names policy.Or
+	for i := range 1000 {
+		names = append(names, by(attribute.URISAN, policy.Exact, fmt.Sprintf("spiffe://trust-domain.mesh/ns/a/sa/x%d", i)))
+	}
+	method := func(kind policy.MatchKind, value string) policy.Condition { return by(attribute.Method, kind, value) }
+	read := policy.Or{method(policy.Suffix, "ST"), method(policy.Exact, "REPORT")}
+	write := policy.And{
+		policy.Or{method(policy.Prefix, "P"), method(policy.Exact, "DELETE")},
+		policy.Or{by(attribute.Path, policy.Exact, "/"), by(attribute.Path, policy.Exact, "/profile")},
+	}
+	near := by(attribute.SourceAddress, policy.CIDR, "192.168.0.0/16")
+	once := ordered(policy.And{policy.Or{policy.And{by(attribute.Host, policy.Present, ""), read}, write}, names, near})
+	other := ordered(policy.And{policy.Or{read, write}, names, near})
+	if cover := classes.Of(classes.Surface{Protocol: policy.HTTP2}, once, other); !cover.Complete() || len(cover.Classes) != 2 {
+		t.Errorf("%s, want 2 classes", cover)
+	}
+}
+
+// TestRepeatedSources cuts by two programs that say the same of equal sources, one of them once for
+// each source.
+func TestRepeatedSources(t *testing.T) {
+	t.Parallel()
+	name := func(regex string) policy.Condition { return by(attribute.URISAN, policy.Regex, regex) }
+	source := policy.And{
+		policy.Not{Of: policy.Or{name(".*/ns/default/.*"), name(".*/ns/a/.*")}}, by(attribute.SourceAddress, policy.CIDR, "0.0.0.0/0"),
+		policy.Not{Of: by(attribute.SourceAddress, policy.CIDR, "10.64.0.0/31")},
+	}
+	accounts := policy.And{
+		policy.Or{name("spiffe://.+/ns/queue/sa/details"), name("spiffe://.+/ns/default/sa/queue")},
+		policy.Not{Of: policy.Or{name("spiffe://.+/ns/default/sa/mail"), name("spiffe://.+/ns/default/sa/queue")}},
+	}
+	var sources, each policy.Or
+	for range 60 {
+		sources, each = append(sources, source), append(each, append(slices.Clone(source), accounts...))
+	}
+	post := policy.Or{by(attribute.Method, policy.Prefix, "P"), policy.And{by(attribute.Method, policy.Exact, "OPTIONS"), by(attribute.Path, policy.Exact, "/b")}}
+	once, repeated := ordered(policy.And{post, sources, accounts}), ordered(policy.And{post, each})
+	if cover := classes.Of(classes.Surface{Protocol: policy.HTTP2}, once, repeated); !cover.Complete() || len(cover.Classes) != 2 {
+		t.Errorf("%s, want 2 classes", cover)
 	}
 }

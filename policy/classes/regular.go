@@ -15,13 +15,13 @@ import (
 // all lists decide. Each outcome has a request, or none is possible, or the search for it
 // met its limit and [Cover.Sampled] names the patterns.
 type regular struct {
-	cover    *Cover
-	values   values
-	atoms    []atom
-	numbers  map[policy.Is]int32
-	programs []compiledProgram
-	steps    []*step
-	ids      map[string]int32
+	cover      *Cover
+	values     values
+	atoms      []atom
+	numbers    map[policy.Is]int32
+	programs   []compiledProgram
+	steps      []*step
+	simplifier simplifier
 	// classes has the class of each outcome, and hits the steps that decide in each class.
 	classes map[string]int
 	hits    [][]int32
@@ -43,7 +43,7 @@ type atom struct {
 
 // cutRegular makes the cover of programs with matches of any kind.
 func cutRegular(c *Cover, limit int, on Surface, s *survey) *Cover {
-	r := &regular{cover: c, numbers: map[policy.Is]int32{}, ids: map[string]int32{}, classes: map[string]int{}, limit: limit}
+	r := &regular{cover: c, numbers: map[policy.Is]int32{}, simplifier: simplifier{numbers: map[string]int32{}}, classes: map[string]int{}, limit: limit}
 	c.regular = r
 	for _, p := range c.programs {
 		r.programs = append(r.programs, compiler{table: c.table, axes: make([]*axis, len(c.table.rows)), regular: r}.program(p))
@@ -116,15 +116,9 @@ func (r *regular) numberList(l *list) {
 
 // numberStep numbers a step, from 1.
 func (r *regular) numberStep(s *step, when expr) {
-	s.when = when
-	key := r.condition(&s.when).String()
-	id, ok := r.ids[key]
-	if !ok {
-		id = int32(len(r.ids))
-		r.ids[key] = id
-	}
+	s.when, s.asked = when, r.simplifier.simplest(&when)
 	r.steps = append(r.steps, s)
-	s.id, s.number = id, int32(len(r.steps))
+	s.number = int32(len(r.steps))
 }
 
 // condition turns a compiled condition back.

@@ -19,7 +19,7 @@ const (
 // solving looks for a request that meets obligations. It repairs one obligation after the
 // other: each repair adds an atom that the value of a dimension has to have, or must not
 // have, and asks for another value. Where an obligation can be repaired in several ways, it
-// tries each. So it finds a request, or there is none.
+// tries each that can matter, see [clash]. So it finds a request, or there is none.
 type solving struct {
 	*regular
 	obligations []obligation
@@ -27,6 +27,10 @@ type solving struct {
 	request     policy.Request
 	steps       int
 	limit       int
+	// truths has what follows from the obligations alone, once it was asked, see [solving.infer].
+	truths []truth
+	// clash is about the last answer that there is no request.
+	clash clash
 }
 
 // solve returns a request that meets the obligations, and false where there is none or where
@@ -45,27 +49,36 @@ func (r *regular) solve(obligations []obligation, from policy.Request) (policy.R
 	return s.request, answer == automaton.Found
 }
 
+// patience is how many values are tried before it is asked what follows from the obligations alone.
+const patience = 50
+
 // run repairs the first obligation that the request does not meet. The last obligation
 // is the newest, and comes first.
 func (s *solving) run() automaton.Answer {
 	if s.steps++; s.steps > s.limit {
 		return automaton.Limited
 	}
+	if s.steps == patience && !s.infer() {
+		s.clash = clash{}
+		return automaton.Empty
+	}
 	m := s.ask(&s.request)
 	last := len(s.obligations) - 1
 	for i := range s.obligations {
 		o := s.obligations[(i+last)%(last+1)]
-		if s.holds(m, &o.step.when) != o.want {
-			return s.repair(&o.step.when, o.want)
+		if s.holds(m, &o.step.asked) != o.want {
+			return s.repair(&o.step.asked, o.want)
 		}
 	}
+	answer := automaton.Found
 	switch {
 	case !s.cover.claimsCanBeSent(&s.request):
-		return s.repairClaims()
+		answer = s.repairClaims()
 	case !namesCanBeSent(&s.request):
-		return s.repairCaller()
+		answer = s.repairCaller()
 	}
-	return automaton.Found
+	s.clash = clash{of: everything}
+	return answer
 }
 
 // repairCaller gives a request with DNS SANs a URI SAN.
@@ -101,6 +114,7 @@ func (s *solving) repair(e *expr, want bool) automaton.Answer {
 		}
 		return s.repairOne(e.operands, want)
 	default:
+		s.clash = clash{}
 		return automaton.Empty
 	}
 }
@@ -113,14 +127,28 @@ const mostExcluded = 16
 func (s *solving) repairOne(operands []expr, want bool) automaton.Answer {
 	answer := automaton.Empty
 	var before []literals
-	excluded := 0
+	var of dimensions
+	excluded, elsewhere := 0, false
+	if i := slices.IndexFunc(operands, func(e expr) bool { return s.inferred(&e) == truthOf(want) }); i >= 0 {
+		operands = operands[i : i+1]
+	}
 	for i := range operands {
+		if s.inferred(&operands[i]) == truthOf(!want) {
+			continue
+		}
 		one := s.repair(&operands[i], want)
 		if one == automaton.Found {
 			return one
 		} else if one == automaton.Limited {
 			answer = one
-		} else if at, has, ok := literalOf(&operands[i], want); ok && excluded < mostExcluded {
+			continue
+		}
+		of |= s.clash.of
+		if elsewhere = s.clash.elsewhere; elsewhere {
+			answer = one
+			break
+		}
+		if at, has, ok := literalOf(&operands[i], want); ok && excluded < mostExcluded {
 			if excluded++; before == nil {
 				before = slices.Clone(s.literals)
 			}
@@ -135,6 +163,7 @@ func (s *solving) repairOne(operands []expr, want bool) automaton.Answer {
 	if before != nil && (answer != automaton.Limited || s.steps <= s.limit) {
 		s.literals = before
 	}
+	s.clash = clash{of, elsewhere}
 	return answer
 }
 
@@ -155,7 +184,9 @@ func (s *solving) add(at int32, want bool) automaton.Answer {
 	d := s.atoms[at].dimension
 	before, request := s.literals[d], s.request
 	l := &s.literals[d]
+	own, alone := s.dimension(d)
 	if slices.Contains(l.with, at) || slices.Contains(l.without, at) {
+		s.clash = clash{of: own}
 		return automaton.Empty
 	}
 	if want {
@@ -164,13 +195,18 @@ func (s *solving) add(at int32, want bool) automaton.Answer {
 		l.without = append(slices.Clip(l.without), at)
 	}
 	answer := s.values.find(d, *l, &s.request)
+	s.clash = clash{of: own}
 	if answer == automaton.Found {
 		if answer = s.run(); answer == automaton.Found {
 			return answer
 		}
+		s.clash.elsewhere = s.clash.of&own == 0
 	}
 	if answer != automaton.Limited || s.steps <= s.limit {
 		s.literals[d] = before
+	}
+	if alone && before.none() {
+		s.clash.of &^= own
 	}
 	s.request = request
 	return answer

@@ -78,7 +78,7 @@ func (t *tour) list(l *list, from int, then func(policy.Effect)) {
 			}
 			t.hits = t.hits[:len(t.hits)-1]
 		}
-		if holds, ok := t.known[s.id]; ok {
+		if holds, ok := t.known[s.asked.id]; ok {
 			if holds {
 				met()
 				return
@@ -96,7 +96,7 @@ func (t *tour) list(l *list, from int, then func(policy.Effect)) {
 
 // branch goes on with requests that meet a step, and with the others.
 func (t *tour) branch(s *step, met, missed func()) {
-	if holds, ok := t.known[s.id]; ok {
+	if holds, ok := t.known[s.asked.id]; ok {
 		if holds {
 			met()
 		} else {
@@ -129,7 +129,7 @@ func (t *tour) both(s *step, met func()) bool {
 // oblige narrows the way. Fits is true where the request is still on it.
 func (t *tour) oblige(s *step, want, fits bool) bool {
 	t.obligations = append(t.obligations, obligation{s, want})
-	t.known[s.id] = want
+	t.known[s.asked.id] = want
 	if fits {
 		return true
 	}
@@ -142,7 +142,7 @@ func (t *tour) oblige(s *step, want, fits bool) bool {
 
 func (t *tour) forget(before int, request policy.Request) {
 	for _, o := range t.obligations[before:] {
-		delete(t.known, o.step.id)
+		delete(t.known, o.step.asked.id)
 	}
 	t.obligations, t.request = t.obligations[:before], request
 }
