@@ -9,8 +9,10 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/requestline"
+	"github.com/meshproof/meshproof/internal/routeverdict"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
@@ -35,9 +37,13 @@ type RoutedRequest struct {
 	// Limits are those of the listener and of the route.
 	Limits   []Limit   `json:"limits"`
 	Backends []Backend `json:"backends"`
+	// Notes say what else may set a limit: a header of the caller.
+	Notes []string `json:"notes,omitempty"`
 	// Ignored is what has no effect on the sender, and Warnings what has none on any workload.
 	Ignored  []string `json:"ignored,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
+	// told are the warnings of the inbounds so far: each is told at the first one.
+	told map[string]bool
 }
 
 // Route is a route in the order of the trial.
@@ -140,6 +146,7 @@ func through(sender lab.Sender, o *routing.Outbound, subjects []lab.Subject, q c
 	p := &RoutedRequest{
 		Sender: sender.Workload.Workload.Name, Identity: sender.Identity.String(), Outbound: o.Name, Service: o.Service.String(), Place: o.Place,
 		Protocol: o.Protocol.String(), Port: o.Port, Routes: []Route{}, Limits: []Limit{}, Backends: []Backend{},
+		told: map[string]bool{},
 	}
 	var request policy.Request
 	isHTTP := o.Protocol.Layer() == policy.L7
@@ -168,6 +175,9 @@ func through(sender lab.Sender, o *routing.Outbound, subjects []lab.Subject, q c
 	}
 	if err := p.addBackends(sender, d, subjects, q); err != nil {
 		return nil, err
+	}
+	if isHTTP {
+		p.noteStreamDuration(sender, d, request.Headers)
 	}
 	for _, i := range sender.Ignored {
 		p.Ignored = append(p.Ignored, i.String())
@@ -244,12 +254,45 @@ func (p *RoutedRequest) addBackends(sender lab.Sender, d routing.Decision, subje
 				if err != nil {
 					return err
 				}
+				for k := range decided {
+					decided[k].Warnings = slices.DeleteFunc(decided[k].Warnings, p.isTold)
+				}
 				e.Inbounds = append(e.Inbounds, decided...)
 			}
 		}
 		p.Backends = append(p.Backends, e)
 	}
 	return nil
+}
+
+// noteStreamDuration says what a header of the caller does to the maxStreamDuration of the backends. Which
+// Envoy takes the request is not known here, so that both answers are told.
+func (p *RoutedRequest) noteStreamDuration(sender lab.Sender, d routing.Decision, headers []policy.Header) {
+	limit, ok, err := routeverdict.StreamDuration(headers)
+	const old = "an Envoy before release 1.40"
+	switch {
+	case len(d.Backends) == 0:
+	case err != nil:
+		p.Notes = append(p.Notes, "maxStreamDuration: "+err.Error())
+	case ok:
+		p.Notes = append(p.Notes, fmt.Sprintf("maxStreamDuration: %s takes %s from the header %s of this request; a later one drops the header", old, limitOf(routing.MaxStream, limit).Time, behavior.StreamDurationHeader))
+	default:
+		for _, b := range d.Backends {
+			if c := sender.Cluster(b.Cluster); c != nil && c.Limits[routing.MaxStream].Time != 0 {
+				p.Notes = append(p.Notes, fmt.Sprintf("maxStreamDuration: with %s a caller makes it shorter or longer, or lifts it, by the header %s; a later one drops the header", old, behavior.StreamDurationHeader))
+				return
+			}
+		}
+	}
+}
+
+// isTold reports whether an inbound before has the warning.
+func (p *RoutedRequest) isTold(warning string) bool {
+	if p.told[warning] {
+		return true
+	}
+	p.told[warning] = true
+	return false
 }
 
 // Warns reports whether something has no effect on any workload, or lint warns of an inbound.
@@ -281,6 +324,7 @@ func (p *RoutedRequest) WriteText(w io.Writer, paint terminal.Paint) {
 	for _, b := range p.Backends {
 		b.write(w)
 	}
+	writeList(w, "notes", p.Notes)
 	writeList(w, "ignored", p.Ignored)
 	writeList(w, "warnings", p.Warnings)
 	fmt.Fprintln(w)

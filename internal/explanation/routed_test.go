@@ -42,6 +42,9 @@ func TestRouted(t *testing.T) {
 		"other":   {example, "MeshService/backend-ns/backend:80", cases.Request{Method: "GET", Path: "/slow-endpoints"}},
 		"tcp":     {"testdata/routed", "MeshService/store:5432", cases.Request{Method: "GET", Path: "/"}},
 		"gone":    {"testdata/routed", "MeshService/front:80", cases.Request{Method: "GET", Path: "/gone"}},
+		"bound":   {"testdata/bound", "MeshService/backend:80", cases.Request{Method: "GET", Path: "/"}},
+		"header":  {"testdata/bound", "MeshService/backend:80", cases.Request{Method: "GET", Path: "/", Headers: []policy.Header{{Name: "X-Envoy-Upstream-Stream-Duration-Ms", Value: "5"}}}},
+		"unknown": {"testdata/bound", "MeshService/backend:80", cases.Request{Method: "GET", Path: "/", Headers: []policy.Header{{Name: "x-envoy-upstream-stream-duration-ms", Value: "5,5"}, {Name: "x-envoy-upstream-stream-duration-ms", Value: "-5"}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

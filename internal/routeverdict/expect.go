@@ -234,25 +234,35 @@ func (s Sidecar) followHeader(limits *routing.Limits, protocol policy.Protocol, 
 	if protocol.Layer() == policy.L4 || s.inbounds.Envoy().Fixed(behavior.StreamDuration) {
 		return nil
 	}
+	limit, ok, err := StreamDuration(p.Headers)
+	if ok {
+		limits[routing.MaxStream] = limit
+	}
+	return err
+}
+
+// StreamDuration returns the maxStreamDuration that an Envoy takes from the headers of a request where it
+// follows them. It returns false where they change nothing.
+func StreamDuration(headers []policy.Header) (routing.Limit, bool, error) {
 	var lines []string
-	for _, h := range p.Headers {
+	for _, h := range headers {
 		if strings.EqualFold(h.Name, behavior.StreamDurationHeader) {
 			lines = append(lines, h.Value)
 		}
 	}
 	if len(lines) == 0 {
-		return nil
+		return routing.Limit{}, false, nil
 	}
 	// Envoy joins several lines, and takes the whole for a number or for nothing.
 	value := strings.Join(lines, ",")
 	ms, err := strconv.ParseUint(value, 10, 64)
 	switch {
 	case err == nil && ms <= uint64(forever/time.Millisecond):
-		limits[routing.MaxStream] = routing.Limit{Time: time.Duration(ms) * time.Millisecond, Origin: "the header " + behavior.StreamDurationHeader}
+		return routing.Limit{Time: time.Duration(ms) * time.Millisecond, Origin: "the header " + behavior.StreamDurationHeader}, true, nil
 	case err == nil || strings.Trim(value, "+-0123456789 \t") == "":
-		return fmt.Errorf("the lab does not know what this Envoy makes of %s: %s: use digits, for an hour at most", behavior.StreamDurationHeader, value)
+		return routing.Limit{}, false, fmt.Errorf("the lab does not know what this Envoy makes of %s: %s: use digits, for an hour at most", behavior.StreamDurationHeader, value)
 	}
-	return nil
+	return routing.Limit{}, false, nil
 }
 
 // take makes an outcome of the end of a timeline.
