@@ -186,7 +186,7 @@ func (f *Files) SenderCase(s Surroundings, sender Sender) (Case, error) {
 	add := func(all ...policy.Inbound) {
 		for _, in := range all {
 			if !slices.ContainsFunc(inbounds, func(known policy.Inbound) bool {
-				return known.String() == in.String() && known.Workload.Namespace == in.Workload.Namespace
+				return known.Section() == in.Section() && isOneWorkload(known.Workload, in.Workload)
 			}) {
 				inbounds = append(inbounds, in)
 			}
@@ -198,14 +198,18 @@ func (f *Files) SenderCase(s Surroundings, sender Sender) (Case, error) {
 	for _, cluster := range sender.Clusters {
 		add(sender.Routing.Behind(cluster.Name, slices.Concat(f.Inbounds()...))...)
 	}
-	for i, in := range inbounds {
-		if k := slices.IndexFunc(inbounds[:i], func(other policy.Inbound) bool { return other.String() == in.String() }); k >= 0 {
-			return Case{}, fmt.Errorf("%s: the namespaces %q and %q have an inbound %s each, which the lab cannot tell apart: give one of the workloads another name", f.Name, inbounds[k].Workload.Namespace, in.Workload.Namespace, in)
-		}
-	}
-	c, err := f.newCase(s, f.Name+": requests of "+sender.Workload.Workload.Name, inbounds)
+	named, err := f.apart(s, sender, inbounds)
 	if err != nil {
 		return Case{}, err
+	}
+	c, err := f.newCase(s, f.Name+": requests of "+sender.Workload.Workload.Name, named)
+	if err != nil {
+		return Case{}, err
+	}
+	for i, in := range inbounds {
+		if c.Inbounds[i].Identity, err = identityOf(s.trustDomain(), in.Workload); err != nil {
+			return Case{}, err
+		}
 	}
 	peer := sender.peer()
 	if sender.Workload.Port > 0 {

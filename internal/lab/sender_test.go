@@ -7,8 +7,9 @@ import (
 	"github.com/meshproof/meshproof/internal/lab"
 )
 
-// Two inbounds of one name, in two namespaces, cannot stand in one lab. The error names both.
-func TestSenderCaseRefusesTwins(t *testing.T) {
+// Two workloads of one name, in two namespaces, have names of their own in the lab, and their identities. Where
+// a policy selects one of them by its plain name, the error names both.
+func TestSenderCaseTellsTwinsApart(t *testing.T) {
 	t.Parallel()
 	const of = `apiVersion: kuma.io/v1alpha1
 kind: Dataplane
@@ -18,28 +19,56 @@ spec: {networking: {address: 10.0.0.2, inbound: [{name: main, port: 8080, tags: 
 apiVersion: kuma.io/v1alpha1
 kind: MeshService
 metadata: {name: backend, namespace: NS}
-spec: {selector: {dataplaneTags: {app: backend-NS}}, ports: [{name: http, port: 80, targetPort: 8080, appProtocol: http}]}
+spec: {selector: SELECTOR, ports: [{name: http, port: 80, targetPort: 8080, appProtocol: http}]}
 `
-	service := func(name, namespace string) string {
-		return strings.NewReplacer("NAME", name, "NS", namespace).Replace(of)
+	service := func(name, namespace, selector string) string {
+		return strings.NewReplacer("NAME", name, "NS", namespace).Replace(strings.ReplaceAll(of, "SELECTOR", selector))
+	}
+	permission := func(target string) string {
+		return "\n---\n{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission, metadata: {name: p, namespace: kuma-system}, spec: {targetRef: " + target + ", rules: [{default: {allow: [{spiffeID: {type: Prefix, value: 'spiffe://trust-domain.mesh/'}}]}}]}}"
 	}
 	const web = "apiVersion: kuma.io/v1alpha1\nkind: Dataplane\nmetadata: {name: web, namespace: a}\nspec: {networking: {address: 10.0.0.1, inbound: []}}\n"
-	for second, want := range map[string]string{
-		"backend-1": `the namespaces "a" and "b" have an inbound backend-1/main each`,
-		"backend-2": "",
+	const byTags, one = "{dataplaneTags: {app: backend-NS}}", `have one name, and a policy selects one of them by its name`
+	for name, tt := range map[string]struct{ web, second, selector, policy, want, inbounds string }{
+		"one name":                  {web, "backend-1", byTags, "", "", "backend-1/main backend-1.b/main"},
+		"two names":                 {web, "backend-2", byTags, "", "", "backend-1/main backend-2/main"},
+		"the name of the sender":    {strings.Replace(web, "web", "backend-1", 1), "backend-1", byTags, "", "", "backend-1.b/main"},
+		"a service by the full":     {web, "backend-1", "{dataplaneRef: {name: backend-1.NS}}", "", "", "backend-1/main backend-1.b/main"},
+		"a service by the name":     {web, "backend-1", "{dataplaneRef: {name: backend-1}}", "", "", "backend-1/main backend-1.b/main"},
+		"a policy by another label": {web, "backend-1", byTags, permission("{kind: Dataplane, labels: {app: x}}"), "", "backend-1/main backend-1.b/main"},
+		"a policy by the label":     {web, "backend-1", byTags, permission("{kind: Dataplane, labels: {kuma.io/display-name: backend-1}}"), "", "backend-1/main backend-1.b/main"},
+		"a policy by the name":      {web, "backend-1", byTags, permission("{kind: Dataplane, name: backend-1}"), `the workloads a/backend-1 and b/backend-1 ` + one, ""},
 	} {
-		files, err := lab.Open(lab.Choice{}, write(t, map[string]string{"a.yaml": web, "b.yaml": service("backend-1", "a"), "c.yaml": service(second, "b")}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files.TakeRouting()
-		senders, err := files.Senders(lab.Surroundings{})
-		if err != nil || len(senders) != 3 {
-			t.Fatalf("%d senders, %v", len(senders), err)
-		}
-		_, err = files.SenderCase(lab.Surroundings{}, senders[0])
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%s: %v, want %q", second, err, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			first := service("backend-1", "a", tt.selector)
+			if tt.web != web {
+				// The sender has no inbound, and the name of a workload of another namespace.
+				first = first[strings.Index(first, "---"):]
+			}
+			files, err := lab.Open(lab.Choice{}, write(t, map[string]string{"a.yaml": tt.web, "b.yaml": first, "c.yaml": service(tt.second, "b", tt.selector) + tt.policy}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			files.TakeRouting()
+			senders, err := files.Senders(lab.Surroundings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := files.SenderCase(lab.Surroundings{}, senders[0])
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Fatalf("%v, want %q", err, tt.want)
+			}
+			var names []string
+			for _, in := range c.Inbounds {
+				names = append(names, in.String())
+				if want := "spiffe://trust-domain.mesh/ns/" + in.Workload.Namespace + "/sa/" + strings.TrimSuffix(in.Workload.Name, ".b"); in.Identity.String() != want {
+					t.Errorf("%s is %s, want %s", in, in.Identity, want)
+				}
+			}
+			if got := strings.Join(names, " "); got != tt.inbounds {
+				t.Errorf("%s, want %s", got, tt.inbounds)
+			}
+		})
 	}
 }

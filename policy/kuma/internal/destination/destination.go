@@ -250,7 +250,8 @@ func (d *Destination) selects(in *policy.Inbound) bool {
 	}
 	label := func(key string) string { return scope.WorkloadLabel(w, key) }
 	// On Kubernetes the control plane names a Dataplane with its namespace behind a dot.
-	return isSubset(d.tags, tag) && isSubset(d.labels, label) && (d.dataplane == "" || d.dataplane == w.Name || d.dataplane == w.Name+"."+w.Namespace)
+	name := label(resource.LabelDisplayName)
+	return isSubset(d.tags, tag) && isSubset(d.labels, label) && (d.dataplane == "" || d.dataplane == w.Name || d.dataplane == name || d.dataplane == name+"."+w.Namespace)
 }
 
 // isSubset reports whether each of the labels has its value.
