@@ -144,7 +144,11 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 		if len(c.Comparisons) > 0 && !forTCP {
 			reading := c.Comparisons[0].is.Reading()
 			reading.LintAmong(c.among)
-			d.Warnings = append(d.Warnings, reading.Warnings()...)
+			for _, w := range reading.Warnings() {
+				if !slices.Contains(d.Warnings, w) { // those of one set are told of each inbound
+					d.Warnings = append(d.Warnings, w)
+				}
+			}
 		}
 	}
 	slices.Sort(d.Opens)

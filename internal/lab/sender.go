@@ -289,6 +289,17 @@ func (s Surroundings) trustDomain() spiffeid.TrustDomain {
 	return s.Options.TrustDomain
 }
 
+// NameAmong is the name of a sender, with its namespace where another of the senders has that name too.
+func NameAmong(all []Sender, s Sender) string {
+	w := s.Workload.Workload
+	if slices.ContainsFunc(all, func(other Sender) bool {
+		return other.Workload.Workload.Name == w.Name && other.Workload.Workload.Namespace != w.Namespace
+	}) {
+		return w.Namespace + "/" + w.Name
+	}
+	return w.Name
+}
+
 // FindSender returns the one sender of a name or a SPIFFE ID. The error lists the senders.
 func FindSender(all []Sender, from string) (Sender, error) {
 	var found []Sender

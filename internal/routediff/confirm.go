@@ -216,9 +216,10 @@ func (c *confirmation) addWaits() error {
 				shows = i
 			}
 		}
+		why := w.field.unseen(before[:n], after[:n])
 		before, after = before[n:], after[n:]
 		if shows < 0 {
-			w.of.unshown = append(w.of.unshown, fmt.Sprintf("%s %s → %s", w.field.Name, w.field.Old.Text, w.field.New.Text))
+			w.of.unshown = append(w.of.unshown, fmt.Sprintf("%s %s → %s: %s", w.field.Name, w.field.Old.Text, w.field.New.Text, why))
 			continue
 		}
 		c.add(w.of, w.candidates[shows])
@@ -294,6 +295,19 @@ func (f Field) shownBy(old, recent routeverdict.Expectation) bool {
 		ended = old
 	}
 	return ended.EndsBy(f.limits.bound)
+}
+
+// unseen says why no request shows the change of the limit.
+func (f Field) unseen(old, recent []routeverdict.Expectation) string {
+	ended := recent
+	if f.limits.shorter() == f.limits.old {
+		ended = old
+	}
+	why := routeverdict.Unseen(f.limits.bound, f.limits.shorter(), ended...)
+	if f.limits.shorter() == f.limits.old {
+		return why + " under the old policies"
+	}
+	return why + " under the new ones"
 }
 
 // limits are the two times of a limit; 0 for none.

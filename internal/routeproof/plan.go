@@ -27,14 +27,16 @@ import (
 // Proof is a case that asks for every class of requests to the outbounds of one workload.
 type Proof struct {
 	lab.Case
-	// Senders are the names of all workloads with this outbound side: the first is asked.
+	// Senders name all workloads with this outbound side: the first is asked.
 	Senders   []string
 	Outbounds []Outbound
 	// Mismatches has what has no effect on any workload.
 	Mismatches []routing.Ignored
 	// Waited counts the limits that a request waits for. NotWaited are those that none does.
 	Waited    int
-	NotWaited []string
+	NotWaited []Unseen
+	// from is the name of the workload that is asked.
+	from string
 	// asked says of each request of the case which outbound and class it is of.
 	asked []ask
 }
@@ -82,14 +84,14 @@ func plan(files *lab.Files, s lab.Surroundings) ([]*Proof, lab.Population, error
 	for _, sender := range senders {
 		key := sender.Workload.Workload.Mesh + "\n" + sender.Proxy.String()
 		if p := known[key]; p != nil {
-			p.Senders = append(p.Senders, sender.Workload.Workload.Name)
+			p.Senders = append(p.Senders, lab.NameAmong(senders, sender))
 			continue
 		}
 		c, err := files.SenderCase(s, sender)
 		if err != nil {
 			return nil, population, err
 		}
-		p := &Proof{Case: c, Senders: []string{sender.Workload.Workload.Name}, Mismatches: sender.Mismatches}
+		p := &Proof{Case: c, Senders: []string{lab.NameAmong(senders, sender)}, Mismatches: sender.Mismatches, from: sender.Workload.Workload.Name}
 		for _, o := range sender.Outbounds {
 			p.ask(sender.Proxy, o)
 		}
@@ -107,7 +109,7 @@ func plan(files *lab.Files, s lab.Surroundings) ([]*Proof, lab.Population, error
 // Requests are those of a proof of what one workload sends, as far as the program alone tells: an inbound
 // may refuse one that should wait for a limit.
 func Requests(sender string, program routing.Proxy) []casefile.RoutedRequest {
-	p := &Proof{Senders: []string{sender}}
+	p := &Proof{from: sender}
 	for _, o := range program.Outbounds {
 		p.ask(program, o)
 	}
@@ -136,7 +138,7 @@ func (p *Proof) ask(sender routing.Proxy, o routing.Outbound) {
 		asked[key], requests = true, append(requests, r)
 		p.asked = append(p.asked, ask{len(p.Outbounds) - 1, class})
 		p.RoutedRequests = append(p.RoutedRequests, casefile.RoutedRequest{
-			Place: fmt.Sprintf("request %d to %s", len(requests), o.Service), From: p.Senders[0], To: o.Name, Method: r.Method, Path: r.Path, Headers: r.Headers,
+			Place: fmt.Sprintf("request %d to %s", len(requests), o.Service), From: p.from, To: o.Name, Method: r.Method, Path: r.Path, Headers: r.Headers,
 		})
 	}
 	for i, c := range in.Cover.Classes {

@@ -131,8 +131,8 @@ func (v Verdict) Notes() []string {
 	for _, o := range v.Outbounds {
 		out = append(out, fmt.Sprintf("%s: %s", o.Service, o.Cover))
 	}
-	for _, text := range v.NotWaited {
-		out = append(out, "not waited for: "+text)
+	for _, u := range v.NotWaited {
+		out = append(out, "not waited for: "+u.String())
 	}
 	return out
 }
@@ -210,7 +210,7 @@ func (v Verdict) writeText(w io.Writer, p terminal.Paint) {
 	if n := v.Waited + len(v.NotWaited); n > 0 {
 		fmt.Fprintf(w, "  limits: %d of %d waited for\n", v.Waited, n)
 	}
-	for _, text := range v.NotWaited {
+	for _, text := range joined(v.NotWaited) {
 		fmt.Fprintf(w, "    not waited for: %s\n", terminal.Printable(text))
 	}
 	wrong := v.Wrong()
@@ -292,7 +292,10 @@ func (r *Report) Form() *JSON {
 	}
 	out := &JSON{Sentence: r.Sentence(), Holds: r.Holds(), Senders: []senderJSON{}, Warnings: r.Warnings, Unasked: r.Unasked}
 	for _, v := range r.Verdicts {
-		s := senderJSON{Senders: v.Senders, Holds: v.Holds(), Outbounds: []outboundJSON{}, Waited: v.Waited, NotWaited: v.NotWaited}
+		s := senderJSON{Senders: v.Senders, Holds: v.Holds(), Outbounds: []outboundJSON{}, Waited: v.Waited}
+		for _, u := range v.NotWaited {
+			s.NotWaited = append(s.NotWaited, u.String())
+		}
 		if v.Result.Err != nil {
 			s.Error = v.Result.Err.Error()
 		}

@@ -31,7 +31,37 @@ type wait struct {
 }
 
 // String names the limit, its origin, and what has it.
-func (l limit) String() string { return l.bound.String() + " " + l.Limit.String() + " of " + l.of }
+func (l limit) String() string { return l.head() + " of " + l.of }
+
+func (l limit) head() string { return l.bound.String() + " " + l.Limit.String() }
+
+// Unseen is a limit that no request waits for.
+type Unseen struct {
+	// Limit names the limit and its origin, Of what has it, and Why says why it is not seen.
+	Limit, Of, Why string
+}
+
+// String is a line about the limit.
+func (u Unseen) String() string { return u.Limit + " of " + u.Of + ": " + u.Why }
+
+// joined are lines about limits: one for those of one origin, which are not seen for one reason.
+func joined(all []Unseen) (out []string) {
+	at := map[Unseen]int{}
+	var groups []Unseen
+	for _, u := range all {
+		key := Unseen{Limit: u.Limit, Why: u.Why}
+		i, ok := at[key]
+		if !ok {
+			at[key], groups = len(groups), append(groups, u)
+			continue
+		}
+		groups[i].Of += ", " + u.Of
+	}
+	for _, u := range groups {
+		out = append(out, u.String())
+	}
+	return out
+}
 
 // never is an application that gives no answer.
 var never, _ = script.Named("never")
@@ -60,7 +90,7 @@ func (p *Proof) limitsOf(sender routing.Proxy) (out []limit) {
 			}
 			asked[d.Route] = true
 			r := requestOf(c.Witness)
-			w := wait{i, casefile.RoutedRequest{From: p.Senders[0], To: o.Name, Method: r.Method, Path: r.Path, Headers: r.Headers}}
+			w := wait{i, casefile.RoutedRequest{From: p.from, To: o.Name, Method: r.Method, Path: r.Path, Headers: r.Headers}}
 			for bound := range routing.Bounds {
 				switch {
 				case bound == routing.Idle && w.isTCP(p) || bound.Level() == routing.OfRoute:
@@ -112,9 +142,10 @@ func (p *Proof) wait(sender lab.Sender) error {
 	}
 	for _, l := range all {
 		i := slices.IndexFunc(expected[:len(l.waits)], func(x routeverdict.Expectation) bool { return x.EndsBy(l.bound) })
+		why := routeverdict.Unseen(l.bound, l.Time, expected[:len(l.waits)]...)
 		expected = expected[len(l.waits):]
 		if i < 0 {
-			p.NotWaited = append(p.NotWaited, l.String())
+			p.NotWaited = append(p.NotWaited, Unseen{l.head(), l.of, why})
 			continue
 		}
 		w := l.waits[i]

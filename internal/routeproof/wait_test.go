@@ -55,6 +55,7 @@ func TestWait(t *testing.T) {
 		return "type: MeshTimeout\nmesh: default\nname: t-" + service + "\nspec: {to: [{targetRef: {kind: MeshService, name: " + service + "}, default: {" + conf + "}}]}\n---\n"
 	}
 	never, _ := script.Named("never")
+	const close = "requestTimeout would end the request after 200ms, and streamIdleTimeout after 220ms: leave a quarter between the two"
 	for name, tt := range map[string]struct {
 		permission, policies string
 		waits, not           []string
@@ -62,18 +63,18 @@ func TestWait(t *testing.T) {
 		head, keep time.Duration
 	}{
 		"request":                 {allowAll, timeout("backend", "http: {requestTimeout: 200ms}"), []string{"requestTimeout"}, nil, 0, 0},
-		"of two the shorter":      {allowAll, timeout("backend", "http: {requestTimeout: 200ms, streamIdleTimeout: 400ms}"), []string{"requestTimeout"}, []string{"streamIdleTimeout"}, 0, 0},
-		"too close":               {allowAll, timeout("backend", "http: {requestTimeout: 200ms, streamIdleTimeout: 220ms}"), nil, []string{"requestTimeout", "streamIdleTimeout"}, 0, 0},
-		"too long":                {allowAll, timeout("backend", "http: {requestTimeout: 3s}"), nil, []string{"requestTimeout"}, 0, 0},
-		"too short":               {allowAll, timeout("backend", "http: {requestTimeout: 20ms}"), nil, []string{"requestTimeout"}, 0, 0},
-		"refused":                 {"deny: [{spiffeID: {type: Prefix, value: 'spiffe://trust-domain.mesh/'}}]", timeout("backend", "http: {requestTimeout: 200ms}"), nil, []string{"requestTimeout"}, 0, 0},
-		"stream":                  {allowAll, timeout("backend", "http: {maxStreamDuration: 300ms, requestTimeout: 1s}"), []string{"maxStreamDuration"}, []string{"requestTimeout"}, 0, 0},
+		"of two the shorter":      {allowAll, timeout("backend", "http: {requestTimeout: 200ms, streamIdleTimeout: 400ms}"), []string{"requestTimeout"}, []string{"streamIdleTimeout: requestTimeout ends the request after 200ms"}, 0, 0},
+		"too close":               {allowAll, timeout("backend", "http: {requestTimeout: 200ms, streamIdleTimeout: 220ms}"), nil, []string{"requestTimeout: " + close, "streamIdleTimeout: " + close}, 0, 0},
+		"too long":                {allowAll, timeout("backend", "http: {requestTimeout: 3s}"), nil, []string{"requestTimeout: it is longer than 2s"}, 0, 0},
+		"too short":               {allowAll, timeout("backend", "http: {requestTimeout: 20ms}"), nil, []string{"requestTimeout: it is shorter than 50ms"}, 0, 0},
+		"refused":                 {"deny: [{spiffeID: {type: Prefix, value: 'spiffe://trust-domain.mesh/'}}]", timeout("backend", "http: {requestTimeout: 200ms}"), nil, []string{"requestTimeout: the inbound backend-1/main refuses the request"}, 0, 0},
+		"stream":                  {allowAll, timeout("backend", "http: {maxStreamDuration: 300ms, requestTimeout: 1s}"), []string{"maxStreamDuration"}, []string{"requestTimeout: maxStreamDuration ends the request after 300ms"}, 0, 0},
 		"head of the request":     {allowAll, timeout("backend", "http: {requestHeadersTimeout: 150ms}"), []string{"requestHeadersTimeout"}, nil, 300 * time.Millisecond, 0},
 		"idle connection":         {allowAll, timeout("backend", "idleTimeout: 200ms"), []string{"idleTimeout"}, nil, 0, 400 * time.Millisecond},
 		"age of a connection":     {allowAll, timeout("backend", "http: {maxConnectionDuration: 200ms}"), []string{"maxConnectionDuration"}, nil, 0, 400 * time.Millisecond},
 		"idle tcp":                {allowAll, timeout("db", "idleTimeout: 200ms"), []string{"idleTimeout"}, nil, 0, 0},
-		"no connection":           {allowAll, timeout("backend", "connectionTimeout: 200ms"), nil, []string{"connectionTimeout"}, 0, 0},
-		"no connection of tcp":    {allowAll, timeout("db", "connectionTimeout: 200ms"), nil, []string{"connectionTimeout"}, 0, 0},
+		"no connection":           {allowAll, timeout("backend", "connectionTimeout: 200ms"), nil, []string{"connectionTimeout: each endpoint takes or refuses a connection at once"}, 0, 0},
+		"no connection of tcp":    {allowAll, timeout("db", "connectionTimeout: 200ms"), nil, []string{"connectionTimeout: each endpoint takes or refuses a connection at once"}, 0, 0},
 		"an http limit of tcp":    {allowAll, timeout("db", "http: {requestTimeout: 200ms}"), nil, nil, 0, 0},
 		"limits of two outbounds": {allowAll, timeout("backend", "http: {requestTimeout: 200ms}") + timeout("db", "idleTimeout: 200ms"), []string{"requestTimeout", "idleTimeout"}, nil, 0, 0},
 	} {
@@ -94,9 +95,9 @@ func TestWait(t *testing.T) {
 				}
 				head, keep = max(head, q.Sends.Head), max(keep, q.Sends.Keep)
 			}
-			for _, text := range p.NotWaited {
-				bound, _, _ := strings.Cut(text, " ")
-				not = append(not, bound)
+			for _, u := range p.NotWaited {
+				bound, _, _ := strings.Cut(u.Limit, " ")
+				not = append(not, bound+": "+u.Why)
 			}
 			slices.Sort(not)
 			if diff := cmp.Diff(tt.waits, waits); diff != "" {

@@ -3,6 +3,7 @@ package routeverdict
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -58,4 +59,35 @@ func ExpectAll(c cases.Case, requests []casefile.RoutedRequest) ([]Expectation, 
 // EndsBy reports whether the end of the request is clear, and the bound ends it at each backend that may take it.
 func (x Expectation) EndsBy(bound routing.Bound) bool {
 	return x.Unclear == nil && len(x.Outcomes) > 0 && !slices.ContainsFunc(x.Outcomes, func(o Outcome) bool { return o.Cause != routing.Bounded(bound) })
+}
+
+// Unseen says why no request is seen to reach a limit. The expectations are those of the requests that might
+// have been; there are none where the limit itself says that no request waits for it.
+func Unseen(bound routing.Bound, limit time.Duration, tried ...Expectation) string {
+	switch {
+	case limit < ShortestWait:
+		return fmt.Sprintf("it is shorter than %s", ShortestWait)
+	case limit > LongestWait:
+		return fmt.Sprintf("it is longer than %s", LongestWait)
+	case bound == routing.Connection:
+		return "each endpoint takes or refuses a connection at once"
+	case len(tried) == 0:
+		return "no request reaches it"
+	}
+	x := tried[0]
+	switch {
+	case x.Unclear != nil:
+		return x.Unclear.Error()
+	case len(x.Outcomes) == 0:
+		return "no backend takes the request"
+	}
+	for _, o := range x.Outcomes {
+		if o.Cause == routing.Denied {
+			return "the inbound " + o.Inbound + " refuses the request"
+		}
+		if by, ok := o.Cause.Bound(); ok && by != bound {
+			return fmt.Sprintf("%s ends the request after %s", by, o.Limit.Time)
+		}
+	}
+	return "the request ends otherwise: " + x.Outcomes[0].Cause.String()
 }
