@@ -112,6 +112,6 @@ func exitStatus(ctx context.Context, err error, stderr io.Writer) int {
 
 func say(stderr io.Writer, err error) {
 	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintf(stderr, "meshproof: %s\n", strings.TrimRight(line, "\n"))
+		fmt.Fprintf(stderr, "meshproof: %s\n", terminal.Escaped(strings.TrimRight(line, "\n")))
 	}
 }

@@ -33,6 +33,7 @@ func TestReport(t *testing.T) {
 		"success":               {t.Context(), nil, 0, ""},
 		"reported already":      {t.Context(), differs, exitDiffers, ""},
 		"bad input":             {t.Context(), errors.New("a.yaml:1: bad\nb.yaml:2: bad too"), exitUsage, "meshproof: a.yaml:1: bad\nmeshproof: b.yaml:2: bad too\n"},
+		"steers a terminal":     {t.Context(), errors.New("a\x1b[31m.yaml: bad\u202e"), exitUsage, `meshproof: a\x1b[31m.yaml: bad\u202e` + "\n"},
 		"machine":               {t.Context(), machineError(errors.New("no Docker")), exitMachine, "meshproof: no Docker\n"},
 		"no failure":            {t.Context(), withFailure(differs, newEndError(nil)), exitDiffers, ""},
 		"success, then stuck":   {t.Context(), withFailure(nil, newEndError(stuck)), exitMachine, "meshproof: envoy: end process 7: it does not end\n"},

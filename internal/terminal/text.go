@@ -68,6 +68,20 @@ func Printable(s string) string {
 	return s
 }
 
+// Escaped writes what of a text would steer a terminal as escapes, and leaves the rest.
+func Escaped(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsPrint(r) || r == '\t' {
+			b.WriteRune(r)
+		} else {
+			quoted := strconv.QuoteRune(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+	}
+	return b.String()
+}
+
 // Abridge cuts a text to what a line of a terminal takes.
 func Abridge(s string) string {
 	const most = 160

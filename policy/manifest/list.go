@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -10,11 +11,11 @@ import (
 type listSchema struct {
 	APIVersion string `yaml:"apiVersion"`
 	Kind       string `yaml:"kind"`
-	// Metadata, Total and Next say where the list comes from, and nothing of its objects.
-	Metadata Document    `yaml:"metadata"`
-	Items    *[]Document `yaml:"items"`
-	Total    Document    `yaml:"total"`
-	Next     Document    `yaml:"next"`
+	// Metadata, Total and Next say where the list comes from, and whether it is whole.
+	Metadata map[string]Document `yaml:"metadata"`
+	Items    *[]Document         `yaml:"items"`
+	Total    Document            `yaml:"total"`
+	Next     Document            `yaml:"next"`
 }
 
 // isList reports whether the document is a list of objects.
@@ -45,6 +46,9 @@ func appendObjects(docs []Document, d Document) ([]Document, error) {
 	if schema.Items == nil {
 		return nil, d.Errorf("items", "the list has no items: write [] for an empty list")
 	}
+	if field := d.pageOf(len(*schema.Items)); field != "" {
+		return nil, d.Errorf(field, "the list is one page of several, and the policies of the others are missing: get all pages")
+	}
 	for _, item := range *schema.Items {
 		var err error
 		if docs, err = appendObjects(docs, item); err != nil {
@@ -52,4 +56,18 @@ func appendObjects(docs []Document, d Document) ([]Document, error) {
 		}
 	}
 	return docs, nil
+}
+
+// pageOf returns the field by which a list of so many items says that an API server has more of them;
+// "" where it says nothing. An empty text and zero are no such field.
+func (d Document) pageOf(items int) string {
+	for _, field := range []string{"next", "metadata.continue", "metadata.remainingItemCount"} {
+		if at, ok := d.At(field); ok && at.node.kind != null && at.node.scalar != "" && at.node.scalar != "0" {
+			return field
+		}
+	}
+	if at, ok := d.At("total"); ok && at.node.kind != null && at.node.scalar != strconv.Itoa(items) {
+		return "total"
+	}
+	return ""
 }

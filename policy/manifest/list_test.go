@@ -15,7 +15,7 @@ func TestParseLists(t *testing.T) {
 		yaml string
 		want []string
 	}{
-		"kubectl":       {"apiVersion: v1\nkind: List\nmetadata: {resourceVersion: \"\"}\nitems:\n- kind: A\n- kind: B\n", []string{"p.yaml:5: items[0].x", "p.yaml:6: items[1].x"}},
+		"kubectl":       {"apiVersion: v1\nkind: List\nmetadata: {resourceVersion: \"\", continue: \"\"}\nitems:\n- kind: A\n- kind: B\n", []string{"p.yaml:5: items[0].x", "p.yaml:6: items[1].x"}},
 		"kumactl":       {"items:\n- type: A\n- type: B\nnext: null\ntotal: 2\n", []string{"p.yaml:2: items[0].x", "p.yaml:3: items[1].x"}},
 		"JSON":          {`{"total": 1, "items": [{"type": "A"}], "next": null}`, []string{"p.yaml:1: items[0].x"}},
 		"an API server": {"apiVersion: kuma.io/v1alpha1\nkind: MeshTrafficPermissionList\nitems:\n- kind: A\n", []string{"p.yaml:4: items[0].x"}},
@@ -41,12 +41,18 @@ func TestParseLists(t *testing.T) {
 
 func TestParseRefusesLists(t *testing.T) {
 	t.Parallel()
+	const page = "the list is one page of several, and the policies of the others are missing: get all pages"
 	for yaml, want := range map[string]string{
-		"apiVersion: v1\nkind: List\n":                    "p.yaml:1: items: the list has no items: write [] for an empty list",
-		"apiVersion: v1\nkind: List\nitems:\n":            "p.yaml:3: items: the list has no items: write [] for an empty list",
-		"apiVersion: v1\nkind: List\nitmes: []\n":         "p.yaml:3: itmes: unknown field: did you mean items?",
-		"apiVersion: v1\nkind: List\nitems: {}\n":         "p.yaml:3: items: expected a list, found a mapping",
-		"apiVersion: v1\nkind: List\nitems: []\nspec: {}": "p.yaml:4: spec: unknown field: use one of apiVersion, items, kind, metadata, next, total",
+		"apiVersion: v1\nkind: List\n":                                             "p.yaml:1: items: the list has no items: write [] for an empty list",
+		"apiVersion: v1\nkind: List\nitems:\n":                                     "p.yaml:3: items: the list has no items: write [] for an empty list",
+		"apiVersion: v1\nkind: List\nitmes: []\n":                                  "p.yaml:3: itmes: unknown field: did you mean items?",
+		"apiVersion: v1\nkind: List\nitems: {}\n":                                  "p.yaml:3: items: expected a list, found a mapping",
+		"apiVersion: v1\nkind: List\nitems: []\nspec: {}":                          "p.yaml:4: spec: unknown field: use one of apiVersion, items, kind, metadata, next, total",
+		"items: [{type: A}]\nnext: http://cp/meshes?offset=1\n":                    "p.yaml:2: next: " + page,
+		"items: [{type: A}]\ntotal: 2\n":                                           "p.yaml:2: total: " + page,
+		"apiVersion: v1\nkind: List\nmetadata: {continue: x}\nitems: []\n":         "p.yaml:3: metadata.continue: " + page,
+		"apiVersion: v1\nkind: List\nmetadata: {remainingItemCount: 3}\nitems: []": "p.yaml:3: metadata.remainingItemCount: " + page,
+		"apiVersion: v1\nkind: List\nmetadata: 3\nitems: []":                       "p.yaml:3: metadata: expected a mapping, found the number 3",
 		"items: 3\n": "p.yaml:1: items: expected a list, found the number 3",
 	} {
 		docs, err := manifest.Parse("p.yaml", []byte(yaml))
