@@ -18,6 +18,7 @@ import (
 	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/internal/kinds"
+	"github.com/meshproof/meshproof/internal/kri"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -288,6 +289,7 @@ func open(choice Choice, name string, paths []string) (*Files, error) {
 func (f *Files) describeInbounds() error {
 	f.Cases = slices.DeleteFunc(f.Cases, func(c cases.Case) bool { return len(c.Inbounds) == 0 })
 	var policies []manifest.Document
+	places := map[kri.KRI]string{}
 	for _, doc := range f.Policies {
 		if !dataplane.Owns(doc) {
 			policies = append(policies, doc)
@@ -298,6 +300,10 @@ func (f *Files) describeInbounds() error {
 		if err != nil {
 			return err
 		}
+		if first, ok := places[d.ID()]; ok {
+			return doc.Errorf("", "Dataplane %s is defined twice, first at %s: delete one of the two", d.Name, first)
+		}
+		places[d.ID()] = d.Place
 		f.workloads = append(f.workloads, d.Caller())
 		if len(d.Inbounds) > 0 {
 			f.Dataplanes = append(f.Dataplanes, d)

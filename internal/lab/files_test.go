@@ -2,6 +2,7 @@ package lab_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -105,6 +106,16 @@ func TestOpenNothing(t *testing.T) {
 	}
 	if files, err := lab.OpenSet(lab.Choice{}, empty); err != nil || !files.Empty() || !files.HasPolicySet() {
 		t.Errorf("%+v, %v", files, err)
+	}
+}
+
+// A Dataplane that is there twice, with other tags, is two workloads for the policies and one for the mesh.
+func TestOpenRefusesADataplaneTwice(t *testing.T) {
+	t.Parallel()
+	const one = "type: Dataplane\nmesh: default\nname: d\nnetworking: {address: 10.0.0.1, inbound: [{port: 80, tags: {a: %q}}]}\n"
+	path := write(t, map[string]string{"a.yaml": fmt.Sprintf(one, "b"), "b.yaml": fmt.Sprintf(one, "c")})
+	if _, err := lab.Open(lab.Choice{}, path); err == nil || !strings.Contains(err.Error(), "b.yaml:1: Dataplane d is defined twice, first at") {
+		t.Errorf("%v", err)
 	}
 }
 
