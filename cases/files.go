@@ -124,7 +124,7 @@ func (b *builder) read(field, noun string, patterns []string, meant func(manifes
 }
 
 // readDocuments returns the policies, services and Dataplanes of a file, and none of a case file.
-func readDocuments(inside *folder.Inside, file string) ([]manifest.Document, error) {
+func readDocuments(inside *folder.Root, file string) ([]manifest.Document, error) {
 	data, err := inside.Read(file)
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func readDocuments(inside *folder.Inside, file string) ([]manifest.Document, err
 	if err != nil || len(docs) == 0 {
 		return nil, err
 	}
-	if _, is := docs[0].At("case"); is {
+	if _, is := docs[0].Lookup("case"); is {
 		return nil, nil
 	}
 	own, others, err := kinds.Split(file, docs)

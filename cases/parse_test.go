@@ -21,8 +21,8 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// same are options that compare cases, and policies by their text.
-var same = cmp.Options{
+// sameCases are options that compare cases, and policies by their text.
+var sameCases = cmp.Options{
 	cmpopts.EquateComparable(spiffeid.ID{}, spiffeid.TrustDomain{}, netip.Addr{}, cases.Want{}),
 	// TestSource tests the text.
 	cmpopts.IgnoreFields(cases.Case{}, "Source"),
@@ -139,7 +139,7 @@ envoy: {from: 1.37.0, before: 1.39.3}
 		t.Errorf("policies: %v", got.Policies)
 	}
 	got.Policies = nil
-	if diff := cmp.Diff(want, got, same); diff != "" {
+	if diff := cmp.Diff(want, got, sameCases); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if got, want := got.Inbounds[0].Address(), netip.MustParseAddrPort("10.1.2.3:8080"); got != want {
@@ -183,7 +183,7 @@ requests:
 		},
 		Requests: []cases.Request{{Place: "c.yaml:7: requests[0]", From: w, To: "v/80", SourceIP: w.SourceIP, Want: cases.Allow}},
 	}
-	if diff := cmp.Diff(want, got, same); diff != "" {
+	if diff := cmp.Diff(want, got, sameCases); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -361,7 +361,7 @@ func TestCallers(t *testing.T) {
 			got := parse(t, "case: x\ntrustDomains: [a.mesh, b.mesh]\nworkloads: [{name: w, inbounds: [{port: 80}]}]\ncallers:\n  c: "+entry+
 				"\nrequests: [{from: c, to: w/80, want: allow}]").Requests[0].From
 			want.Name = "c"
-			if diff := cmp.Diff(want, got, same); diff != "" {
+			if diff := cmp.Diff(want, got, sameCases); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -387,7 +387,7 @@ func TestBuiltInCallers(t *testing.T) {
 	} {
 		got := parse(t, head+"requests: [{from: '"+from+"', to: w/80, want: allow}]").Requests[0].From
 		got.SourceIP = want.SourceIP
-		if diff := cmp.Diff(want, got, same); diff != "" {
+		if diff := cmp.Diff(want, got, sameCases); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", from, diff)
 		}
 	}

@@ -20,7 +20,7 @@ type requestItem struct {
 // UnmarshalManifest lets [manifest.Document.Decode] read the type.
 func (i *requestItem) UnmarshalManifest(d manifest.Document) error {
 	var to oneOrMore
-	if at, ok := d.At("to"); ok && at.Decode(&to) == nil && len(to) > 0 && casefile.IsService(to[0]) {
+	if at, ok := d.Lookup("to"); ok && at.Decode(&to) == nil && len(to) > 0 && casefile.IsService(to[0]) {
 		i.routed = new(routedSchema)
 		return d.Decode(i.routed)
 	}

@@ -72,7 +72,7 @@ func (s *optionsSchema) UnmarshalManifest(d manifest.Document) error {
 	if _, err := dialects.CheckOptions(d, &listener); err != nil {
 		return err
 	}
-	*s = optionsSchema{listener.Normalization, d.Without("pathNormalization")}
+	*s = optionsSchema{listener.Normalization, d.WithoutKey("pathNormalization")}
 	return nil
 }
 

@@ -76,7 +76,7 @@ func TestSameIntent(t *testing.T) {
 	}
 	for i, a := range folders {
 		for _, b := range folders[i+1:] {
-			d, err := diff.Beside(side(a), side(b), "")
+			d, err := diff.DiffBeside(side(a), side(b), "")
 			if err != nil {
 				t.Fatal(err)
 			}

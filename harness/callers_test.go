@@ -222,7 +222,7 @@ func checkReleased(t *testing.T, h *Harness) {
 // counts for the next batch.
 func TestSendGivesBackWhatAFailedBatchTook(t *testing.T) {
 	t.Parallel()
-	h := own(t)
+	h := ownHarness(t)
 	m := h.Mesh(t, inbounds(t, allOf(policy.Allow)))
 	good := Request{To: policy.HTTP.String(), Credential: mint(t, m, frontend)}
 	batch, err := m.Send(t.Context(), good, good, unsendable(good), good)
@@ -243,7 +243,7 @@ func TestSendGivesBackWhatAFailedBatchTook(t *testing.T) {
 // A deny proves nothing if no request passes.
 func TestSendDemandsThePositiveControl(t *testing.T) {
 	t.Parallel()
-	h := own(t)
+	h := ownHarness(t)
 	m := h.Mesh(t, inbounds(t, allOf(policy.Deny)))
 	denied := Request{To: policy.HTTP.String(), Credential: mint(t, m, frontend)}
 	send(t, m, denied)

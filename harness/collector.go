@@ -22,7 +22,7 @@ type collector struct {
 // logs are the access log entries of one connection: the entries of its requests, in Envoy's
 // order, and the entry of the connection itself.
 type logs struct {
-	of         *collector
+	collector  *collector
 	requests   []entry
 	connection *entry
 	// asked counts what the authorizer of the lab was asked about the connection.
@@ -48,7 +48,7 @@ func newCollector() *collector {
 }
 
 func (c *collector) watch(caller netip.AddrPort) *logs {
-	l := &logs{of: c}
+	l := &logs{collector: c}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.watched[caller] = l
@@ -106,21 +106,21 @@ func (l *logs) missing(w wanted) string {
 
 // wait returns when the wanted entries are there.
 func (l *logs) wait(ctx context.Context, w wanted) error {
-	l.of.mu.Lock()
+	l.collector.mu.Lock()
 	missing := l.missing(w)
 	if missing == "" {
-		l.of.mu.Unlock()
+		l.collector.mu.Unlock()
 		return nil
 	}
 	met := make(chan struct{})
 	l.arrived, l.want = met, w
-	l.of.mu.Unlock()
+	l.collector.mu.Unlock()
 	select {
 	case <-met:
 		return nil
 	case <-ctx.Done():
-		l.of.mu.Lock()
-		defer l.of.mu.Unlock()
+		l.collector.mu.Lock()
+		defer l.collector.mu.Unlock()
 		l.arrived = nil
 		if missing = l.missing(w); missing == "" {
 			return nil
@@ -131,22 +131,22 @@ func (l *logs) wait(ctx context.Context, w wanted) error {
 
 // entries returns the entries that are there.
 func (l *logs) entries() (requests []entry, connection *entry) {
-	l.of.mu.Lock()
-	defer l.of.mu.Unlock()
+	l.collector.mu.Lock()
+	defer l.collector.mu.Unlock()
 	return l.requests, l.connection
 }
 
 // timesAsked returns what the authorizer of the lab was asked about the connection.
 func (l *logs) timesAsked() int {
-	l.of.mu.Lock()
-	defer l.of.mu.Unlock()
+	l.collector.mu.Lock()
+	defer l.collector.mu.Unlock()
 	return l.asked
 }
 
 // surplus counts the entries of requests that are not wanted.
 func (l *logs) surplus(w wanted) int {
-	l.of.mu.Lock()
-	defer l.of.mu.Unlock()
+	l.collector.mu.Lock()
+	defer l.collector.mu.Unlock()
 	return len(l.requests) - w.requests
 }
 

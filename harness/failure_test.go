@@ -27,7 +27,7 @@ func signal(t *testing.T, h *Harness, s syscall.Signal) {
 // to be an error.
 func TestADeadEnvoyIsNoDeny(t *testing.T) {
 	t.Parallel()
-	h := own(t)
+	h := ownHarness(t)
 	m, err := h.NewMesh(t.Context(), small(t, compile(t, constant(policy.L4, policy.Deny))))
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestADeadEnvoyIsNoDeny(t *testing.T) {
 // Envoy dies while callers wait for its answers.
 func TestEnvoyDiesUnderABatch(t *testing.T) {
 	t.Parallel()
-	h := own(t, func(o *options) { o.concurrency = 2 })
+	h := ownHarness(t, func(o *options) { o.concurrency = 2 })
 	m, err := h.NewMesh(t.Context(), small(t, compile(t, constant(policy.L4, policy.Deny))))
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestEnvoyDiesUnderABatch(t *testing.T) {
 // A batch ends with its context, also while requests are sent.
 func TestSendEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	h := own(t, func(o *options) { o.concurrency = 1 })
+	h := ownHarness(t, func(o *options) { o.concurrency = 1 })
 	m := h.Mesh(t, small(t, compile(t, constant(policy.L4, policy.Allow))))
 	allowed := Request{To: "tcp", Credential: mint(t, m, frontend)}
 	signal(t, h, syscall.SIGSTOP)
@@ -117,7 +117,7 @@ func TestSendEndsWithItsContext(t *testing.T) {
 // Without a deadline a push does not wait for ever, and a push without an answer is an error.
 func TestPushesAreBounded(t *testing.T) {
 	t.Parallel()
-	h := own(t)
+	h := ownHarness(t)
 	m := h.Mesh(t, small(t, compile(t, constant(policy.L4, policy.Allow))))
 	request := Request{To: "tcp", Credential: mint(t, m, frontend)}
 	deny := map[string]xds.Filters{"tcp": compile(t, constant(policy.L4, policy.Deny))}
@@ -163,7 +163,7 @@ func TestNewMeshThatIsCutOffGivesItsPortBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := own(t, WithMeshes(1))
+			h := ownHarness(t, WithMeshes(1))
 			if tt.told {
 				m, err := h.NewMesh(t.Context(), small(t, xds.Filters{}))
 				if err != nil {
@@ -197,7 +197,7 @@ func TestNewMeshThatIsCutOffGivesItsPortBack(t *testing.T) {
 // endpoint, all its waiters end.
 func TestAnEnvoyThatHangsIsKilled(t *testing.T) {
 	t.Parallel()
-	h := own(t)
+	h := ownHarness(t)
 	m, err := h.NewMesh(t.Context(), small(t, compile(t, constant(policy.L4, policy.Allow))))
 	if err != nil {
 		t.Fatal(err)
@@ -218,7 +218,7 @@ func TestAnEnvoyThatHangsIsKilled(t *testing.T) {
 // A slow push alone ends nothing: the admin endpoint answers.
 func TestASlowEnvoyIsNotKilled(t *testing.T) {
 	t.Parallel()
-	h := own(t)
+	h := ownHarness(t)
 	for range mostSilences + 1 {
 		if err := h.noteSilence(t.Context()); err != nil {
 			t.Fatal(err)

@@ -106,7 +106,7 @@ func TestAStrangerReachesNothingInAContainer(t *testing.T) {
 // Only Envoy enters the books of the upstream. A forged request that names a caller under test does not.
 func TestAForgedRequestAtTheUpstream(t *testing.T) {
 	t.Parallel()
-	h := own(t)
+	h := ownHarness(t)
 	m := h.Mesh(t, small(t, compile(t, onlyFrontend(policy.L4))))
 	// The sources are taken in turn.
 	for port := uint16(firstSource); port < firstSource+8; port++ {
@@ -134,7 +134,7 @@ func TestAnotherUserReachesNoAdminSocket(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can become another user")
 	}
-	h := own(t)
+	h := ownHarness(t)
 	socket := h.plan.Surroundings().Admin
 	if info, err := os.Stat(socket); err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("the socket is %v, %v", info, err)

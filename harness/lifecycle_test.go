@@ -119,7 +119,7 @@ func TestNewFailsTheTestWithoutEnvoy(t *testing.T) {
 
 func TestMeshCloses(t *testing.T) {
 	t.Parallel()
-	h := own(t, WithMeshes(1))
+	h := ownHarness(t, WithMeshes(1))
 	for range 3 {
 		// Each mesh takes over the only port, with its own filters.
 		m, err := h.NewMesh(t.Context(), small(t, compile(t, onlyFrontend(policy.L4))))
@@ -151,7 +151,7 @@ func TestMeshCloses(t *testing.T) {
 
 func TestMeshesWaitForAPort(t *testing.T) {
 	t.Parallel()
-	h := own(t, WithMeshes(2))
+	h := ownHarness(t, WithMeshes(2))
 	first, _ := h.Mesh(t, small(t, xds.Filters{})), h.Mesh(t, small(t, xds.Filters{}))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -177,7 +177,7 @@ func TestMeshesWaitForAPort(t *testing.T) {
 // A mesh that fails leaves its port to the next mesh.
 func TestNewMeshThatFailsGivesItsPortBack(t *testing.T) {
 	t.Parallel()
-	h := own(t, WithMeshes(1))
+	h := ownHarness(t, WithMeshes(1))
 	nameless := small(t, xds.Filters{})
 	nameless.Inbounds[0].Identity = spiffeid.ID{}
 	for range 2 {

@@ -27,8 +27,8 @@ var sharedEnvoy = testbed.Bed[*Harness]{Start: func() (*Harness, error) {
 
 func TestMain(m *testing.M) { sharedEnvoy.Main(m) }
 
-// own starts a harness for a test that changes or breaks it.
-func own(t *testing.T, opts ...Option) *Harness {
+// ownHarness starts a harness for a test that changes or breaks it.
+func ownHarness(t *testing.T, opts ...Option) *Harness {
 	t.Helper()
 	return New(t, append([]Option{WithRuntime(Process)}, opts...)...)
 }

@@ -104,10 +104,10 @@ func askEnvoy(t *testing.T, h *Harness, protocol policy.Protocol, tokens token.D
 				if protocol == policy.GRPC && isMetadata(seen.Headers) {
 					call := seen
 					call.Method, call.Path, call.Headers = "POST", "/orders.Orders/List", requestline.Seen(seen.Headers, protocol, true)
-					all = append(all, asked{p, call, bearer(t, in, tokens.Complete(token.Of(seen.Others)),
+					all = append(all, asked{p, call, bearer(t, in, tokens.Complete(token.FromClaims(seen.Others)),
 						Request{To: in.Name, SourceIP: seen.Source, GRPC: "orders.Orders/List", Authority: seen.Host, Headers: seen.Headers, SNI: seen.SNI})})
 				}
-				all = append(all, asked{p, seen, bearer(t, in, tokens.Complete(token.Of(seen.Others)),
+				all = append(all, asked{p, seen, bearer(t, in, tokens.Complete(token.FromClaims(seen.Others)),
 					Request{To: in.Name, SourceIP: seen.Source, Method: seen.Method, Path: seen.Path, Authority: seen.Host, Headers: seen.Headers, SNI: seen.SNI})})
 			}
 		}
@@ -140,7 +140,7 @@ func allowing(layer policy.Layer, form policy.Form, when policy.Condition) polic
 // that have a name. There are two classes or more.
 func classRequests(t *testing.T, on classes.Surface, p policy.Program) (out []policy.Request) {
 	t.Helper()
-	cover := classes.Of(on, p)
+	cover := classes.Cut(on, p)
 	if !cover.Complete() || len(cover.Classes) < 2 {
 		t.Errorf("%s: %s", p, cover)
 	}

@@ -111,7 +111,7 @@ func (m *Mesh) start(ctx context.Context, sidecars []routingconfig.Sidecar) (err
 	}
 	m.trust = &connection.Trust{Source: m.bundles}
 	for i, in := range m.inbounds {
-		if m.inbounds[i], err = in.with(in.Filters); err != nil {
+		if m.inbounds[i], err = in.withFilters(in.Filters); err != nil {
 			return err
 		}
 	}
@@ -198,7 +198,7 @@ func (m *Mesh) SetFilters(ctx context.Context, filters map[string]xds.Filters) e
 		}
 		replaced[m.stat(i, changed[i])] = true
 		var err error
-		if changed[i], err = changed[i].with(filters[name]); err != nil {
+		if changed[i], err = changed[i].withFilters(filters[name]); err != nil {
 			return fmt.Errorf("harness: %s: set filters: %w", m.name, err)
 		}
 		changed[i].changes++
@@ -309,8 +309,8 @@ type Inbound struct {
 	asksForSNI bool
 }
 
-// with returns the inbound with filters, which ask for the address that a caller plays.
-func (i Inbound) with(filters xds.Filters) (Inbound, error) {
+// withFilters returns the inbound with filters, which ask for the address that a caller plays.
+func (i Inbound) withFilters(filters xds.Filters) (Inbound, error) {
 	var err error
 	if i.Filters, _, err = peer.Play(filters, i.TrustedHops > 0); err != nil {
 		return i, fmt.Errorf("inbound %s: %w", i.Name, err)

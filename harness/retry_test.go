@@ -20,8 +20,8 @@ type flaky struct {
 	faults int
 }
 
-// between puts a flaky before the port of the mesh.
-func between(t *testing.T, m *Mesh) *flaky {
+// putBetween puts a flaky before the port of the mesh.
+func putBetween(t *testing.T, m *Mesh) *flaky {
 	t.Helper()
 	f, envoy := &flaky{}, m.slot.Dial
 	m.slot.Dial = testbed.Serve(t, func(conn net.Conn) {
@@ -71,7 +71,7 @@ func TestOnlyFaultsAreRetried(t *testing.T) {
 	t.Parallel()
 	m := sharedEnvoy.Get(t).Mesh(t, small(t, compile(t, onlyFrontend(policy.L4))))
 	friend, foe := Request{To: "tcp", Credential: mint(t, m, frontend)}, Request{To: "tcp", Credential: mint(t, m, intruder)}
-	f := between(t, m)
+	f := putBetween(t, m)
 	for _, tt := range []struct {
 		name                    string
 		request                 Request

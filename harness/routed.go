@@ -224,7 +224,7 @@ func (p *crossing) runOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	answer, err := connection.Through(ctx, p.call(), p.request, evidenceTimeout, p.trace.left)
+	answer, err := connection.SendRouted(ctx, p.call(), p.request, evidenceTimeout, p.trace.left)
 	if err != nil {
 		return fmt.Errorf("the lab could not send the request: %w", err)
 	}

@@ -42,7 +42,7 @@ func awaitRouted(t *testing.T, m *Mesh, ctx context.Context, end func()) error {
 // mesh serves after the first.
 func TestSendRoutedEnds(t *testing.T) {
 	t.Parallel()
-	h := own(t, WithMeshes(1))
+	h := ownHarness(t, WithMeshes(1))
 	m := meshOf(t, h, shop(routeTo("all", nil, "http")))
 	ctx, cancel := context.WithCancel(t.Context())
 	if err := awaitRouted(t, m, ctx, cancel); !errors.Is(err, context.Canceled) {

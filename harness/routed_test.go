@@ -240,7 +240,7 @@ func TestSendRoutedElsewhere(t *testing.T) {
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			checkRows(t, own(t, WithEnvoy(version), WithMeshes(1)), rows)
+			checkRows(t, ownHarness(t, WithEnvoy(version), WithMeshes(1)), rows)
 		})
 	}
 	t.Run("container", func(t *testing.T) {

@@ -150,7 +150,7 @@ func (m *Mesh) checkControl(ctx context.Context) error {
 	d.useFreshConnections()
 	defer d.releaseSessions()
 	// The control is none of the requests that are due.
-	err := d.deliver(progress.With(ctx, &progress.Counter{}))
+	err := d.deliver(progress.WithCounter(ctx, &progress.Counter{}))
 	if err == nil {
 		err = d.readUpstream(ctx)
 	}

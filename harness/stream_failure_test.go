@@ -77,7 +77,7 @@ func TestEntriesInTheWrongPlace(t *testing.T) {
 			t.Parallel()
 			d, l, s := refusedThrice()
 			for _, e := range tt.entries {
-				s.logs.of.add(e)
+				s.logs.collector.add(e)
 			}
 			ended, cancel := context.WithCancel(t.Context())
 			cancel()
@@ -118,7 +118,7 @@ func TestALateArrivalIsFound(t *testing.T) {
 	defer u.Close()
 	d, l, s := refusedThrice()
 	for i := range d.evidence {
-		s.logs.of.add(refusal(fmt.Sprint("/", i)))
+		s.logs.collector.add(refusal(fmt.Sprint("/", i)))
 	}
 	s.arrivals = u.Watch(keptSource)
 	request, err := http.NewRequestWithContext(t.Context(), "GET", fmt.Sprintf("http://127.0.0.1:%d/2", u.HTTPPort()), nil)
@@ -203,7 +203,7 @@ func TestAKeptConnectionThatEndsIsNoVerdict(t *testing.T) {
 
 func TestEnvoyDiesUnderAStream(t *testing.T) {
 	t.Parallel()
-	h := own(t)
+	h := ownHarness(t)
 	m, err := h.NewMesh(t.Context(), inbounds(t, onlyFrontend))
 	if err != nil {
 		t.Fatal(err)
@@ -222,7 +222,7 @@ func TestEnvoyDiesUnderAStream(t *testing.T) {
 
 func TestStreamEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	h := own(t)
+	h := ownHarness(t)
 	m := h.Mesh(t, inbounds(t, onlyFrontend))
 	requests := alternating(t, m, policy.HTTP, 500)
 	reason := errors.New("enough")

@@ -63,9 +63,9 @@ func oddities(in Inbound) []Request {
 	return requests
 }
 
-// alike reports whether two pieces of evidence differ only in addresses, time, and whether
+// sameEvidence reports whether two pieces of evidence differ only in addresses, time, and whether
 // the connection was shared.
-var alike = cmp.Options{
+var sameEvidence = cmp.Options{
 	cmpopts.IgnoreFields(evidence.Evidence{}, "Took", "Shared", "Path"),
 	cmpopts.IgnoreFields(caller.Call{}, "Source", "Server", "Bundles", "Credential"),
 	cmpopts.IgnoreFields(caller.Answer{}, "Err"),
@@ -121,7 +121,7 @@ func compareStream(t *testing.T, m *Mesh, requests []Request) {
 	}
 	for i := range requests {
 		apart, together := want.Evidence[i], got.Evidence[i]
-		if diff := cmp.Diff(apart, together, alike); diff != "" {
+		if diff := cmp.Diff(apart, together, sameEvidence); diff != "" {
 			t.Errorf("%+v (-Send +Stream):\n%s", requests[i], diff)
 		}
 		f, err := apart.Find()

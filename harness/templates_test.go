@@ -45,7 +45,7 @@ func TestEnvoyTemplates(t *testing.T) {
 			t.Fatalf("%s: lost %q", template, lost)
 		}
 		programs[template] = p
-		cover := classes.Of(classes.Surface{TrustDomains: []string{domain.Name()}}, p)
+		cover := classes.Cut(classes.Surface{TrustDomains: []string{domain.Name()}}, p)
 		if !cover.Complete() {
 			t.Errorf("%s: %s", template, cover)
 		}

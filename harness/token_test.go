@@ -45,7 +45,7 @@ func onReleases(t *testing.T, check func(*testing.T, *Harness)) {
 	for _, version := range []string{versions[0], versions[len(versions)-1]} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			check(t, own(t, WithEnvoy(version)))
+			check(t, ownHarness(t, WithEnvoy(version)))
 		})
 	}
 }

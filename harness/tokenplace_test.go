@@ -130,7 +130,7 @@ func checkTokenPlaces(t *testing.T, h *Harness) {
 		if a.as != nil {
 			name = a.as.Name
 		}
-		demand := a.in.Tokens.For("OPTIONS", a.by)
+		demand := a.in.Tokens.ForRequest("OPTIONS", a.by)
 		want, refusal := evidence.Refused, demand.RefusesWith(a.as, a.path, a.by)
 		seen := policy.Request{Others: demand.Seen(a.as)}
 		seen.Path, seen.Headers = demand.Leaves(a.as, a.path, a.by)

@@ -12,7 +12,7 @@ import (
 // trace has the access log entries of one request through two proxies: those of its outbound,
 // and those of the inbounds.
 type trace struct {
-	of *collector
+	collector *collector
 	// outbound is the destination that the caller plays.
 	outbound    netip.AddrPort
 	outbounds   []outboundlog.Entry
@@ -27,7 +27,7 @@ type trace struct {
 }
 
 func (c *collector) trace(caller, outbound netip.AddrPort) *trace {
-	t := &trace{of: c, outbound: outbound, changed: make(chan struct{}), left: make(chan struct{})}
+	t := &trace{collector: c, outbound: outbound, changed: make(chan struct{}), left: make(chan struct{})}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.traces[caller] = t
@@ -82,9 +82,9 @@ func (t *trace) change() {
 // wait returns when ready says so. Ready runs under the lock of the collector.
 func (t *trace) wait(ctx context.Context, what string, ready func() bool) error {
 	for {
-		t.of.mu.Lock()
+		t.collector.mu.Lock()
 		met, failure, changed := ready(), t.failure, t.changed
-		t.of.mu.Unlock()
+		t.collector.mu.Unlock()
 		switch {
 		case failure != nil:
 			return failure
@@ -101,7 +101,7 @@ func (t *trace) wait(ctx context.Context, what string, ready func() bool) error 
 
 // count counts the entries of requests in the logs of inbounds.
 func (t *trace) count() int {
-	t.of.mu.Lock()
-	defer t.of.mu.Unlock()
+	t.collector.mu.Lock()
+	defer t.collector.mu.Unlock()
 	return len(t.requests)
 }

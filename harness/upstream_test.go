@@ -84,7 +84,7 @@ func TestAFaultOfTheUpstreamIsNoDecision(t *testing.T) {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
 			b := new(bar)
-			h := own(t, func(o *options) { o.upstreamPort = b.putBefore(t) })
+			h := ownHarness(t, func(o *options) { o.upstreamPort = b.putBefore(t) })
 			m := h.Mesh(t, inbounds(t, onlyFrontend))
 			allowed, denied := Request{To: protocol, Credential: mint(t, m, frontend)}, Request{To: protocol, Credential: mint(t, m, intruder)}
 

@@ -24,9 +24,9 @@ const maxLanguages = 8192
 
 var languages languageCache
 
-// of returns the texts that a regular expression or a template matches, and nil where it
+// language returns the texts that a regular expression or a template matches, and nil where it
 // cannot be read.
-func (c *languageCache) of(key languageKey) *automaton.Language {
+func (c *languageCache) language(key languageKey) *automaton.Language {
 	c.RLock()
 	l, ok := c.known[key]
 	c.RUnlock()

@@ -95,11 +95,11 @@ func (m *Match) matches(s string, asUTF8 bool) bool {
 		rest, ok := strings.CutPrefix(s, segment)
 		return segment == "" || ok && (rest == "" || rest[0] == '/')
 	case Regex, Template:
-		l := languages.of(languageKey{m.Kind, m.Value, asUTF8})
+		l := languages.language(languageKey{m.Kind, m.Value, asUTF8})
 		return l != nil && l.Matches(s)
 	case Range:
 		if m.ofNumbers() {
-			return claim.Within(s, m.Value)
+			return claim.InRange(s, m.Value)
 		}
 		first, last, err := endpoint.Ports(m.Value)
 		port, wrong := endpoint.Port(s)
@@ -174,7 +174,7 @@ func (m Match) check() error {
 	if _, err := automaton.Regex(m.Value, automaton.Latin1); err != nil {
 		return fmt.Errorf("the regular expression cannot be read: %w", err)
 	}
-	if languages.of(languageKey{Regex, m.Value, true}) == nil {
+	if languages.language(languageKey{Regex, m.Value, true}) == nil {
 		return errors.New("the regular expression cannot be read as UTF-8, as releases without the fix of CVE-2026-73552 read it, such as one that is too large then")
 	}
 	return nil

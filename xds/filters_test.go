@@ -23,8 +23,8 @@ func manyIdentities() policy.Program {
 		deny("no-admin", attribute.Path.Segments("/admin")),
 		allow("readers", policy.Or{append(allowed, both), policy.And{is("spiffe://td.mesh/ns/b/sa/reader"), attribute.Method.Exact("GET")}}),
 		allow("allow", append(allowed, both, policy.And{is("spiffe://td.mesh/ns/b/sa/reader"), attribute.Method.Exact("GET")})),
-		deny("sandbox", policy.And{under("spiffe://td.mesh/ns/b/"), attribute.Method.Exact("POST")}),
-		allow("rest", under("spiffe://td.mesh/ns/b/")),
+		deny("sandbox", policy.And{hasPrefix("spiffe://td.mesh/ns/b/"), attribute.Method.Exact("POST")}),
+		allow("rest", hasPrefix("spiffe://td.mesh/ns/b/")),
 	)
 }
 
@@ -69,7 +69,7 @@ func TestCompileGolden(t *testing.T) {
 		"always-ends-the-list": enforce(policy.L4,
 			deny("first", a),
 			allow("everybody", policy.Or{a, policy.Not{Of: policy.Never}}),
-			deny("hidden", under("spiffe://")),
+			deny("hidden", hasPrefix("spiffe://")),
 		),
 		"permissions": {Gates: []policy.Gate{{Layer: policy.L7, Form: policy.Named, Rules: []policy.Rule{
 			// The method alone is a principal. Beside a server name it is a permission.

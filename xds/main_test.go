@@ -23,9 +23,9 @@ func mustCompile(t testing.TB, p policy.Program) Filters {
 }
 
 var (
-	allow, deny, is, under, enforce = programtest.Allow, programtest.Deny, programtest.Is, programtest.Under, programtest.Enforce
-	twoPolicies, severalGates       = programtest.TwoPolicies, programtest.SeveralGates
-	byDefault                       = programtest.Default
+	allow, deny, is, hasPrefix, enforce = programtest.Allow, programtest.Deny, programtest.Is, programtest.HasPrefix, programtest.Enforce
+	twoPolicies, severalGates           = programtest.TwoPolicies, programtest.SeveralGates
+	byDefault                           = programtest.Default
 )
 
 // withStatPrefix gives a network filter what the listener gives it.

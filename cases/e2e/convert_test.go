@@ -59,7 +59,7 @@ func optionsOf(c cases.Case) (out options, err error) {
 
 func isOfAcceptedDesign(c cases.Case) bool {
 	legacyOrForeign := func(doc manifest.Document) bool {
-		_, legacy := doc.At("spec.from")
+		_, legacy := doc.Lookup("spec.from")
 		return legacy || !dialects.Having[capability.Converter]()[0].(language.Dialect).Owns(doc)
 	}
 	options, err := optionsOf(c)
@@ -84,7 +84,7 @@ func convert(t *testing.T, c cases.Case, to int) cases.Case {
 	if err != nil {
 		t.Fatalf("%s: %v", c.Place, err)
 	}
-	options, err := manifest.Parse("options.yaml", fmt.Appendf(c.Options.Document.Without("kumaOption").YAML(), "kumaOption: %d\n", to))
+	options, err := manifest.Parse("options.yaml", fmt.Appendf(c.Options.Document.WithoutKey("kumaOption").YAML(), "kumaOption: %d\n", to))
 	if err != nil {
 		t.Fatalf("%s: %v", c.Place, err)
 	}

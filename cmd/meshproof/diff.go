@@ -98,9 +98,9 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 	}
 	ofOld, ofNew := s, s
 	ofOld.Options.Document, ofNew.Options.Document = o.oldFlags.Overriding(o.source.options).Document(), o.newFlags.Overriding(o.source.options).Document()
-	compare := diff.Of
+	compare := diff.Diff
 	if o.sideBySide {
-		compare = diff.Beside
+		compare = diff.DiffBeside
 	}
 	d, err := compare(diff.Side{Files: old, Surroundings: ofOld}, diff.Side{Files: recent, Surroundings: ofNew}, o.source.to)
 	if err != nil {

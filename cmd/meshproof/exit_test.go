@@ -96,7 +96,7 @@ func TestExitOfRun(t *testing.T) {
 		{[]result.Case{passed, failed}, exitDiffers},
 		{[]result.Case{fault, failed, passed}, exitMachine},
 	} {
-		if got := exitStatus(t.Context(), exitOf(summary.Of(tt.results...)), io.Discard); got != tt.want {
+		if got := exitStatus(t.Context(), exitOf(summary.Count(tt.results...)), io.Discard); got != tt.want {
 			t.Errorf("%d results: exit status %d, want %d", len(tt.results), got, tt.want)
 		}
 	}

@@ -79,7 +79,7 @@ func (o *explainOptions) run(paths []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	routed, err := explanation.Through(files, s, from, o.source.to, request)
+	routed, err := explanation.ExplainRouted(files, s, from, o.source.to, request)
 	switch {
 	case err != nil:
 		return err
@@ -90,7 +90,7 @@ func (o *explainOptions) run(paths []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	explained, err := explanation.Of(subjects, from, request)
+	explained, err := explanation.Explain(subjects, from, request)
 	if err != nil {
 		return fmt.Errorf("--from: %w", err)
 	}

@@ -34,7 +34,7 @@ func newInspectInbound() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return cmp.Or(printResult(cmd.OutOrStdout(), output, inspection.Of(subjects)), source.judge(subjects))
+			return cmp.Or(printResult(cmd.OutOrStdout(), output, inspection.Inspect(subjects)), source.judge(subjects))
 		},
 	}
 	source.add(cmd)

@@ -181,7 +181,7 @@ func (o runOptions) againCommand(paths []string) func(cases.Case, report.Run) st
 		if c.Name == matrix.FreshCase {
 			return o.drawAgain(paths, run.Envoy)
 		}
-		return summary.Again(c, run, len(paths) == 0, more...)
+		return summary.RepeatCommand(c, run, len(paths) == 0, more...)
 	}
 }
 

@@ -50,7 +50,7 @@ func (q question) options() (out language.Options, err error) {
 	if err != nil {
 		return out, err
 	}
-	out.Document = docs[0].Without("trustDomain")
+	out.Document = docs[0].WithoutKey("trustDomain")
 	return out, nil
 }
 

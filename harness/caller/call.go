@@ -43,7 +43,7 @@ type Call struct {
 // [requestline.Of], an empty Authority is the destination, and an empty Body on TCP is
 // a short greeting.
 func (c Call) WithDefaults() Call {
-	c.Method, c.Path = requestline.Of(c.Method, c.Path, c.GRPC)
+	c.Method, c.Path = requestline.MethodAndTarget(c.Method, c.Path, c.GRPC)
 	if c.Authority == "" {
 		c.Authority = c.Destination.String()
 	}

@@ -89,7 +89,7 @@ func (e Evidence) checkSNI(sides *checklist) {
 // checkToken compares the claims in the log with the token that was sent. Envoy writes no
 // claims of a token that it refuses, nor of a request that was refused before.
 func (e Evidence) checkToken(sides *checklist, f Finding) {
-	sent := e.Tokens.For(e.Call.Method, e.Call.Headers).Found(e.Call.Path, e.Call.Headers)
+	sent := e.Tokens.ForRequest(e.Call.Method, e.Call.Headers).Found(e.Call.Path, e.Call.Headers)
 	if e.Log.Claims == nil && (e.refusedByAuthorizer() || f.Form != Served && (f.Form != Refused || f.Layer != policy.L7)) {
 		return
 	}

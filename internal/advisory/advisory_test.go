@@ -49,7 +49,7 @@ requests: [{from: spiffe://trust-domain.mesh/a, to: backend/http-port, want: den
 // TestAttempts holds the requests that a flaw lets past policies.
 func TestAttempts(t *testing.T) {
 	t.Parallel()
-	flawed := behavior.Set{}.With(behavior.DotParameters, false)
+	flawed := behavior.Set{}.Change(behavior.DotParameters, false)
 	for _, tt := range []struct {
 		name, path, options string
 		envoy               behavior.Set
@@ -70,7 +70,7 @@ func TestAttempts(t *testing.T) {
 		var got []string
 		for _, q := range attempt.Reading.Case.Requests {
 			got = append(got, q.Path)
-			if e, ok := attempt.Reading.On(tt.envoy).Inbound(q.To).Expect(q).(verdict.Judged); !ok || e.Decision.Effect != policy.Allow {
+			if e, ok := attempt.Reading.OnEnvoy(tt.envoy).Inbound(q.To).Expect(q).(verdict.Judged); !ok || e.Decision.Effect != policy.Allow {
 				t.Errorf("%s: %s does not pass: %+v", tt.name, q.Path, e)
 			}
 		}
@@ -100,7 +100,7 @@ func TestAttemptsByHeaders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	joins := behavior.Set{}.With(behavior.HeaderLines, false)
+	joins := behavior.Set{}.Change(behavior.HeaderLines, false)
 	asked := advisory.Attempts(reading, joins).Reading.Case.Requests
 	if len(asked) != 1 || len(asked[0].Headers) < 2 {
 		t.Errorf("%d requests, want one with several lines: %+v", len(asked), asked)

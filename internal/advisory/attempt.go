@@ -54,13 +54,13 @@ func Attempts(reading *verdict.Reading, as behavior.Set) Attempt {
 	if len(flaws) == 0 {
 		return out
 	}
-	for i, in := range out.Reading.On(behavior.Set{}).Inbounds() {
+	for i, in := range out.Reading.OnEnvoy(behavior.Set{}).Inbounds() {
 		if in.Protocol.Layer() == policy.L4 {
 			continue
 		}
-		cover := classes.Of(in.TrustedSurface(), in.Program.Program)
+		cover := classes.Cut(in.TrustedSurface(), in.Program.Program)
 		for _, flaw := range flaws {
-			out.add(in, out.Reading.On(behavior.Set{}.With(flaw, false)).Inbounds()[i], flaw, cover)
+			out.add(in, out.Reading.OnEnvoy(behavior.Set{}.Change(flaw, false)).Inbounds()[i], flaw, cover)
 		}
 	}
 	return out

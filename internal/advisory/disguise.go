@@ -19,10 +19,12 @@ var disguises = map[behavior.Behavior]func(q cases.Request, paths []string) iter
 	behavior.RegexBytes:    strayBytes,
 	behavior.RouteLines:    secondLines,
 	// It lets a caller change a bound of time, and no decision.
-	behavior.StreamDuration: none,
+	behavior.StreamDuration: noRequests,
 }
 
-func none(cases.Request, []string) iter.Seq[cases.Request] { return func(func(cases.Request) bool) {} }
+func noRequests(cases.Request, []string) iter.Seq[cases.Request] {
+	return func(func(cases.Request) bool) {}
+}
 
 // mostPaths bounds the paths through which a detour leads.
 const mostPaths = 256

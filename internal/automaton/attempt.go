@@ -16,7 +16,7 @@ type attempt struct {
 	width   int
 	tuples  []int32
 	parents []int32
-	by      []byte
+	labels  []byte
 	costs   []int32
 	seen    map[string]int32
 	key     []byte
@@ -49,7 +49,7 @@ func (s *Search) attempt(in, out []*Language, deterministic bool, limit int) (st
 	for len(a.open) > 0 {
 		f, at := a.open.pop()
 		tuple := a.tuples[int(at)*a.width : int(at+1)*a.width]
-		if f > a.costs[at]+a.far(tuple) {
+		if f > a.costs[at]+a.lowerBound(tuple) {
 			continue
 		}
 		if a.accepts(tuple) {
@@ -134,7 +134,7 @@ func (a *attempt) negate(at int32, c byte) bool {
 	tuple := a.tuples[int(at)*a.width : int(at+1)*a.width]
 	for i, of := range a.negative {
 		to := of.step(tuple[len(a.in)+i], c)
-		if of.whole(to, &a.in[0].alphabet) {
+		if of.hasAll(to, &a.in[0].alphabet) {
 			return false
 		}
 		a.next[len(a.in)+i] = to
@@ -156,7 +156,7 @@ func (a *attempt) product(at int32, c byte, i int) {
 		}
 		return
 	}
-	for _, to := range a.in[i].after(from, c) {
+	for _, to := range a.in[i].nodesAfter(from, c) {
 		if a.overflow {
 			return
 		}
@@ -179,7 +179,7 @@ func (a *attempt) visit(from int32, c byte, cost int32) {
 	case ok && a.costs[at] <= cost:
 		return
 	case ok:
-		a.costs[at], a.parents[at], a.by[at] = cost, from, c
+		a.costs[at], a.parents[at], a.labels[at] = cost, from, c
 	case len(a.parents) >= a.limit:
 		a.overflow = true
 		return
@@ -187,21 +187,21 @@ func (a *attempt) visit(from int32, c byte, cost int32) {
 		at = int32(len(a.parents))
 		a.seen[string(a.key)] = at
 		a.tuples = append(a.tuples, a.next...)
-		a.parents, a.by, a.costs = append(a.parents, from), append(a.by, c), append(a.costs, cost)
+		a.parents, a.labels, a.costs = append(a.parents, from), append(a.labels, c), append(a.costs, cost)
 	}
-	if far := a.far(a.next); far < unreachable {
+	if far := a.lowerBound(a.next); far < unreachable {
 		a.open.push(cost+far, at)
 	}
 }
 
-// far is a price that no way to a text from a combination can be below.
-func (a *attempt) far(tuple []int32) int32 {
+// lowerBound is a price that no way to a text from a combination can be below.
+func (a *attempt) lowerBound(tuple []int32) int32 {
 	far := int32(0)
 	for i, l := range a.in {
 		if a.det != nil {
-			far = max(far, a.det[i].states[tuple[i]].far)
+			far = max(far, a.det[i].states[tuple[i]].bound)
 		} else {
-			far = max(far, l.far[tuple[i]])
+			far = max(far, l.bounds[tuple[i]])
 		}
 	}
 	return far
@@ -224,7 +224,7 @@ func (a *attempt) accepts(tuple []int32) bool {
 func (a *attempt) text(at int32) string {
 	var out []byte
 	for ; a.parents[at] >= 0; at = a.parents[at] {
-		out = append(out, a.by[at])
+		out = append(out, a.labels[at])
 	}
 	slices.Reverse(out)
 	return string(out)

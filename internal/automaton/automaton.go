@@ -35,8 +35,8 @@ type Language struct {
 	sample []byte
 	// next has the nodes behind each node and class of bytes.
 	next [][]int32
-	// far is the price of the cheapest way from each node to the end of a text.
-	far []int32
+	// bounds is the price of the cheapest way from each node to the end of a text.
+	bounds []int32
 
 	// alphabet are the bytes of all texts.
 	alphabet bytes
@@ -67,8 +67,8 @@ type bytes [4]uint64
 func (b *bytes) add(c byte)      { b[c>>6] |= 1 << (c & 63) }
 func (b *bytes) has(c byte) bool { return b[c>>6]&(1<<(c&63)) != 0 }
 
-// within reports whether every byte is in another set too.
-func (b *bytes) within(other *bytes) bool {
+// subsetOf reports whether every byte is in another set too.
+func (b *bytes) subsetOf(other *bytes) bool {
 	return b[0]&^other[0] == 0 && b[1]&^other[1] == 0 && b[2]&^other[2] == 0 && b[3]&^other[3] == 0
 }
 
@@ -256,8 +256,8 @@ func (l *Language) classify() {
 	}
 }
 
-// after returns the nodes behind a node and a byte.
-func (l *Language) after(at int32, c byte) []int32 {
+// nodesAfter returns the nodes behind a node and a byte.
+func (l *Language) nodesAfter(at int32, c byte) []int32 {
 	return l.next[int(at)*len(l.sample)+int(l.class[c])]
 }
 
@@ -311,7 +311,7 @@ func (l *Language) Minus(others ...*Language) (*Language, error) {
 	// alike is true for a byte that no language tells from the byte in front of it.
 	var alike [256]bool
 	for c := 1; c < 256; c++ {
-		alike[c] = !slices.ContainsFunc(all, func(of *sets) bool { return of.of.class[c] != of.of.class[c-1] })
+		alike[c] = !slices.ContainsFunc(all, func(of *sets) bool { return of.language.class[c] != of.language.class[c-1] })
 	}
 	for i := 0; i < len(tuples); i++ {
 		if len(tuples) > maxNodes {

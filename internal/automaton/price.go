@@ -39,10 +39,10 @@ func (l *Language) measure() {
 		price int32
 	}
 	back := make([][]way, len(l.nodes))
-	l.far = make([]int32, len(l.nodes))
+	l.bounds = make([]int32, len(l.nodes))
 	var open queue
 	for i := range l.nodes {
-		l.far[i] = unreachable
+		l.bounds[i] = unreachable
 		for _, e := range l.nodes[i].edges {
 			cheapest := int32(unreachable)
 			for c := int(e.low); c <= int(e.high); c++ {
@@ -51,18 +51,18 @@ func (l *Language) measure() {
 			back[e.to] = append(back[e.to], way{int32(i), cheapest})
 		}
 		if l.nodes[i].accepts {
-			l.far[i] = 0
+			l.bounds[i] = 0
 			open.push(0, int32(i))
 		}
 	}
 	for len(open) > 0 {
 		far, at := open.pop()
-		if far > l.far[at] {
+		if far > l.bounds[at] {
 			continue
 		}
 		for _, w := range back[at] {
-			if next := far + w.price; next < l.far[w.from] {
-				l.far[w.from] = next
+			if next := far + w.price; next < l.bounds[w.from] {
+				l.bounds[w.from] = next
 				open.push(next, w.from)
 			}
 		}

@@ -8,7 +8,7 @@ type entry struct {
 	price, at int32
 }
 
-func (e entry) before(f entry) bool {
+func (e entry) precedes(f entry) bool {
 	return e.price < f.price || e.price == f.price && e.at > f.at
 }
 
@@ -17,7 +17,7 @@ func (q *queue) push(price, at int32) {
 	h := *q
 	for i := len(h) - 1; i > 0; {
 		up := (i - 1) / 2
-		if !h[i].before(h[up]) {
+		if !h[i].precedes(h[up]) {
 			break
 		}
 		h[i], h[up] = h[up], h[i]
@@ -36,10 +36,10 @@ func (q *queue) pop() (price, at int32) {
 		if next >= last {
 			break
 		}
-		if next+1 < last && h[next+1].before(h[next]) {
+		if next+1 < last && h[next+1].precedes(h[next]) {
 			next++
 		}
-		if !h[next].before(h[i]) {
+		if !h[next].precedes(h[i]) {
 			break
 		}
 		h[i], h[next] = h[next], h[i]

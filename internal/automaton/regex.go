@@ -36,7 +36,7 @@ func Regex(expression string, as Encoding) (*Language, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := builder{prog: prog, as: as, numbers: map[place]int32{}}
+	b := builder{prog: prog, encoding: as, numbers: map[place]int32{}}
 	for _, inst := range prog.Inst {
 		if inst.Op != syntax.InstEmptyWidth {
 			continue
@@ -84,11 +84,11 @@ func foldsByEscape(expression string) bool {
 	return false
 }
 
-// before is what stands in front of a place in a text, as far as an expression can ask.
-type before uint8
+// lookbehind is what stands in front of a place in a text, as far as an expression can ask.
+type lookbehind uint8
 
 const (
-	atStart before = iota
+	atStart lookbehind = iota
 	behindOther
 	behindWord
 	behindLine
@@ -96,14 +96,14 @@ const (
 
 // place is an instruction that is about to run, and what stands in front of it.
 type place struct {
-	pc     uint32
-	before before
+	pc         uint32
+	lookbehind lookbehind
 }
 
 type builder struct {
 	draft
-	prog *syntax.Prog
-	as   Encoding
+	prog     *syntax.Prog
+	encoding Encoding
 	// anchored is true where an instruction looks at its place at all, and looks where it
 	// looks at more than the start and the end of the text.
 	anchored, looks bool
@@ -121,17 +121,17 @@ func (b *builder) node(p place) int32 {
 	return at
 }
 
-// ahead is a kind of byte that an instruction in front of it can ask for. Its bytes are
+// lookahead is a kind of byte that an instruction in front of it can ask for. Its bytes are
 // those of the ranges.
-type ahead struct {
-	next   rune
-	ranges []rune
-	after  before
+type lookahead struct {
+	next       rune
+	ranges     []rune
+	lookbehind lookbehind
 }
 
 var (
-	aheadAny   = []ahead{{'-', []rune{0, unicode.MaxRune}, behindOther}}
-	aheadKinds = []ahead{
+	aheadAny   = []lookahead{{'-', []rune{0, unicode.MaxRune}, behindOther}}
+	aheadKinds = []lookahead{
 		{'a', []rune{'0', '9', 'A', 'Z', '_', '_', 'a', 'z'}, behindWord},
 		{'\n', []rune{'\n', '\n'}, behindLine},
 		{'-', []rune{0, '\n' - 1, '\n' + 1, '0' - 1, '9' + 1, 'A' - 1, 'Z' + 1, '_' - 1, '_' + 1, 'a' - 1, 'z' + 1, unicode.MaxRune}, behindOther},
@@ -156,7 +156,7 @@ func (b *builder) expand(p place) {
 			if inst.Op == syntax.InstMatch {
 				continue
 			}
-			after := kind.after
+			after := kind.lookbehind
 			if !b.anchored {
 				after = atStart
 			}
@@ -177,7 +177,7 @@ func (b *builder) expand(p place) {
 // closure returns the instructions that wait for a character, or are a match, behind a
 // place, where next is the character to come, and -1 the end of the text.
 func (b *builder) closure(p place, next rune) []uint32 {
-	flags := syntax.EmptyOpContext(lastRune[p.before], next)
+	flags := syntax.EmptyOpContext(lastRune[p.lookbehind], next)
 	seen := map[uint32]bool{}
 	var out []uint32
 	open := []uint32{p.pc}
@@ -228,7 +228,7 @@ func runesOf(inst *syntax.Inst) []rune {
 
 // runes joins two nodes by the bytes of a range of characters.
 func (b *builder) runes(from, to int32, low, high rune) {
-	if b.as == Latin1 {
+	if b.encoding == Latin1 {
 		if low <= 0xff {
 			b.join(from, to, byte(low), byte(min(high, 0xff)))
 		}

@@ -7,10 +7,10 @@ import (
 
 // sets is the part of the deterministic automaton of a language that was needed so far.
 type sets struct {
-	of      *Language
-	start   int32
-	states  []set
-	numbers map[string]int32
+	language *Language
+	start    int32
+	states   []set
+	numbers  map[string]int32
 	// next has the state behind each state and class of bytes, counted from 1; 0 where it is
 	// not known yet.
 	next []int32
@@ -25,15 +25,15 @@ type set struct {
 	// loops are the bytes that lead from an accepting node back to it: whatever follows of
 	// them, the text is of the language.
 	loops []bytes
-	// far is the price of the cheapest way to the end of a text.
-	far int32
+	// bound is the price of the cheapest way to the end of a text.
+	bound int32
 }
 
 // dead is the state of a text that no text of the language begins with.
 const dead = 0
 
 func newSets(of *Language) *sets {
-	s := &sets{of: of, numbers: map[string]int32{}}
+	s := &sets{language: of, numbers: map[string]int32{}}
 	s.number(nil)
 	s.start = s.number(slices.Clone(of.starts))
 	return s
@@ -47,10 +47,10 @@ func (s *sets) number(nodes []int32) int32 {
 	if at, ok := s.numbers[key]; ok {
 		return at
 	}
-	state := set{nodes: nodes, far: unreachable}
+	state := set{nodes: nodes, bound: unreachable}
 	for _, at := range nodes {
-		n := &s.of.nodes[at]
-		state.far = min(state.far, s.of.far[at])
+		n := &s.language.nodes[at]
+		state.bound = min(state.bound, s.language.bounds[at])
 		if n.accepts {
 			state.accepts = true
 			if n.loops != (bytes{}) {
@@ -61,28 +61,28 @@ func (s *sets) number(nodes []int32) int32 {
 	at := int32(len(s.states))
 	s.numbers[key] = at
 	s.states = append(s.states, state)
-	s.next = append(s.next, make([]int32, len(s.of.sample))...)
-	s.size += 2*len(nodes) + len(s.of.sample) + 32
+	s.next = append(s.next, make([]int32, len(s.language.sample))...)
+	s.size += 2*len(nodes) + len(s.language.sample) + 32
 	return at
 }
 
 // step returns the state behind a state and a byte.
 func (s *sets) step(at int32, c byte) int32 {
-	i := int(at)*len(s.of.sample) + int(s.of.class[c])
+	i := int(at)*len(s.language.sample) + int(s.language.class[c])
 	if s.next[i] == 0 {
 		var nodes []int32
 		for _, n := range s.states[at].nodes {
-			nodes = append(nodes, s.of.after(n, c)...)
+			nodes = append(nodes, s.language.nodesAfter(n, c)...)
 		}
 		s.next[i] = s.number(nodes) + 1
 	}
 	return s.next[i] - 1
 }
 
-// whole reports whether the language has every text that goes on with bytes of an alphabet.
-func (s *sets) whole(at int32, alphabet *bytes) bool {
+// hasAll reports whether the language has every text that goes on with bytes of an alphabet.
+func (s *sets) hasAll(at int32, alphabet *bytes) bool {
 	for i := range s.states[at].loops {
-		if alphabet.within(&s.states[at].loops[i]) {
+		if alphabet.subsetOf(&s.states[at].loops[i]) {
 			return true
 		}
 	}

@@ -66,8 +66,8 @@ type Set struct{ unfixed [count]bool }
 // Fixed reports whether the Envoy has the fix.
 func (s Set) Fixed(b Behavior) bool { return !s.unfixed[b] }
 
-// With returns the set with another answer.
-func (s Set) With(b Behavior, fixed bool) Set {
+// Change returns the set with another answer.
+func (s Set) Change(b Behavior, fixed bool) Set {
 	s.unfixed[b] = !fixed
 	return s
 }
@@ -126,4 +126,4 @@ func (c Condition) Holds(of Set) bool { return of.Fixed(c.Behavior) == c.Fixed }
 func (c Condition) String() string { return fmt.Sprintf("%s is %s", c.Behavior, c.Answer()) }
 
 // Answer returns the answer of an Envoy that meets the condition.
-func (c Condition) Answer() string { return Set{}.With(c.Behavior, c.Fixed).Answer(c.Behavior) }
+func (c Condition) Answer() string { return Set{}.Change(c.Behavior, c.Fixed).Answer(c.Behavior) }

@@ -10,9 +10,9 @@ func TestAnswers(t *testing.T) {
 	t.Parallel()
 	for _, b := range All {
 		for _, fixed := range []bool{true, false} {
-			s := Set{}.With(b, fixed)
+			s := Set{}.Change(b, fixed)
 			c, err := ParseCondition(b.String(), s.Answer(b))
-			if err != nil || c != (Condition{b, fixed}) || !c.Holds(s) || c.Holds(s.With(b, !fixed)) {
+			if err != nil || c != (Condition{b, fixed}) || !c.Holds(s) || c.Holds(s.Change(b, !fixed)) {
 				t.Errorf("%s is %s: read as %v, %v", b, s.Answer(b), c, err)
 			}
 		}
@@ -24,8 +24,8 @@ func TestJSON(t *testing.T) {
 	t.Parallel()
 	for want, s := range map[string]Set{
 		`{"dotParameters":"resolved","headerLines":"separate","regexBytes":"latin1","routeLines":"separate","streamDuration":"dropped"}`: {},
-		`{"dotParameters":"kept","headerLines":"separate","regexBytes":"latin1","routeLines":"separate","streamDuration":"dropped"}`:     Set{}.With(DotParameters, false),
-		`{"dotParameters":"resolved","headerLines":"joined","regexBytes":"utf8","routeLines":"joined","streamDuration":"followed"}`:      Set{}.With(HeaderLines, false).With(RegexBytes, false).With(RouteLines, false).With(StreamDuration, false),
+		`{"dotParameters":"kept","headerLines":"separate","regexBytes":"latin1","routeLines":"separate","streamDuration":"dropped"}`:     Set{}.Change(DotParameters, false),
+		`{"dotParameters":"resolved","headerLines":"joined","regexBytes":"utf8","routeLines":"joined","streamDuration":"followed"}`:      Set{}.Change(HeaderLines, false).Change(RegexBytes, false).Change(RouteLines, false).Change(StreamDuration, false),
 	} {
 		if got, err := json.Marshal(s); err != nil || string(got) != want {
 			t.Errorf("got %s, %v, want %s", got, err, want)

@@ -35,7 +35,7 @@ func Widened(asked *classes.Cover, on classes.Surface, specified, enforced polic
 		shown[d] = true
 	}
 	on.AnyText, on.TrustDomains = true, nil
-	cover := classes.Of(on, specified, enforced)
+	cover := classes.Cut(on, specified, enforced)
 	var out []string
 	more := 0
 	for _, class := range cover.Classes {
@@ -66,7 +66,7 @@ func Elsewhere(on classes.Surface, specified, enforced policy.Program) []string 
 	}
 	known := on.Destination
 	on.Destination = netip.Addr{}
-	cover := classes.Of(on, specified, enforced)
+	cover := classes.Cut(on, specified, enforced)
 	var out []string
 	for _, class := range cover.Classes {
 		r := class.Witness

@@ -42,7 +42,7 @@ func TestWidened(t *testing.T) {
 			t.Parallel()
 			specified, enforced := program(policy.Ordered, friend), program(policy.Ordered, friend, tt.rule)
 			on := classes.Surface{Protocol: policy.HTTP}
-			cover := classes.Of(on, specified, enforced)
+			cover := classes.Cut(on, specified, enforced)
 			shown := false
 			for _, class := range cover.Classes {
 				shown = shown || policy.Decide(specified, class.Witness).Effect != policy.Decide(enforced, class.Witness).Effect

@@ -21,11 +21,11 @@ type Index struct {
 	routes         []*Index
 }
 
-// least is the number of alternatives from which on a list is worth an index.
-const least = 32
+// minAlternatives is the number of alternatives from which on a list is worth an index.
+const minAlternatives = 32
 
-// Of returns the index of a program.
-func Of(p policy.Program) *Index { return indexOf(p, least) }
+// NewIndex returns the index of a program.
+func NewIndex(p policy.Program) *Index { return indexOf(p, minAlternatives) }
 
 func indexOf(p policy.Program, least int) *Index {
 	x := &Index{program: p}
@@ -44,7 +44,7 @@ func indexOf(p policy.Program, least int) *Index {
 // Narrow returns a program that decides the request as the whole program does. An Or with
 // many alternatives has only the alternatives that the request can meet.
 func (x *Index) Narrow(r *policy.Request) policy.Program {
-	p := policy.Program{Gates: narrow(x.program.Gates, x.gates, r), Shadows: narrow(x.program.Shadows, x.shadows, r), RoutesOnly: x.program.RoutesOnly}
+	p := policy.Program{Gates: narrowGates(x.program.Gates, x.gates, r), Shadows: narrowGates(x.program.Shadows, x.shadows, r), RoutesOnly: x.program.RoutesOnly}
 	for i, route := range x.program.Routes {
 		if !route.Takes(r) {
 			continue
@@ -61,7 +61,7 @@ func (x *Index) Narrow(r *policy.Request) policy.Program {
 // Decide is [policy.Decide].
 func (x *Index) Decide(r policy.Request) policy.Decision { return policy.Decide(x.Narrow(&r), r) }
 
-func narrow(gates []policy.Gate, lists []*list, r *policy.Request) []policy.Gate {
+func narrowGates(gates []policy.Gate, lists []*list, r *policy.Request) []policy.Gate {
 	if !slices.ContainsFunc(lists, func(l *list) bool { return l != nil }) {
 		return gates
 	}

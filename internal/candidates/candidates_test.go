@@ -95,10 +95,10 @@ func TestNarrowLeavesOut(t *testing.T) {
 	for i := range 1000 {
 		id := fmt.Sprintf("spiffe://td/%d", i)
 		or = append(or, programtest.Is(id))
-		rules = append(rules, programtest.Deny("exact", programtest.Is(id+"/x")), programtest.Deny("prefix", policy.And{attribute.Method.Exact("GET"), programtest.Under(id + "/")}))
+		rules = append(rules, programtest.Deny("exact", programtest.Is(id+"/x")), programtest.Deny("prefix", policy.And{attribute.Method.Exact("GET"), programtest.HasPrefix(id + "/")}))
 	}
 	rules = append(rules, programtest.Allow("or", or), programtest.Allow("any", policy.Not{Of: attribute.Method.Exact("POST")}))
-	index := candidates.Of(programtest.Enforce(policy.L7, rules...))
+	index := candidates.NewIndex(programtest.Enforce(policy.L7, rules...))
 	for identity, want := range map[string]string{
 		"spiffe://td/7":      `[allow by or when identity = "spiffe://td/7" allow by any when not method = "POST"]`,
 		"spiffe://td/7/x":    `[deny by exact when identity = "spiffe://td/7/x" deny by prefix when method = "GET" and identity starts with "spiffe://td/7/" allow by any when not method = "POST"]`,

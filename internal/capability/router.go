@@ -29,8 +29,8 @@ type Routing interface {
 	// and shares no code with them but the parsing. Its limits have no origins. It reports false
 	// where there is no such outbound.
 	Follow(of policy.Inbound, outbound string, r policy.Request) (routing.Decision, bool)
-	// Behind returns which of the inbounds take what is sent to a cluster.
-	Behind(cluster string, inbounds []policy.Inbound) []policy.Inbound
+	// InboundsBehind returns which of the inbounds take what is sent to a cluster.
+	InboundsBehind(cluster string, inbounds []policy.Inbound) []policy.Inbound
 	// Definitions returns what the documents say beside the outbound sides.
 	Definitions() []routing.Definition
 	// Mismatches returns what names a route that no workload has together with it, so that it

@@ -107,7 +107,7 @@ func (p *printer) options() string {
 	var options fields
 	document := p.c.Options.Document
 	for _, key := range document.Keys() {
-		value, _ := document.At(key)
+		value, _ := document.Lookup(key)
 		options.add(key, value.Flow())
 	}
 	options.add("pathNormalization", normalization.orNone())

@@ -19,15 +19,15 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// again writes a case and reads it back.
-func again(t testing.TB, c cases.Case) cases.Case {
+// rewrite writes a case and reads it back.
+func rewrite(t testing.TB, c cases.Case) cases.Case {
 	t.Helper()
 	return casetest.Parse(t, string(casewriter.YAML(c)))
 }
 
 func checkYAML(t testing.TB, c cases.Case) {
 	t.Helper()
-	got := again(t, c)
+	got := rewrite(t, c)
 	if diff := cmp.Diff(c, got, sameButNames); diff != "" {
 		t.Errorf("%s (-want +got):\n%s\nwritten as\n%s", c.Place, diff, casewriter.YAML(c))
 	}
@@ -139,7 +139,7 @@ func TestYAMLNamesCallers(t *testing.T) {
 	forged("again: twofold, and more", td+"a", td+"c")
 	c.Requests[0].From.Name = "spiffe://trust-domain.mesh/ns/default/sa/w"
 	var got []string
-	for _, q := range again(t, c).Requests {
+	for _, q := range rewrite(t, c).Requests {
 		got = append(got, q.From.Name)
 	}
 	want := []string{"w-2", "a-and-b", "a-and-b-2", "twofold", "w-3", "b", "zz", "caller", "twofold"}
@@ -207,7 +207,7 @@ func TestYAMLOfAnyText(t *testing.T) {
 			text[i] = alphabet[random.IntN(len(alphabet))]
 		}
 		c := cases.Case{Name: string(text), Story: string(text), ExpectWarnings: []string{string(text)}}
-		got := again(t, c)
+		got := rewrite(t, c)
 		if got.Name != c.Name || got.Story != c.Story || got.ExpectWarnings[0] != c.Name {
 			t.Fatalf("%q became %q, %q, %q in\n%s", c.Name, got.Name, got.Story, got.ExpectWarnings, casewriter.YAML(c))
 		}

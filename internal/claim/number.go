@@ -71,8 +71,8 @@ func endText(end float64) string {
 	}
 }
 
-// Within reports whether the text of a claim is a number of a range.
-func Within(text, interval string) bool {
+// InRange reports whether the text of a claim is a number of a range.
+func InRange(text, interval string) bool {
 	from, to, err := Interval(interval)
 	number, wrong := strconv.ParseFloat(text, 64)
 	return err == nil && wrong == nil && from <= number && number < to

@@ -40,15 +40,15 @@ type Compilation struct {
 // Compilations are those of several inbounds.
 type Compilations []Compilation
 
-// Of compiles the policies of each subject, and what [Sidecars] compiles. It fails where a program
+// Compile compiles the policies of each subject, and what [Sidecars] compiles. It fails where a program
 // cannot be compiled.
-func Of(files *lab.Files, s lab.Surroundings, to string, subjects []lab.Subject) (All, error) {
+func Compile(files *lab.Files, s lab.Surroundings, to string, subjects []lab.Subject) (Result, error) {
 	inbounds, err := ofInbounds(subjects)
 	if err != nil {
-		return All{}, err
+		return Result{}, err
 	}
 	sidecars, err := Sidecars(files, s, to)
-	return All{inbounds, sidecars}, err
+	return Result{inbounds, sidecars}, err
 }
 
 func ofInbounds(subjects []lab.Subject) (Compilations, error) {

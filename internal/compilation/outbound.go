@@ -62,7 +62,7 @@ func Sidecars(files *lab.Files, s lab.Surroundings, to string) ([]Sidecar, error
 				none = fmt.Errorf("--to: %s: %w", sender.Workload.Workload.Name, err)
 				continue
 			}
-			program = only(program, o)
+			program = keepOutbound(program, o)
 		}
 		compiled, err := compileSidecar(sender.Workload.Workload.Name, program)
 		if err != nil {
@@ -76,8 +76,8 @@ func Sidecars(files *lab.Files, s lab.Surroundings, to string) ([]Sidecar, error
 	return out, nil
 }
 
-// only leaves a proxy one outbound, and its backends.
-func only(p routing.Proxy, o *routing.Outbound) routing.Proxy {
+// keepOutbound leaves a proxy one outbound, and its backends.
+func keepOutbound(p routing.Proxy, o *routing.Outbound) routing.Proxy {
 	used := map[string]bool{}
 	for _, r := range o.Routes {
 		for _, b := range r.Backends {
@@ -124,14 +124,14 @@ func compileSidecar(name string, program routing.Proxy) (Sidecar, error) {
 	return out, nil
 }
 
-// All is what files compile to, for the inbounds and for the sidecars of senders.
-type All struct {
+// Result is what files compile to, for the inbounds and for the sidecars of senders.
+type Result struct {
 	Inbounds Compilations
 	Sidecars []Sidecar
 }
 
 // MarshalJSON implements [json.Marshaler]: a list, with the sidecars behind the inbounds.
-func (all All) MarshalJSON() ([]byte, error) {
+func (all Result) MarshalJSON() ([]byte, error) {
 	out := []any{}
 	for _, c := range all.Inbounds {
 		out = append(out, c)
@@ -143,7 +143,7 @@ func (all All) MarshalJSON() ([]byte, error) {
 }
 
 // WriteText prints each message as a document of YAML.
-func (all All) WriteText(w io.Writer, p terminal.Paint) {
+func (all Result) WriteText(w io.Writer, p terminal.Paint) {
 	all.Inbounds.WriteText(w, p)
 	for _, s := range all.Sidecars {
 		for _, o := range s.Outbounds {
@@ -160,7 +160,7 @@ func (all All) WriteText(w io.Writer, p terminal.Paint) {
 }
 
 // WritePrograms prints the decision programs.
-func (all All) WritePrograms(w io.Writer) {
+func (all Result) WritePrograms(w io.Writer) {
 	all.Inbounds.WritePrograms(w)
 	for _, s := range all.Sidecars {
 		fmt.Fprintf(w, "# %s\n%s", s.Sender, s.program)

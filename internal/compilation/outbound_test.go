@@ -19,7 +19,7 @@ func TestSidecars(t *testing.T) {
 	}
 	files.TakeRouting()
 	for to, name := range map[string]string{"": "sidecars", "MeshService/store:5432": "tcp"} {
-		all, err := compilation.Of(files, lab.Surroundings{}, to, nil)
+		all, err := compilation.Compile(files, lab.Surroundings{}, to, nil)
 		if err != nil || len(all.Sidecars) != 2 {
 			t.Fatalf("%d sidecars, %v", len(all.Sidecars), err)
 		}
@@ -36,10 +36,10 @@ func TestSidecars(t *testing.T) {
 		}
 		golden.Compare(t, name+".json", golden.JSON(t, raw))
 	}
-	if all, err := compilation.Of(files, lab.Surroundings{}, "store-1/5432", nil); err != nil || all.Sidecars != nil {
+	if all, err := compilation.Compile(files, lab.Surroundings{}, "store-1/5432", nil); err != nil || all.Sidecars != nil {
 		t.Errorf("an inbound is chosen: %v, %v", all, err)
 	}
-	if _, err := compilation.Of(files, lab.Surroundings{}, "MeshService/other:80", nil); err == nil {
+	if _, err := compilation.Compile(files, lab.Surroundings{}, "MeshService/other:80", nil); err == nil {
 		t.Error("no sidecar has the outbound")
 	}
 }

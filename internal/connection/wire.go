@@ -151,8 +151,8 @@ func (w *wire) failed() bool {
 	return w.readErr != nil
 }
 
-// some tells whether a byte was read.
-func (w *wire) some() bool {
+// hasByte tells whether a byte was read.
+func (w *wire) hasByte() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.received > 0

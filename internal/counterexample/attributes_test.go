@@ -34,7 +34,7 @@ func ignoring(name string) func(cases.Case) bool {
 			return false
 		}
 		q := c.Requests[0]
-		q.Method, q.Path = requestline.Of(q.Method, q.Path, q.GRPC)
+		q.Method, q.Path = requestline.MethodAndTarget(q.Method, q.Path, q.GRPC)
 		for _, in := range c.Inbounds {
 			if in.String() != q.To || q.From.Plaintext || q.From.Anonymous || set.Check(in.Inbound) != nil {
 				continue
@@ -45,7 +45,7 @@ func ignoring(name string) func(cases.Case) bool {
 				return false
 			}
 			r, rejected := verdict.See(in, n, program.Tokens, q)
-			if rejected != nil || program.Tokens.For(q.Method, q.Headers).RefusesWith(q.Token, q.Path, q.Headers) != (token.Refusal{}) {
+			if rejected != nil || program.Tokens.ForRequest(q.Method, q.Headers).RefusesWith(q.Token, q.Path, q.Headers) != (token.Refusal{}) {
 				return false
 			}
 			faulty := program.Program

@@ -145,10 +145,10 @@ func (s *shrinker) namedRouted() (cases.Case, bool) {
 	c.RoutedRequests = []casefile.RoutedRequest{r}
 	what := "a connection"
 	if x.Outbound.Protocol.Layer() == policy.L7 {
-		method, path := requestline.Of(r.Method, r.Path, r.GRPC)
+		method, path := requestline.MethodAndTarget(r.Method, r.Path, r.GRPC)
 		what = method + " " + path
 	}
-	what += requestline.With(r.Authority, r.Headers)
+	what += requestline.HeaderClause(r.Authority, r.Headers)
 	c.Name = fmt.Sprintf("counterexample: %s (%s) expected of %s from %s to %s, Envoy differs", r.Want, r.Cause, what, r.From, r.To)
 	c.Source = string(casewriter.YAML(c))
 	return c, true

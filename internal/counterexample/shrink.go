@@ -56,7 +56,7 @@ func (s *shrinker) shrink(c cases.Case, q cases.Request) cases.Case {
 
 // smaller leaves out parts until no part can be left out, or the bounds end it.
 func (s *shrinker) smaller() {
-	for text := ""; text != s.text && !s.over(); {
+	for text := ""; text != s.text && !s.ended(); {
 		text = s.text
 		s.inbounds()
 		s.trees(list)
@@ -103,8 +103,8 @@ type candidate struct {
 	removed map[*tree]bool
 }
 
-// over reports whether the shrinking has to end.
-func (s *shrinker) over() bool {
+// ended reports whether the shrinking has to end.
+func (s *shrinker) ended() bool {
 	return s.ctx.Err() != nil || s.tries == 0 || s.candidates <= 0
 }
 
@@ -132,7 +132,7 @@ func (s *shrinker) begin() bool {
 // take makes the candidate the smallest case, if it is smaller and shows the
 // disagreement.
 func (s *shrinker) take(next candidate) bool {
-	if s.over() {
+	if s.ended() {
 		return false
 	}
 	s.candidates--
@@ -216,13 +216,13 @@ func (s *shrinker) trees(of kind) {
 	for queue := []*tree{s.root}; len(queue) > 0; queue = queue[1:] {
 		node := queue[0]
 		if node.kind == of {
-			s.below(node)
+			s.shrinkChildren(node)
 		}
 		queue = append(queue, s.smallest.alive(node)...)
 	}
 }
 
-func (s *shrinker) below(node *tree) {
+func (s *shrinker) shrinkChildren(node *tree) {
 	all := s.smallest.alive(node)
 	minimize(all, func(kept []*tree) bool {
 		next := candidate{s.smallest.c, maps.Clone(s.smallest.removed)}

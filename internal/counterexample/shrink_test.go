@@ -28,7 +28,7 @@ type counted struct {
 	tries int
 }
 
-func (s *counted) still(_ context.Context, r *verdict.Reading) bool {
+func (s *counted) reproduces(_ context.Context, r *verdict.Reading) bool {
 	c := r.Case
 	s.tries++
 	if len(c.Requests) != 1 {
@@ -121,7 +121,7 @@ func items(c cases.Case) int {
 func shrunk(t *testing.T, s *counted, c cases.Case, q cases.Request) cases.Case {
 	t.Helper()
 	s.t = t
-	small := counterexample.Shrink(t.Context(), s.still, c, q)
+	small := counterexample.Shrink(t.Context(), s.reproduces, c, q)
 	all, err := cases.Parse("small.yaml", casewriter.YAML(small))
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%s: %v in\n%s", c.Place, err, casewriter.YAML(small))
@@ -257,7 +257,7 @@ requests:
 	}
 	t.Logf("%d tries", s.tries)
 	second := &counted{t: t, holds: s.holds}
-	if again := counterexample.Shrink(t.Context(), second.still, c, q); string(casewriter.YAML(again)) != string(casewriter.YAML(small)) || second.tries != s.tries {
+	if again := counterexample.Shrink(t.Context(), second.reproduces, c, q); string(casewriter.YAML(again)) != string(casewriter.YAML(small)) || second.tries != s.tries {
 		t.Errorf("shrunk again in %d tries to\n%s", second.tries, casewriter.YAML(again))
 	}
 }
@@ -295,13 +295,13 @@ func TestShrinkStops(t *testing.T) {
 		if s.tries == 2 {
 			cancel()
 		}
-		return s.still(ctx, r)
+		return s.reproduces(ctx, r)
 	}, c, q)
 	if s.tries != 3 || len(small.Requests) != 1 || len(small.Policies) != len(c.Policies) || len(small.Inbounds) != 1 {
 		t.Errorf("%d tries:\n%.500s", s.tries, casewriter.YAML(small))
 	}
 	s.tries = 0
-	if got := counterexample.Shrink(ctx, s.still, c, q); s.tries != 0 || got.Name != c.Name {
+	if got := counterexample.Shrink(ctx, s.reproduces, c, q); s.tries != 0 || got.Name != c.Name {
 		t.Errorf("the context was over: %d tries, case %q", s.tries, got.Name)
 	}
 }
@@ -313,7 +313,7 @@ func TestShrinkIsBounded(t *testing.T) {
 	for _, tt := range []struct{ tries, candidates, most int }{{0, 9, 0}, {9, 0, 0}, {1, 99, 1}, {9, 99, 9}, {99, 9, 9}, {9_999, 99_999, 200}} {
 		first := string(c.Policies[0].YAML())
 		s := &counted{t: t, holds: names(first)}
-		small := counterexample.ShrinkWithin(t.Context(), tt.tries, tt.candidates, s.still, c, q)
+		small := counterexample.ShrinkWithin(t.Context(), tt.tries, tt.candidates, s.reproduces, c, q)
 		if s.tries > tt.most || tt.tries == 9 && s.tries < tt.tries && tt.candidates > 9 || !s.holds(small) {
 			t.Errorf("%d tries of %d, %d candidates:\n%.500s", s.tries, tt.tries, tt.candidates, casewriter.YAML(small))
 		}
@@ -343,7 +343,7 @@ func TestShrinkLeavesAlone(t *testing.T) {
 		"the zero case":                       {cases.Case{}, cases.Request{}, yes},
 	} {
 		s := &counted{t: t, holds: tt.holds}
-		if got := counterexample.Shrink(t.Context(), s.still, tt.c, tt.q); string(casewriter.YAML(got)) != string(casewriter.YAML(tt.c)) || s.tries > 1 {
+		if got := counterexample.Shrink(t.Context(), s.reproduces, tt.c, tt.q); string(casewriter.YAML(got)) != string(casewriter.YAML(tt.c)) || s.tries > 1 {
 			t.Errorf("%s: %d tries:\n%.300s", name, s.tries, casewriter.YAML(got))
 		}
 	}

@@ -36,7 +36,7 @@ func (s *shrinker) request() {
 	with(func(q *cases.Request) { q.Token = nil })
 	if t := s.smallest.c.Requests[0].Token; t != nil {
 		for _, name := range slices.Sorted(maps.Keys(t.Claims)) {
-			with(func(q *cases.Request) { q.Token = q.Token.Without(name) })
+			with(func(q *cases.Request) { q.Token = q.Token.WithoutClaim(name) })
 		}
 	}
 	minimize(s.smallest.c.Requests[0].Headers, func(kept []policy.Header) bool {
@@ -122,7 +122,7 @@ func (s *shrinker) surroundings() {
 	})
 	for _, key := range s.smallest.c.Options.Document.Keys() {
 		next := s.smallest
-		next.c.Options.Document = next.c.Options.Document.Without(key)
+		next.c.Options.Document = next.c.Options.Document.WithoutKey(key)
 		s.take(next)
 	}
 	for _, change := range []func(c *cases.Case){
@@ -153,11 +153,11 @@ func (s *shrinker) inbound(i int) {
 	})
 	with(func(in *cases.Inbound) { in.Tags = nil })
 	minimize(slices.Sorted(maps.Keys(in.Tags)), func(kept []string) bool {
-		return with(func(to *cases.Inbound) { to.Tags = only(in.Tags, kept) })
+		return with(func(to *cases.Inbound) { to.Tags = keepEntries(in.Tags, kept) })
 	})
 	with(func(in *cases.Inbound) { in.Workload.Labels = nil })
 	minimize(slices.Sorted(maps.Keys(in.Workload.Labels)), func(kept []string) bool {
-		return with(func(to *cases.Inbound) { to.Workload.Labels = only(in.Workload.Labels, kept) })
+		return with(func(to *cases.Inbound) { to.Workload.Labels = keepEntries(in.Workload.Labels, kept) })
 	})
 	for _, change := range []func(in *cases.Inbound){
 		func(in *cases.Inbound) { in.MTLS = mtls.Unset },
@@ -173,8 +173,8 @@ func (s *shrinker) inbound(i int) {
 	}
 }
 
-// only returns the entries of these keys, nil without any.
-func only(m map[string]string, keys []string) map[string]string {
+// keepEntries returns the entries of these keys, nil without any.
+func keepEntries(m map[string]string, keys []string) map[string]string {
 	if len(keys) == 0 {
 		return nil
 	}
@@ -192,11 +192,11 @@ func (s *shrinker) named() cases.Case {
 	what := "a connection"
 	for _, in := range c.Inbounds {
 		if in.String() == q.To && in.Protocol.Layer() == policy.L7 {
-			method, path := requestline.Of(q.Method, q.Path, q.GRPC)
+			method, path := requestline.MethodAndTarget(q.Method, q.Path, q.GRPC)
 			what = method + " " + path
 		}
 	}
-	what += servername.With(q.SNI) + token.With(q.Token) + endpoint.From(q.SourceIP, q.From.SourceIP) + requestline.With(q.Authority, q.Headers)
+	what += servername.Clause(q.SNI) + token.Clause(q.Token) + endpoint.Clause(q.SourceIP, q.From.SourceIP) + requestline.HeaderClause(q.Authority, q.Headers)
 	c.Name = fmt.Sprintf("counterexample: %s expected of %s as %s to %s, Envoy differs", q.Want, what, q.From.Name, q.To)
 	c.Source = string(casewriter.YAML(c))
 	return c

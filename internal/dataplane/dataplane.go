@@ -141,7 +141,7 @@ func (p parser) build(name, mesh, namespace string, labels map[string]string, ne
 			return nil, err
 		}
 		d.Inbounds = append(d.Inbounds, in)
-		d.Behind += schema.behind(in.Section())
+		d.Behind += schema.backendText(in.Section())
 		// Anything but an IP is a host name, which the proxy resolves when it starts.
 		address, _ := netip.ParseAddr(cmp.Or(schema.Address, networking.Address))
 		d.Addresses = append(d.Addresses, address)
@@ -237,8 +237,8 @@ type inboundSchema struct {
 	State string `yaml:"state"`
 }
 
-// behind says what stands behind an inbound, empty where it is what Kuma takes by default.
-func (s inboundSchema) behind(section string) string {
+// backendText says what stands behind an inbound, empty where it is what Kuma takes by default.
+func (s inboundSchema) backendText(section string) string {
 	if s.ServiceAddress == "" && (s.ServicePort == 0 || s.ServicePort == s.Port) && s.State != "Ignored" {
 		return ""
 	}

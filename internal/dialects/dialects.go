@@ -34,9 +34,9 @@ func CheckOptions(doc manifest.Document, own ...any) (foreign []string, err erro
 		own = append(own, d.NewOptions())
 	}
 	for _, key := range doc.Keys() {
-		if at, ok := doc.At(key); ok && isMapping(at) && !slices.ContainsFunc(own, func(s any) bool { return hasKey(s, key) }) {
+		if at, ok := doc.Lookup(key); ok && isMapping(at) && !slices.ContainsFunc(own, func(s any) bool { return hasKey(s, key) }) {
 			foreign = append(foreign, key)
-			doc = doc.Without(key)
+			doc = doc.WithoutKey(key)
 		}
 	}
 	return foreign, doc.Decode(own...)

@@ -27,11 +27,11 @@ func TestOnlyTheListImportsDialects(t *testing.T) {
 	}
 	for importer, all := range imports {
 		for _, dialect := range dialects {
-			if importer == module+"internal/dialects" || within(importer, dialect) {
+			if importer == module+"internal/dialects" || inTree(importer, dialect) {
 				continue
 			}
 			for _, imported := range all {
-				if within(imported, dialect) {
+				if inTree(imported, dialect) {
 					t.Errorf("%s imports %s: outside of a dialect, only internal/dialects may; use dialect.Parse, or an interface of package internal/capability", importer, imported)
 				}
 			}
@@ -39,7 +39,7 @@ func TestOnlyTheListImportsDialects(t *testing.T) {
 	}
 }
 
-func within(pkg, tree string) bool { return pkg == tree || strings.HasPrefix(pkg, tree+"/") }
+func inTree(pkg, tree string) bool { return pkg == tree || strings.HasPrefix(pkg, tree+"/") }
 
 // importsOf returns the imports of each package of the module that the format prints.
 func importsOf(t *testing.T, format string) map[string][]string {

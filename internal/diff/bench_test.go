@@ -41,7 +41,7 @@ func BenchmarkDiff5000(b *testing.B) {
 			old, recent := side(""), side("x")
 			b.ReportAllocs()
 			for b.Loop() {
-				d, err := Of(old, recent, "")
+				d, err := Diff(old, recent, "")
 				if err != nil || d.counts()[Widened] != 500 {
 					b.Fatal(err, d.counts())
 				}

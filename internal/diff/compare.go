@@ -142,7 +142,7 @@ func withDefault(side, other *verdict.Reading) (*verdict.Reading, error) {
 			c.Inbounds[i].MTLS = in.Program.DefaultMTLS
 		}
 	}
-	return side.For(c)
+	return side.ForInbounds(c)
 }
 
 // compare compares one inbound under both sets of policies.
@@ -151,7 +151,7 @@ func compare(was, is verdict.Inbound, all bool) Comparison {
 	if was.Port != is.Port {
 		old, recent = was.OnItsPort(), is.OnItsPort()
 	}
-	c := Comparison{Inbound: is.Inbound, was: was, is: is, Cover: classes.Of(is.Surface(), old, recent)}
+	c := Comparison{Inbound: is.Inbound, was: was, is: is, Cover: classes.Cut(is.Surface(), old, recent)}
 	for n, class := range c.Cover.Classes {
 		// A permissive inbound takes callers without a name in plaintext, see plaintext.
 		if verdict.Nameless(class.Witness) && (was.MTLS.TakesPlaintext() || is.MTLS.TakesPlaintext()) {
@@ -283,7 +283,7 @@ func plaintextChanges(cover *classes.Cover, was, is verdict.Inbound, all bool) [
 	for _, class := range cover.Classes {
 		r := class.Witness
 		r.URIs, r.DNS, r.SNI = nil, nil, ""
-		q := cases.Request{To: is.String(), SourceIP: r.Source, Method: r.Method, Path: r.Path, Authority: r.Host, Headers: r.Headers, Token: token.Of(r.Others), From: verdict.Plaintext, Place: "plaintext"}
+		q := cases.Request{To: is.String(), SourceIP: r.Source, Method: r.Method, Path: r.Path, Authority: r.Host, Headers: r.Headers, Token: token.FromClaims(r.Others), From: verdict.Plaintext, Place: "plaintext"}
 		change := Change{Text: "callers in plaintext", Witness: r, Request: q, was: q}
 		change.Old, change.was.Want = plaintext(was, q, r)
 		change.New, change.Request.Want = plaintext(is, q, r)
@@ -311,7 +311,7 @@ func (d *Difference) Confirm(ctx context.Context, envoy string, run func(context
 		old, recent := Shown(c.Old, c.New, c.Comparisons)
 		old.Name, recent.Name = old.Name+" (old)", recent.Name+" (new)"
 		first := c.Comparisons[0]
-		results := run(ctx, first.was.Reading().As(old), first.is.Reading().As(recent))
+		results := run(ctx, first.was.Reading().ForRequests(old), first.is.Reading().ForRequests(recent))
 		c.Before, c.After = &results[0], &results[1]
 		out = append(out, results...)
 	}

@@ -111,7 +111,7 @@ func (d *Difference) Confirmed() summary.Tally {
 	if d.Routes == nil {
 		return d.confirmed()
 	}
-	return d.confirmed().Plus(summary.Of(d.Routes.Results()...))
+	return d.confirmed().Plus(summary.Count(d.Routes.Results()...))
 }
 
 // confirmed counts those about access.
@@ -124,7 +124,7 @@ func (d *Difference) confirmed() summary.Tally {
 			}
 		}
 	}
-	return summary.Of(results...)
+	return summary.Count(results...)
 }
 
 // widenings says why access widens, or may widen.

@@ -34,7 +34,7 @@ func TestEvidence(t *testing.T) {
 			change := Change{Old: Opinion{Decision: policy.Decision{Verdict: policy.Verdict{Effect: policy.Allow}}}, New: Opinion{Reason: "deny"}}
 			d := Difference{ToConfirm: true, Envoy: "1.2.3", Cases: []Case{{
 				New:         cases.Case{Name: "x"},
-				Comparisons: []Comparison{{Cover: classes.Of(classes.Surface{}, policy.Program{}), Changes: []Change{change}}},
+				Comparisons: []Comparison{{Cover: classes.Cut(classes.Surface{}, policy.Program{}), Changes: []Change{change}}},
 				Before:      &result.Case{Requests: []result.Request{{}}}, After: &tt.after,
 			}}}
 			var text strings.Builder

@@ -40,16 +40,16 @@ type Case struct {
 	Before, After *result.Case
 }
 
-// Of compares two sides, on the inbounds of the given name, or on all where it is empty. It pairs cases of one name, policy files for one workload, or the
+// Diff compares two sides, on the inbounds of the given name, or on all where it is empty. It pairs cases of one name, policy files for one workload, or the
 // only case of each side. The error is about a policy, or says that there is nothing to
 // compare; it may be a [lab.NothingError] or a [lab.NoInboundError].
-func Of(old, recent Side, to string) (*Difference, error) {
+func Diff(old, recent Side, to string) (*Difference, error) {
 	return compareSides(old, recent, to, false)
 }
 
-// compareSides is [Of]. With all, the classes that both sides decide alike are among the changes.
+// compareSides is [Diff]. With all, the classes that both sides decide alike are among the changes.
 func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
-	routes, err := routediff.Of(routediff.Side(old), routediff.Side(recent))
+	routes, err := routediff.Diff(routediff.Side(old), routediff.Side(recent))
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +265,7 @@ func shareCallers(old, recent *Side) lab.Callers {
 		}
 	}
 	callers := lab.MakeCallers(recent.Options.TrustDomain, sets...)
-	old.Surroundings, recent.Surroundings = old.With(callers), recent.With(callers)
+	old.Surroundings, recent.Surroundings = old.WithCallers(callers), recent.WithCallers(callers)
 	return callers
 }
 

@@ -17,7 +17,7 @@ func (d *Difference) addRenamed(olds, recents []lab.Case, to string) {
 	if len(olds) == 0 || len(recents) == 0 {
 		return
 	}
-	gone, fresh := without(olds, recents), without(recents, olds)
+	gone, fresh := unpaired(olds, recents), unpaired(recents, olds)
 	chosen := func(c lab.Case) bool {
 		return to == "" || slices.ContainsFunc(c.Inbounds, func(in cases.Inbound) bool { return in.String() == to })
 	}
@@ -45,8 +45,8 @@ func (d *Difference) addRenamed(olds, recents []lab.Case, to string) {
 	}
 }
 
-// without returns a case for each workload that one side has and the other has not.
-func without(side, other []lab.Case) (out []lab.Case) {
+// unpaired returns a case for each workload that one side has and the other has not.
+func unpaired(side, other []lab.Case) (out []lab.Case) {
 	known := map[workload]bool{}
 	for _, in := range inboundsOf(other) {
 		known[workloadOf(in)] = true

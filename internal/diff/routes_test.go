@@ -30,7 +30,7 @@ func routed(t *testing.T, path string) diff.Side {
 // A change of routes and timeouts is told beside the change of access, in each form of the output.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
-	d, err := diff.Of(routed(t, "../../examples/routes"), routed(t, "../../examples/routes-change"), "")
+	d, err := diff.Diff(routed(t, "../../examples/routes"), routed(t, "../../examples/routes-change"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestRoutesAlone(t *testing.T) {
 		{"changed", service + bound, "no policy about access is there to compare: routes and timeouts let no caller in"},
 		{"unasked", service + never, "access widens, or may widen: nothing can be said of kri_mt_default___n_: its requirements contradict each other; on the nearest workload, it is of mesh \"default\", the workload of mesh \"x\""},
 	} {
-		d, err := diff.Of(routed(t, write(tt.name+"-old", service)), routed(t, write(tt.name, tt.recent)), "")
+		d, err := diff.Diff(routed(t, write(tt.name+"-old", service)), routed(t, write(tt.name, tt.recent)), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestRoutesOfCases(t *testing.T) {
 			if err := os.WriteFile(changed, []byte(tt.change.Replace(string(text))), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			d, err := diff.Of(routed(t, file), routed(t, changed), "")
+			d, err := diff.Diff(routed(t, file), routed(t, changed), "")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -47,8 +47,8 @@ func (s Sides) sampledNames() (out []string) {
 	return out
 }
 
-// Beside is [Of] for [Sides]: the classes that both sides decide alike are among the changes.
-func Beside(a, b Side, to string) (*Difference, error) { return compareSides(a, b, to, true) }
+// DiffBeside is [Diff] for [Sides]: the classes that both sides decide alike are among the changes.
+func DiffBeside(a, b Side, to string) (*Difference, error) { return compareSides(a, b, to, true) }
 
 // idle returns the policies that select no inbound of the cases, each once.
 func idle(all []lab.Case) (out []lab.Unasked) {
@@ -99,8 +99,8 @@ func OpenSide(choice lab.Choice, path, workloads string) (*lab.Files, error) {
 	return files, files.ReplacePolicies(path)
 }
 
-// alike reports whether both sides decide a class alike.
-func (c Change) alike() bool { return c.Kind() == OriginChanged }
+// decidesAlike reports whether both sides decide a class alike.
+func (c Change) decidesAlike() bool { return c.Kind() == OriginChanged }
 
 // effects are the words for what differs.
 var effects = map[Kind]string{Widened: "only B allows", Narrowed: "only A allows", ShadowChanged: "the shadow differs", OriginChanged: "alike"}
@@ -223,18 +223,18 @@ func (s Sides) WriteText(w io.Writer, p terminal.Paint) {
 			last = title
 		}
 		sign := "="
-		if !r.change.alike() {
+		if !r.change.decidesAlike() {
 			sign = p.Red("≠")
 		}
 		fmt.Fprintf(w, "  %s %s: %s\n", sign, effects[r.change.Kind()], terminal.Printable(r.change.Text))
-		if r.change.alike() && len(r.problems()) == 0 {
+		if r.change.decidesAlike() && len(r.problems()) == 0 {
 			continue
 		}
 		fmt.Fprintf(w, "      request  %s\n", terminal.Printable(witnessText(r.change)))
 		for i, o := range []Opinion{r.change.Old, r.change.New} {
 			fmt.Fprintf(w, "      %s        %s\n", [...]string{"A", "B"}[i], terminal.Printable(o.text()))
 			writePlace(w, o.Place)
-			if shadowChanges(r.change) && !r.change.alike() {
+			if shadowChanges(r.change) && !r.change.decidesAlike() {
 				fmt.Fprintf(w, "               shadow %s\n", terminal.Printable(o.shadowText()))
 			}
 		}
@@ -289,7 +289,7 @@ func (s Sides) Markdown() string {
 	paragraphs := append([]string{s.Verdict(), s.Sentence()}, s.remarks()...)
 	var rows [][]string
 	for _, r := range s.rows() {
-		if !r.change.alike() || len(r.problems()) > 0 {
+		if !r.change.decidesAlike() || len(r.problems()) > 0 {
 			rows = append(rows, []string{effects[r.change.Kind()], r.found.Inbound.String(), r.change.Text, witnessText(r.change), r.change.Old.placedText(), r.change.New.placedText()})
 		}
 	}
@@ -335,7 +335,7 @@ func (s Sides) MarshalJSON() ([]byte, error) {
 	}
 	for _, r := range s.rows() {
 		out.Comparison = append(out.Comparison, classJSON{
-			Case: r.of.New.Name, Inbound: r.found.Inbound.String(), Effect: effects[r.change.Kind()], Alike: r.change.alike(), Class: r.change.Text,
+			Case: r.of.New.Name, Inbound: r.found.Inbound.String(), Effect: effects[r.change.Kind()], Alike: r.change.decidesAlike(), Class: r.change.Text,
 			Witness: result.WitnessOf(r.change.Request), A: newOpinionJSON(r.change.Old), B: newOpinionJSON(r.change.New), Problems: r.problems(),
 		})
 	}

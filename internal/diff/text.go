@@ -273,5 +273,5 @@ func witnessText(c Change) string {
 	if c.Witness.Path != "" {
 		words = append(words, c.Witness.Method, c.Witness.Path)
 	}
-	return strings.Join(append(words, "as", c.Request.From.Name), " ") + servername.With(c.Witness.SNI) + token.With(token.Of(c.Witness.Others)) + endpoint.From(c.Witness.Source, netip.Addr{}) + requestline.With(c.Witness.Host, c.Witness.Headers)
+	return strings.Join(append(words, "as", c.Request.From.Name), " ") + servername.Clause(c.Witness.SNI) + token.Clause(token.FromClaims(c.Witness.Others)) + endpoint.Clause(c.Witness.Source, netip.Addr{}) + requestline.HeaderClause(c.Witness.Host, c.Witness.Headers)
 }

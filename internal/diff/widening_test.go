@@ -225,7 +225,7 @@ func differenceOf(t *testing.T, old, recent string) *Difference {
 		}
 		return Side{files, s}
 	}
-	d, err := Of(side(old), side(recent), "")
+	d, err := Diff(side(old), side(recent), "")
 	if err != nil {
 		t.Fatal(err)
 	}

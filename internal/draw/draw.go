@@ -27,17 +27,17 @@ var (
 	Addresses = []string{"9.255.255.255", "10.0.0.0", "10.1.2.3", "10.1.255.255", "10.2.0.0", "11.0.0.0", "2001:db8::1", "::ffff:10.1.2.3"}
 	// Endpoints are matches of ports and addresses. Some of the ranges overlap in part.
 	Endpoints = []policy.Is{
-		attribute.DestinationPort.Exact("80"), attribute.DestinationPort.Exact("8080"), in(attribute.DestinationPort, policy.Range, "8000-8999"),
-		in(attribute.DestinationPort, policy.Range, "80-8080"), in(attribute.DestinationPort, policy.Range, "8500-65535"), in(attribute.DestinationPort, policy.Range, "1-65535"),
-		attribute.SourceAddress.Exact("10.1.2.3"), in(attribute.SourceAddress, policy.CIDR, "10.0.0.0/8"), in(attribute.SourceAddress, policy.CIDR, "10.1.0.0/16"),
-		in(attribute.SourceAddress, policy.CIDR, "0.0.0.0/0"), in(attribute.SourceAddress, policy.CIDR, "::/0"), in(attribute.SourceAddress, policy.CIDR, "224.0.0.0/4"),
-		attribute.DestinationAddress.Exact("10.1.2.3"), in(attribute.DestinationAddress, policy.CIDR, "10.1.0.0/16"), in(attribute.DestinationAddress, policy.CIDR, "::/0"),
-		attribute.RemoteAddress.Exact("2001:db8::1"), in(attribute.RemoteAddress, policy.CIDR, "10.0.0.0/15"), in(attribute.RemoteAddress, policy.CIDR, "::ffff:10.0.0.0/104"),
+		attribute.DestinationPort.Exact("80"), attribute.DestinationPort.Exact("8080"), match(attribute.DestinationPort, policy.Range, "8000-8999"),
+		match(attribute.DestinationPort, policy.Range, "80-8080"), match(attribute.DestinationPort, policy.Range, "8500-65535"), match(attribute.DestinationPort, policy.Range, "1-65535"),
+		attribute.SourceAddress.Exact("10.1.2.3"), match(attribute.SourceAddress, policy.CIDR, "10.0.0.0/8"), match(attribute.SourceAddress, policy.CIDR, "10.1.0.0/16"),
+		match(attribute.SourceAddress, policy.CIDR, "0.0.0.0/0"), match(attribute.SourceAddress, policy.CIDR, "::/0"), match(attribute.SourceAddress, policy.CIDR, "224.0.0.0/4"),
+		attribute.DestinationAddress.Exact("10.1.2.3"), match(attribute.DestinationAddress, policy.CIDR, "10.1.0.0/16"), match(attribute.DestinationAddress, policy.CIDR, "::/0"),
+		attribute.RemoteAddress.Exact("2001:db8::1"), match(attribute.RemoteAddress, policy.CIDR, "10.0.0.0/15"), match(attribute.RemoteAddress, policy.CIDR, "::ffff:10.0.0.0/104"),
 	}
 	Names = []string{"", "a.example", "a.example.evil", "b.a.example", "b"}
 )
 
-func in(a *policy.Attribute, kind policy.MatchKind, value string) policy.Is {
+func match(a *policy.Attribute, kind policy.MatchKind, value string) policy.Is {
 	return policy.Is{Attribute: a, Match: policy.Match{Kind: kind, Value: value}}
 }
 
@@ -71,9 +71,9 @@ func condition(layer policy.Layer, form policy.Form, depth int) *rapid.Generator
 			if rapid.IntRange(0, 9).Draw(t, "regular") == 0 {
 				return policy.Is{Attribute: caller, Match: rapid.SampledFrom(Regular).Draw(t, "identity")}
 			}
-			return in(caller, beginnings.Draw(t, "match"), rapid.SampledFrom(Identities).Draw(t, "identity"))
+			return match(caller, beginnings.Draw(t, "match"), rapid.SampledFrom(Identities).Draw(t, "identity"))
 		case "sni":
-			return in(attribute.SNI, beginnings.Draw(t, "match"), rapid.SampledFrom(Names).Draw(t, "sni"))
+			return match(attribute.SNI, beginnings.Draw(t, "match"), rapid.SampledFrom(Names).Draw(t, "sni"))
 		case "endpoint":
 			return rapid.SampledFrom(Endpoints).Draw(t, "endpoint")
 		case "any":
@@ -84,7 +84,7 @@ func condition(layer policy.Layer, form policy.Form, depth int) *rapid.Generator
 			return Leaf(layer, form).Draw(t, "leaf")
 		case "path":
 			kind := rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Segments, policy.Prefix})
-			return in(attribute.Path, kind.Draw(t, "match"), rapid.SampledFrom(Paths).Draw(t, "path"))
+			return match(attribute.Path, kind.Draw(t, "match"), rapid.SampledFrom(Paths).Draw(t, "path"))
 		case "method":
 			return attribute.Method.Exact(rapid.SampledFrom(Methods).Draw(t, "method"))
 		case "and":

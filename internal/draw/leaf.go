@@ -77,7 +77,7 @@ func Leaves(layer policy.Layer, form policy.Form) (all []policy.Condition) {
 				if kind == policy.Prefix && value == "" {
 					continue
 				}
-				add(in(of.attribute, kind, value))
+				add(match(of.attribute, kind, value))
 			}
 			if value := values[0]; !slices.Contains(of.attribute.Kinds, policy.Range) && kind < policy.Regex && kind != policy.Segments && value != "" {
 				add(policy.Is{Attribute: of.attribute, Match: policy.Match{Kind: kind, Value: value, AnyCase: true}})

@@ -74,7 +74,7 @@ func (r *Resources) lost(listener, format string, args ...any) {
 }
 
 func (r *Resources) tellBeside(typeURL, format string, args ...any) {
-	r.Unknown = append(r.Unknown, Unknown{Kind: Beside, Type: typeURL, Reason: fmt.Sprintf(format, args...)})
+	r.Unknown = append(r.Unknown, Unknown{Kind: BesideRBAC, Type: typeURL, Reason: fmt.Sprintf(format, args...)})
 }
 
 // serveListener adds a listener.

@@ -17,9 +17,9 @@ const (
 	// Opaque is in Filters, and an Envoy judges by it, but no request class can be made for
 	// it: it asks for something that no policy can say.
 	Opaque
-	// Beside is around the RBAC filters: it may decide before or after them, or change what
+	// BesideRBAC is around the RBAC filters: it may decide before or after them, or change what
 	// they see.
-	Beside
+	BesideRBAC
 	// Exposed leads past the filters: another way to the workload, or an identity that no CA
 	// of the mesh gave.
 	Exposed
@@ -28,7 +28,7 @@ const (
 	Note
 )
 
-var kindNames = [...]string{Lost: "lost", Opaque: "opaque", Beside: "beside", Exposed: "exposed", Note: "note"}
+var kindNames = [...]string{Lost: "lost", Opaque: "opaque", BesideRBAC: "beside", Exposed: "exposed", Note: "note"}
 
 // String returns the name for messages.
 func (k Kind) String() string { return kindNames[k] }
@@ -61,11 +61,11 @@ const (
 	// InFront meets requests, or their connections, before RBAC does. The filters of
 	// a listener do, and filters without a listener count as such.
 	InFront
-	// Behind meets only what RBAC has let pass.
-	Behind
+	// BehindRBAC meets only what RBAC has let pass.
+	BehindRBAC
 )
 
-var positionTexts = [...]string{Unplaced: "", InFront: "it stands in front of RBAC", Behind: "it stands behind RBAC"}
+var positionTexts = [...]string{Unplaced: "", InFront: "it stands in front of RBAC", BehindRBAC: "it stands behind RBAC"}
 
 // String returns a clause for messages, empty for [Unplaced].
 func (p Position) String() string { return positionTexts[p] }

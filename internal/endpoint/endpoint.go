@@ -36,9 +36,9 @@ func Caller(text string) (netip.Addr, error) {
 	return netip.Addr{}, fmt.Errorf("no caller has the address %s: use one like 10.0.0.1", address)
 }
 
-// From returns " from ADDRESS" for texts about a request, and "" where the caller plays its own
+// Clause returns " from ADDRESS" for texts about a request, and "" where the caller plays its own
 // address, or none.
-func From(played, own netip.Addr) string {
+func Clause(played, own netip.Addr) string {
 	text := Played(played, own)
 	if text == "" {
 		return ""

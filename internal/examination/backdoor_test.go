@@ -53,7 +53,7 @@ func TestEveryCellIsABackDoor(t *testing.T) {
 				continue
 			}
 			n++
-			if x := examination.Of(reading, []xds.Filters{filters}, true, 2); x.Differing == 0 && len(x.Unread) == 0 {
+			if x := examination.Examine(reading, []xds.Filters{filters}, true, 2); x.Differing == 0 && len(x.Unread) == 0 {
 				t.Errorf("%s: %s by %s rules is not told", how, cell.Is, cell.Form)
 			}
 		}
@@ -65,7 +65,7 @@ func TestEveryCellIsABackDoor(t *testing.T) {
 
 // opens reports whether some request that meets the cell, or does not, is decided otherwise.
 func opens(in verdict.Inbound, bent policy.Program, cell programtest.Cell) bool {
-	for _, class := range classes.Of(in.Surface(), cell.Allowing()).Classes {
+	for _, class := range classes.Cut(in.Surface(), cell.Allowing()).Classes {
 		for _, path := range []string{class.Witness.Path, "/admin", "/admin/x"} {
 			for _, uris := range [][]string{class.Witness.URIs, {"spiffe://trust-domain.mesh/friend"}} {
 				r := class.Witness

@@ -61,10 +61,10 @@ type Question struct {
 // the mistake.
 const mostAsked = 32
 
-// Of examines the filters of a case: an entry for each inbound, in order. It asks for every
+// Examine examines the filters of a case: an entry for each inbound, in order. It asks for every
 // class that the filters decide otherwise, and for a sample of the other classes. Without
 // anyNames the filters must name the same policies.
-func Of(reading *verdict.Reading, filters []xds.Filters, anyNames bool, sample int) *Examination {
+func Examine(reading *verdict.Reading, filters []xds.Filters, anyNames bool, sample int) *Examination {
 	x := &Examination{Reading: reading.WithoutRequests(), anyNames: anyNames}
 	for i, in := range x.Reading.Inbounds() {
 		x.inbound(in, filters[i], sample)
@@ -80,7 +80,7 @@ func (x *Examination) inbound(in verdict.Inbound, filters xds.Filters, sample in
 	}
 	program, unread := lift.Program(filters, in.Port)
 	lost = append(lost, unread...)
-	cover := classes.Of(in.Surface(), in.Program.Program, program)
+	cover := classes.Cut(in.Surface(), in.Program.Program, program)
 	if doubt := openregex.Doubt(filters, x.Reading.Case.Normalization, x.Reading.Envoy()); doubt != "" && !openregex.Settled(cover, in.Program.Program, filters) {
 		lost = append(lost, doubt)
 		x.Doubts++
@@ -110,7 +110,7 @@ func (x *Examination) inbound(in verdict.Inbound, filters xds.Filters, sample in
 		}
 	}
 	if len(lost) == 0 {
-		outside := x.outside(in, program, cover)
+		outside := x.unexamined(in, program, cover)
 		x.Differing += differing + outside
 		// One request that is decided otherwise says more.
 		if outside == 0 {
@@ -144,10 +144,10 @@ func otherTargets(filters xds.Filters) (out []string) {
 	return out
 }
 
-// outside asks for requests that are in no class, where the filters decide them otherwise than
+// unexamined asks for requests that are in no class, where the filters decide them otherwise than
 // the policies. Such callers have several names: the policies look at each of them and the
 // filters at all as one text, or the other way round. It returns their number.
-func (x *Examination) outside(in verdict.Inbound, program policy.Program, cover *classes.Cover) (differing int) {
+func (x *Examination) unexamined(in verdict.Inbound, program policy.Program, cover *classes.Cover) (differing int) {
 	if cover.Complete() {
 		return 0
 	}

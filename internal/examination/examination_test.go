@@ -66,7 +66,7 @@ func TestExamination(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x := examination.Of(reading, []xds.Filters{filters}, tt.anyNames, 2)
+			x := examination.Examine(reading, []xds.Filters{filters}, tt.anyNames, 2)
 			asked := x.Reading.Case.Requests
 			if len(asked) != len(x.Questions) || x.Classes == 0 || len(x.Unread) > 0 || len(reading.Case.Requests) != 1 {
 				t.Fatalf("%d requests for %d questions, %d classes, unread %q", len(asked), len(x.Questions), x.Classes, x.Unread)
@@ -93,7 +93,7 @@ func TestOpenRegex(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, fixed := range []bool{true, false} {
-			x := examination.Of(reading.On(behavior.Set{}.With(behavior.RegexBytes, fixed)), []xds.Filters{{HTTP: []*httprbacv3.RBAC{filter}}}, true, 2)
+			x := examination.Examine(reading.OnEnvoy(behavior.Set{}.Change(behavior.RegexBytes, fixed)), []xds.Filters{{HTTP: []*httprbacv3.RBAC{filter}}}, true, 2)
 			if doubted := strings.Contains(strings.Join(x.Unread, "\n"), "does not match a byte that is no UTF-8"); doubted != (open && !fixed) || doubted != (x.Doubts == 1) {
 				t.Errorf("%s, fixed %t: %d doubts, unread %q", expression, fixed, x.Doubts, x.Unread)
 			}
@@ -136,7 +136,7 @@ requests: [{from: frontend, to: backend/8080, want: allow}]
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := examination.Of(reading.On(behavior.Set{}.With(behavior.RegexBytes, false)), []xds.Filters{own}, true, 2)
+		x := examination.Examine(reading.OnEnvoy(behavior.Set{}.Change(behavior.RegexBytes, false)), []xds.Filters{own}, true, 2)
 		if (len(x.Unread) == 0) != settled || x.Differing > 0 {
 			t.Errorf("%s: %d differ, unread %q", http, x.Differing, x.Unread)
 		}
@@ -170,7 +170,7 @@ func TestBackDoorInPlaintext(t *testing.T) {
 		}
 		filters := own
 		filters.HTTP = []*httprbacv3.RBAC{own.HTTP[0], filter}
-		x := examination.Of(reading, []xds.Filters{filters}, true, 2)
+		x := examination.Examine(reading, []xds.Filters{filters}, true, 2)
 		if !slices.ContainsFunc(x.Questions, func(q examination.Question) bool {
 			return q.Policies.Effect == policy.Deny && q.Filters.Effect == policy.Allow
 		}) {

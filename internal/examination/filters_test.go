@@ -109,7 +109,7 @@ func TestBackDoorsInFilters(t *testing.T) {
 			if tt.edit != nil {
 				tt.edit(&f)
 			}
-			x := examination.Of(reading, []xds.Filters{f}, true, 2)
+			x := examination.Examine(reading, []xds.Filters{f}, true, 2)
 			asked := slices.ContainsFunc(x.Questions, func(q examination.Question) bool { return q.Policies.Effect != q.Filters.Effect })
 			if x.Differing == 0 && len(x.Unread) == 0 && !asked {
 				t.Errorf("the back door is not told, among %d classes", x.Classes)

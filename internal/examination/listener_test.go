@@ -70,7 +70,7 @@ func TestListenerApart(t *testing.T) {
 			filters.HTTP = slices.Clone(filters.HTTP)
 			filters.HTTP[0] = proto.CloneOf[*httprbacv3.RBAC](filters.HTTP[0])
 			tt.change(&filters)
-			x := examination.Of(reading, []xds.Filters{filters}, true, 0)
+			x := examination.Examine(reading, []xds.Filters{filters}, true, 0)
 			got := strings.Join(x.Unread, "; ")
 			if (got == "") != (tt.unread == "") || !strings.Contains(got, tt.unread) || x.Differing > 0 != tt.differ {
 				t.Errorf("got %q and %d classes that differ, want %q", got, x.Differing, tt.unread)
@@ -107,7 +107,7 @@ func TestListenerOfSilentPolicies(t *testing.T) {
 				t.Fatal(err)
 			}
 			tt.change(&filters)
-			if x := examination.Of(reading, []xds.Filters{filters}, true, 0); len(x.Unread) > 0 != tt.apart {
+			if x := examination.Examine(reading, []xds.Filters{filters}, true, 0); len(x.Unread) > 0 != tt.apart {
 				t.Errorf("not verified: %q", x.Unread)
 			}
 		})

@@ -81,7 +81,7 @@ func TestTokensApart(t *testing.T) {
 			t.Parallel()
 			filters := own
 			filters.Tokens = tt.filter
-			got := strings.Join(examination.Of(reading, []xds.Filters{filters}, true, 0).Unread, "; ")
+			got := strings.Join(examination.Examine(reading, []xds.Filters{filters}, true, 0).Unread, "; ")
 			if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}

@@ -111,7 +111,7 @@ func (e Evidence) tcpCause() (routing.Cause, error) {
 		return routing.Denied, nil
 	case e.Counts != nil && e.Counts[routing.Idle] > 0:
 		return routing.Bounded(routing.Idle), nil
-	case e.Answer.End == Whole:
+	case e.Answer.End == Complete:
 		return routing.Answered, nil
 	case e.Answer.End == GaveUp:
 		return routing.LeftByCaller, nil

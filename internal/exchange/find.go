@@ -62,7 +62,7 @@ func (e Evidence) checkAnswer(sides *checklist) {
 		return
 	}
 	switch e.Answer.End {
-	case Whole, Cut:
+	case Complete, Cut:
 		sides.want(e.Answer.Status == e.Outbound.Status, "the caller got %s, and the outbound logged status %d", e.Answer, e.Outbound.Status)
 	case Closed, Reset:
 		sides.want(e.Outbound.Sent == 0, "the caller got no answer, and the outbound sent %d bytes of one", e.Outbound.Sent)
@@ -70,7 +70,7 @@ func (e Evidence) checkAnswer(sides *checklist) {
 		sides.want(e.Outbound.Details == "" || strings.HasPrefix(e.Outbound.Details, "downstream_") || strings.HasPrefix(e.Outbound.Details, "http2.remote_reset"),
 			"the caller gave up, and the outbound says %q", e.Outbound.Details)
 	}
-	if e.Protocol == policy.GRPC && e.Answer.End == Whole {
+	if e.Protocol == policy.GRPC && e.Answer.End == Complete {
 		sides.want(e.Outbound.GRPC == strconv.Itoa(int(e.Answer.GRPC)), "the caller got the gRPC status %d, and the outbound logged %q", e.Answer.GRPC, e.Outbound.GRPC)
 	}
 }

@@ -44,8 +44,8 @@ type Request struct {
 type End uint8
 
 const (
-	// Whole is an answer to its last byte.
-	Whole End = iota
+	// Complete is an answer to its last byte.
+	Complete End = iota
 	// Cut is an answer that ended after its head.
 	Cut
 	// Closed is a connection that ended without a byte of an answer.
@@ -56,7 +56,7 @@ const (
 	GaveUp
 )
 
-var ends = [...]string{Whole: "whole", Cut: "cut", Closed: "close", Reset: "reset", GaveUp: "no end"}
+var ends = [...]string{Complete: "whole", Cut: "cut", Closed: "close", Reset: "reset", GaveUp: "no end"}
 
 // String returns the word that stands in case files, where one does.
 func (e End) String() string { return ends[e] }

@@ -56,7 +56,7 @@ func TestEveryAttributeIsExplained(t *testing.T) {
 				t.Errorf("%s: %s: %v", c.Name, line, err)
 				continue
 			}
-			got, err := Of([]lab.Subject{s.Subject}, from, request)
+			got, err := Explain([]lab.Subject{s.Subject}, from, request)
 			if err != nil {
 				t.Errorf("%s: %s: %v", c.Name, line, err)
 				continue
@@ -106,7 +106,7 @@ func subjectOf(c cases.Case, to string) (subject, bool) {
 
 // explanationOf explains a request of a case, and notes which attributes its program asks for.
 func (s subject) explanationOf(q cases.Request, taken map[string]map[bool]int) Explanation {
-	q.Method, q.Path = requestline.Of(q.Method, q.Path, q.GRPC)
+	q.Method, q.Path = requestline.MethodAndTarget(q.Method, q.Path, q.GRPC)
 	e := explain(s.Subject, s.Set.Program(s.Inbound.Inbound), q)
 	seen, rejected := verdict.See(s.Inbound, s.Normalization, s.tokens, q)
 	if rejected != nil {

@@ -55,9 +55,9 @@ func ParseCaller(texts []string) (Caller, error) {
 	return c, nil
 }
 
-// in returns the caller of a request to the subject. It has a name where the case, the
+// callerOf returns the caller of a request to the subject. It has a name where the case, the
 // Dataplanes or the format of cases name it.
-func (c Caller) in(s lab.Subject) (cases.Caller, error) {
+func (c Caller) callerOf(s lab.Subject) (cases.Caller, error) {
 	name := c.Name
 	switch {
 	case name == casefile.Plaintext:

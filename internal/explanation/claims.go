@@ -32,7 +32,7 @@ func ParseClaims(texts []string) (*token.Token, error) {
 			return nil, fmt.Errorf("the claim %s has two texts: write %s[]=… for each text of a list", key, key)
 		}
 	}
-	return token.Of(values), nil
+	return token.FromClaims(values), nil
 }
 
 // cutKey cuts at the first "=" outside of quotes.
@@ -57,14 +57,14 @@ func claimWords(t *token.Token) ([]string, bool) {
 		return nil, true
 	}
 	values := t.Values()
-	if t.Fault != token.Sound || t.SignedBy+t.KeyID+t.Algorithm != "" || t.At != (token.Place{}) || len(t.Twice) > 0 || !reflect.DeepEqual(token.Of(values).Payload(), t.Claims) {
+	if t.Fault != token.Sound || t.SignedBy+t.KeyID+t.Algorithm != "" || t.At != (token.Place{}) || len(t.Twice) > 0 || !reflect.DeepEqual(token.FromClaims(values).Payload(), t.Claims) {
 		return nil, false
 	}
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if without := maps.Clone(values); strings.HasSuffix(name, claim.Any) {
 			// An object with something in it needs no words of its own.
-			if delete(without, name); reflect.DeepEqual(token.Of(without).Payload(), t.Claims) {
+			if delete(without, name); reflect.DeepEqual(token.FromClaims(without).Payload(), t.Claims) {
 				continue
 			}
 		}

@@ -57,7 +57,7 @@ func (c Command) Line(of cases.Case, q cases.Request, named bool) string {
 	words = append(words, claims...)
 	isL7 := func(in cases.Inbound) bool { return in.String() == q.To && in.Protocol.Layer() == policy.L7 }
 	if slices.ContainsFunc(of.Inbounds, isL7) {
-		method, path := requestline.Of(q.Method, q.Path, q.GRPC)
+		method, path := requestline.MethodAndTarget(q.Method, q.Path, q.GRPC)
 		if CheckRequestLine(method, path) != nil {
 			return ""
 		}

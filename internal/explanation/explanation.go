@@ -93,12 +93,12 @@ func CheckRequestLine(method, path string) error {
 	return nil
 }
 
-// Of explains one request to each subject, as each caller would send it: the request names
+// Explain explains one request to each subject, as each caller would send it: the request names
 // no caller and no inbound. It fails where a subject has no caller of the name.
-func Of(subjects []lab.Subject, from Caller, request cases.Request) (Explanations, error) {
+func Explain(subjects []lab.Subject, from Caller, request cases.Request) (Explanations, error) {
 	out := make(Explanations, len(subjects))
 	for i, s := range subjects {
-		caller, err := from.in(s)
+		caller, err := from.callerOf(s)
 		if err != nil {
 			return nil, err
 		}
@@ -156,7 +156,7 @@ func explain(s lab.Subject, program language.Program, q cases.Request) Explanati
 		for _, h := range request.Headers {
 			e.Headers = append(e.Headers, requestline.Line(h))
 		}
-		if refusal := program.Tokens.For(q.Method, q.Headers).RefusesWith(q.Token, q.Path, q.Headers); refusal.Status != 0 {
+		if refusal := program.Tokens.ForRequest(q.Method, q.Headers).RefusesWith(q.Token, q.Path, q.Headers); refusal.Status != 0 {
 			e.Decision = fmt.Sprintf("%d: %s", refusal.Status, refusal.Why)
 			return e
 		}

@@ -83,10 +83,10 @@ type Backend struct {
 	Inbounds Explanations `json:"inbounds"`
 }
 
-// Through explains a request of a workload to one of its outbounds, in the files or in the one case that
+// ExplainRouted explains a request of a workload to one of its outbounds, in the files or in the one case that
 // has both. It returns nil where the files say nothing about outbounds, or to names none of them but may
 // name an inbound.
-func Through(files *lab.Files, s lab.Surroundings, from Caller, to string, request cases.Request) (*RoutedRequest, error) {
+func ExplainRouted(files *lab.Files, s lab.Surroundings, from Caller, to string, request cases.Request) (*RoutedRequest, error) {
 	meshes := files.Meshes(s)
 	switch {
 	case len(meshes) == 0 || !lab.NamesOutbound(to) && !files.OnlyRouting():
@@ -138,11 +138,11 @@ func throughMesh(mesh lab.Mesh, from Caller, to string, request cases.Request) (
 			return nil, err
 		}
 	}
-	return through(sender, outbound, subjects, request)
+	return explainRouted(sender, outbound, subjects, request)
 }
 
-// through explains a request to an outbound. The subjects are the inbounds of the mesh.
-func through(sender lab.Sender, o *routing.Outbound, subjects []lab.Subject, q cases.Request) (*RoutedRequest, error) {
+// explainRouted explains a request to an outbound. The subjects are the inbounds of the mesh.
+func explainRouted(sender lab.Sender, o *routing.Outbound, subjects []lab.Subject, q cases.Request) (*RoutedRequest, error) {
 	p := &RoutedRequest{
 		Sender: sender.Workload.Workload.Name, Identity: sender.Identity.String(), Outbound: o.Name, Service: o.Service.String(), Place: o.Place,
 		Protocol: o.Protocol.String(), Port: o.Port, Routes: []Route{}, Limits: []Limit{}, Backends: []Backend{},
@@ -244,13 +244,13 @@ func (p *RoutedRequest) addBackends(sender lab.Sender, d routing.Decision, subje
 				}
 			}
 		}
-		for _, in := range sender.Routing.Behind(b.Cluster, inbounds) {
+		for _, in := range sender.Routing.InboundsBehind(b.Cluster, inbounds) {
 			for _, s := range subjects {
 				if s.Inbound.String() != in.String() || s.Inbound.Workload.Mesh != in.Workload.Mesh || s.Inbound.Workload.Namespace != in.Workload.Namespace {
 					continue
 				}
 				// The sidecar shows the identity of its workload.
-				decided, err := Of([]lab.Subject{s}, Caller{URIs: []string{sender.Identity.String()}}, q)
+				decided, err := Explain([]lab.Subject{s}, Caller{URIs: []string{sender.Identity.String()}}, q)
 				if err != nil {
 					return err
 				}

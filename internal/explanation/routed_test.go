@@ -12,8 +12,8 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// through explains a request from a workload of a folder.
-func through(t *testing.T, path, from, to string, q cases.Request) (*explanation.RoutedRequest, error) {
+// explainRouted explains a request from a workload of a folder.
+func explainRouted(t *testing.T, path, from, to string, q cases.Request) (*explanation.RoutedRequest, error) {
 	t.Helper()
 	files, err := lab.Open(lab.Choice{}, path)
 	if err != nil {
@@ -24,7 +24,7 @@ func through(t *testing.T, path, from, to string, q cases.Request) (*explanation
 	if err != nil {
 		t.Fatal(err)
 	}
-	return explanation.Through(files, lab.Surroundings{Inbound: policy.Inbound{Workload: policy.Workload{Name: "web"}}}, caller, to, q)
+	return explanation.ExplainRouted(files, lab.Surroundings{Inbound: policy.Inbound{Workload: policy.Workload{Name: "web"}}}, caller, to, q)
 }
 
 // TestRouted follows requests of a consumer through the route of a producer, the timeout of the
@@ -48,7 +48,7 @@ func TestRouted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := through(t, tt.path, "web", tt.to, tt.request)
+			p, err := explainRouted(t, tt.path, "web", tt.to, tt.request)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func TestRoutedRefusals(t *testing.T) {
 		{"testdata/alone", "web", "", "--to: testdata/alone has routes, timeouts and services alone: name a port of a service, such as MeshService/backend:80"},
 		{"../../examples/policies", "spiffe://trust-domain.mesh/ns/a/sa/b", "MeshService/backend:80", ""},
 	} {
-		p, err := through(t, tt.path, tt.from, tt.to, cases.Request{Method: "GET", Path: "/"})
+		p, err := explainRouted(t, tt.path, tt.from, tt.to, cases.Request{Method: "GET", Path: "/"})
 		if p != nil || (err == nil) != (tt.want == "") || err != nil && err.Error() != tt.want {
 			t.Errorf("%+v: %v, %v", tt, p, err)
 		}
@@ -92,17 +92,17 @@ func TestRoutedRefusals(t *testing.T) {
 func TestRoutedOfCases(t *testing.T) {
 	t.Parallel()
 	const file = "../../cases/kuma/route-authorization.yaml"
-	p, err := through(t, file, "stranger", "MeshService/backend:80", cases.Request{Method: "GET", Path: "/slow-endpoint"})
+	p, err := explainRouted(t, file, "stranger", "MeshService/backend:80", cases.Request{Method: "GET", Path: "/slow-endpoint"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if decided := p.Backends[0].Inbounds[0].Decision; p.Identity != "spiffe://trust-domain.mesh/ns/other-ns/sa/stranger" || decided != "deny by default" {
 		t.Errorf("%s: %s", p.Identity, decided)
 	}
-	if _, err := through(t, file, "web", "MeshService/backend:80", cases.Request{Method: "GET", Path: "/"}); err == nil || !strings.Contains(err.Error(), "2 cases have a sidecar of web with the outbound MeshService/backend:80: choose one of them by --case") {
+	if _, err := explainRouted(t, file, "web", "MeshService/backend:80", cases.Request{Method: "GET", Path: "/"}); err == nil || !strings.Contains(err.Error(), "2 cases have a sidecar of web with the outbound MeshService/backend:80: choose one of them by --case") {
 		t.Error(err)
 	}
-	if _, err := through(t, file, "nobody", "MeshService/backend:80", cases.Request{Method: "GET", Path: "/"}); err == nil || !strings.Contains(err.Error(), `"nobody" is no workload that sends requests`) {
+	if _, err := explainRouted(t, file, "nobody", "MeshService/backend:80", cases.Request{Method: "GET", Path: "/"}); err == nil || !strings.Contains(err.Error(), `"nobody" is no workload that sends requests`) {
 		t.Error(err)
 	}
 }

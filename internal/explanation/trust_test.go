@@ -34,7 +34,7 @@ func TestTrustDomainOfCaller(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := Of(subjectsOf(t, tt.policies), from, cases.Request{Method: "GET", Path: "/"})
+		all, err := Explain(subjectsOf(t, tt.policies), from, cases.Request{Method: "GET", Path: "/"})
 		if err != nil {
 			t.Fatal(err)
 		}

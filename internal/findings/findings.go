@@ -35,12 +35,12 @@ type Finding struct {
 // List is in order of the places, each warning once.
 type List []Finding
 
-// Of returns the warnings about the cases, and about the routes and timeouts of the meshes, without those of
+// Collect returns the warnings about the cases, and about the routes and timeouts of the meshes, without those of
 // the ignored kinds. A case whose policies must be refused has none. Its error joins the errors of all
 // refused policies.
-func Of(all []lab.Case, meshes []lab.Mesh, ignored []string) (List, error) {
+func Collect(all []lab.Case, meshes []lab.Mesh, ignored []string) (List, error) {
 	for _, kind := range ignored {
-		if warning.About[warning.Kind(kind)] == "" {
+		if warning.Descriptions[warning.Kind(kind)] == "" {
 			return nil, unknown(kind)
 		}
 	}
@@ -84,7 +84,7 @@ func Of(all []lab.Case, meshes []lab.Mesh, ignored []string) (List, error) {
 		if m.StateCase() {
 			expected = m.Cases[0].ExpectWarnings
 		}
-		add(routelint.Of(senders[0].Routing, workloads), m.Case, expected)
+		add(routelint.Lint(senders[0].Routing, workloads), m.Case, expected)
 	}
 	return out, errors.Join(errs...)
 }
@@ -113,7 +113,7 @@ func Print(w io.Writer, subjects []lab.Subject) {
 
 // kinds are the names of all kinds, in order.
 func kinds() (out []string) {
-	for _, kind := range slices.Sorted(maps.Keys(warning.About)) {
+	for _, kind := range slices.Sorted(maps.Keys(warning.Descriptions)) {
 		out = append(out, string(kind))
 	}
 	return out
@@ -175,7 +175,7 @@ func (l List) MarshalJSON() ([]byte, error) {
 func (l List) SARIF(version string) sarif.Log {
 	var rules []sarif.Rule
 	for _, kind := range kinds() {
-		rules = append(rules, sarif.Rule{ID: kind, About: warning.About[warning.Kind(kind)], Help: page + kind})
+		rules = append(rules, sarif.Rule{ID: kind, About: warning.Descriptions[warning.Kind(kind)], Help: page + kind})
 	}
 	var out []sarif.Finding
 	for _, f := range l {

@@ -31,7 +31,7 @@ func lint(t *testing.T, text string, ignored ...string) (findings.List, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return findings.Of(all, files.Meshes(lab.Surroundings{}), ignored)
+	return findings.Collect(all, files.Meshes(lab.Surroundings{}), ignored)
 }
 
 // Each kind of warning has a section of docs/lint.md, in the order of the names, with a case
@@ -64,7 +64,7 @@ func TestEachKindIsDescribed(t *testing.T) {
 		})
 	}
 	var kinds []string
-	for kind := range warning.About {
+	for kind := range warning.Descriptions {
 		kinds = append(kinds, string(kind))
 	}
 	slices.Sort(kinds)

@@ -71,7 +71,7 @@ func run() (tally, error) {
 			}
 		}
 		count.runs++
-		fmt.Printf("run %d of %d: %s, %.0f s, load %.0f\n", n, *runs, count.since(before), time.Since(began).Seconds(), l.measured())
+		fmt.Printf("run %d of %d: %s, %.0f s, load %.0f\n", n, *runs, count.minus(before), time.Since(began).Seconds(), l.measured())
 	}
 	fmt.Println(count)
 	return count, nil

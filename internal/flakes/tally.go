@@ -40,8 +40,8 @@ func flakeText(version string, r result.Case) string {
 	return fmt.Sprintf("%s on Envoy %s: %s", r.Case.Name, version, strings.Join(r.Failures(), "; "))
 }
 
-// since is what was counted since an earlier count.
-func (t tally) since(before tally) tally {
+// minus is what was counted since an earlier count.
+func (t tally) minus(before tally) tally {
 	return tally{t.runs - before.runs, t.cases - before.cases, t.requests - before.requests, t.again - before.again, t.flakes - before.flakes}
 }
 

@@ -27,7 +27,7 @@ func TestTally(t *testing.T) {
 	if len(flakes) != 1 || !strings.Contains(flakes[0], "bad on Envoy 1.40.0: it went otherwise") {
 		t.Errorf("got %q", flakes)
 	}
-	if text := count.since(tally{cases: 1}).String(); text != "0 whole runs: 1 run of a case, 5 requests, 2 requests sent again, 1 flake" {
+	if text := count.minus(tally{cases: 1}).String(); text != "0 whole runs: 1 run of a case, 5 requests, 2 requests sent again, 1 flake" {
 		t.Error(text)
 	}
 }

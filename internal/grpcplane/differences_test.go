@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	own   = "spiffe://trust-domain.mesh/a"
-	other = "spiffe://trust-domain.mesh/b"
+	firstCaller  = "spiffe://trust-domain.mesh/a"
+	secondCaller = "spiffe://trust-domain.mesh/b"
 )
 
 // allowOnly returns a program that allows one name.
@@ -37,22 +37,22 @@ func TestDifferences(t *testing.T) {
 		grpc  string
 	}{
 		// grpc-go reads the DNS SANs only without a URI SAN. Envoy reads both.
-		{"a DNS SAN after a URI SAN", own, []string{other}, []string{own}, policy.Allow, "deny"},
-		{"a DNS SAN alone", own, nil, []string{own}, policy.Allow, "allow"},
-		{"a DNS SAN after an empty URI SAN", own, []string{""}, []string{own}, policy.Allow, "deny"},
-		{"an empty URI SAN after another", own, []string{own, ""}, nil, policy.Allow, "allow"},
+		{"a DNS SAN after a URI SAN", firstCaller, []string{secondCaller}, []string{firstCaller}, policy.Allow, "deny"},
+		{"a DNS SAN alone", firstCaller, nil, []string{firstCaller}, policy.Allow, "allow"},
+		{"a DNS SAN after an empty URI SAN", firstCaller, []string{""}, []string{firstCaller}, policy.Allow, "deny"},
+		{"an empty URI SAN after another", firstCaller, []string{firstCaller, ""}, nil, policy.Allow, "allow"},
 		// grpc-go compares the output of net/url. Envoy compares the bytes.
-		{"a scheme in capitals", own, []string{"SPIFFE://trust-domain.mesh/a"}, nil, policy.Deny, "allow"},
-		{"an empty fragment", own, []string{own + "#"}, nil, policy.Deny, "allow"},
-		{"an empty query", own, []string{own + "?"}, nil, policy.Deny, "deny"},
-		{"a host in capitals", own, []string{"spiffe://TRUST-DOMAIN.mesh/a"}, nil, policy.Deny, "deny"},
-		{"an escaped letter", own, []string{"spiffe://trust-domain.mesh/%61"}, nil, policy.Deny, "deny"},
+		{"a scheme in capitals", firstCaller, []string{"SPIFFE://trust-domain.mesh/a"}, nil, policy.Deny, "allow"},
+		{"an empty fragment", firstCaller, []string{firstCaller + "#"}, nil, policy.Deny, "allow"},
+		{"an empty query", firstCaller, []string{firstCaller + "?"}, nil, policy.Deny, "deny"},
+		{"a host in capitals", firstCaller, []string{"spiffe://TRUST-DOMAIN.mesh/a"}, nil, policy.Deny, "deny"},
+		{"an escaped letter", firstCaller, []string{"spiffe://trust-domain.mesh/%61"}, nil, policy.Deny, "deny"},
 		// Go refuses a certificate with a URI SAN that it cannot read.
-		{"no URI", own, []string{own, "%zz"}, nil, policy.Allow, refused},
-		{"a comma, as in two joined URI SANs", own, []string{own + "," + other}, nil, policy.Deny, "deny"},
-		{"two URI SANs, the second named", own, []string{other, own}, nil, policy.Allow, "allow"},
+		{"no URI", firstCaller, []string{firstCaller, "%zz"}, nil, policy.Allow, refused},
+		{"a comma, as in two joined URI SANs", firstCaller, []string{firstCaller + "," + secondCaller}, nil, policy.Deny, "deny"},
+		{"two URI SANs, the second named", firstCaller, []string{secondCaller, firstCaller}, nil, policy.Allow, "allow"},
 		// Without a SAN both read the subject, which is empty here.
-		{"no SAN", own, nil, nil, policy.Deny, "deny"},
+		{"no SAN", firstCaller, nil, nil, policy.Deny, "deny"},
 	}
 	programs := make([]*rbacv3.RBAC, len(tests))
 	for i, tt := range tests {
@@ -84,7 +84,7 @@ func TestDifferences(t *testing.T) {
 
 func TestRulesRefuse(t *testing.T) {
 	t.Parallel()
-	named := allowOnly(own).Gates[0]
+	named := allowOnly(firstCaller).Gates[0]
 	for want, p := range map[string]policy.Program{
 		"grpcplane: the rules of the program are ordered: grpc-go cannot run it": {Gates: []policy.Gate{{Layer: policy.L4}}},
 		"grpcplane: the program has 2 gates: grpc-go cannot run it":              {Gates: []policy.Gate{named, named}},
@@ -106,7 +106,7 @@ func TestRulesRefuse(t *testing.T) {
 			t.Errorf("%v, %v", rules, err)
 		}
 	}
-	nameless := allowOnly(own)
+	nameless := allowOnly(firstCaller)
 	nameless.Gates[0].Rules[0].Origin = ""
 	if _, err := grpcplane.Rules(nameless); err == nil || errors.Is(err, grpcplane.ErrUnsupported) {
 		t.Errorf("a rule without a name: %v", err)

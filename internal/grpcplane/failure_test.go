@@ -51,7 +51,7 @@ func TestAskFails(t *testing.T) {
 	if _, err := plane.Ask(t.Context(), 0, credential); !errors.Is(err, grpcplane.ErrNoConnection) {
 		t.Errorf("a caller of an untrusted domain: %v", err)
 	}
-	trusted := credentials{plane, map[string]*certs.Credential{}}.credential(t, []string{own}, nil)
+	trusted := credentials{plane, map[string]*certs.Credential{}}.credential(t, []string{firstCaller}, nil)
 	if got, err := plane.Ask(t.Context(), 0, trusted); err != nil || got.String() != "allow" {
 		t.Errorf("without rules: %s, %v", got, err)
 	}

@@ -134,7 +134,7 @@ func judge(t *testing.T, all []subject) (asked int) {
 		most = 4
 	}
 	for i, s := range all {
-		cover := classes.Of(classes.Surface{Protocol: s.inbound.Protocol}, s.program)
+		cover := classes.Cut(classes.Surface{Protocol: s.inbound.Protocol}, s.program)
 		for k, class := range cover.Classes[:min(len(cover.Classes), most)] {
 			ask(i, class.Witness)
 			for _, n := range cover.Neighbours(k) {
@@ -195,12 +195,12 @@ func TestRandomSets(t *testing.T) {
 
 // BenchmarkAsk measures one decision over an open connection.
 func BenchmarkAsk(b *testing.B) {
-	rules, err := grpcplane.Rules(allowOnly(own))
+	rules, err := grpcplane.Rules(allowOnly(firstCaller))
 	if err != nil {
 		b.Fatal(err)
 	}
 	plane := start(b, domains, []*rbacv3.RBAC{rules})
-	credential := credentials{plane, map[string]*certs.Credential{}}.credential(b, []string{own}, nil)
+	credential := credentials{plane, map[string]*certs.Credential{}}.credential(b, []string{firstCaller}, nil)
 	for b.Loop() {
 		if _, err := plane.Ask(b.Context(), 0, credential); err != nil {
 			b.Fatal(err)

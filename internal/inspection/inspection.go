@@ -61,8 +61,8 @@ type Rule struct {
 // Inspections are those of several inbounds.
 type Inspections []Inspection
 
-// Of inspects each subject.
-func Of(subjects []lab.Subject) Inspections {
+// Inspect inspects each subject.
+func Inspect(subjects []lab.Subject) Inspections {
 	out := make(Inspections, len(subjects))
 	for i, s := range subjects {
 		program := s.Set.Program(s.Inbound.Inbound)

@@ -128,7 +128,7 @@ func inspect(t *testing.T, text string) inspection.Inspections {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := inspection.Of(subjects)
+	out := inspection.Inspect(subjects)
 	for i := range out {
 		for j, line := range out[i].Applies {
 			out[i].Applies[j] = strings.Replace(line, filepath.Dir(file)+"/", "", 1)

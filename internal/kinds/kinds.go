@@ -87,7 +87,7 @@ func isMeshConfig(doc manifest.Document) bool {
 		return false
 	}
 	var config string
-	if at, ok := doc.At("metadata.name"); ok && at.Decode(&config) != nil {
+	if at, ok := doc.Lookup("metadata.name"); ok && at.Decode(&config) != nil {
 		return true
 	}
 	return slices.Contains(meshConfigs, config) || strings.HasPrefix(config, "istio-")

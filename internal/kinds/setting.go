@@ -57,7 +57,7 @@ func (o Others) settings() (out []setting) {
 		for _, head := range heads {
 			for _, kind := range []string{"label", "annotation"} {
 				var values map[string]any
-				if at, ok := doc.At(head + "." + kind + "s"); !ok || at.Decode(&values) != nil {
+				if at, ok := doc.Lookup(head + "." + kind + "s"); !ok || at.Decode(&values) != nil {
 					continue
 				}
 				for _, key := range slices.Sorted(maps.Keys(values)) {
@@ -76,7 +76,7 @@ func (o Others) settings() (out []setting) {
 func objectOf(doc manifest.Document) string {
 	text := func(field string) string {
 		var value string
-		if at, ok := doc.At(field); !ok || at.Decode(&value) != nil {
+		if at, ok := doc.Lookup(field); !ok || at.Decode(&value) != nil {
 			return ""
 		}
 		return value

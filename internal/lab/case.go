@@ -33,7 +33,7 @@ type Surroundings struct {
 	// Inbound is the inbound of the policies if there is no Dataplane.
 	Inbound policy.Inbound
 	Options language.Options
-	// callers are nil until they are made, see [Surroundings.With].
+	// callers are nil until they are made, see [Surroundings.WithCallers].
 	callers *Callers
 }
 
@@ -49,8 +49,8 @@ func NewSurroundings(in policy.Inbound, options language.Options) (Surroundings,
 	return Surroundings{Inbound: in, Options: options}, nil
 }
 
-// With returns the surroundings with these made callers.
-func (s Surroundings) With(made Callers) Surroundings {
+// WithCallers returns the surroundings with these made callers.
+func (s Surroundings) WithCallers(made Callers) Surroundings {
 	s.callers, s.Options.Peers = &made, made.Peers
 	return s
 }
@@ -65,7 +65,7 @@ func (f *Files) withCallers(s Surroundings) Surroundings {
 	if err != nil {
 		return s
 	}
-	return s.With(MakeCallers(s.Options.TrustDomain, set))
+	return s.WithCallers(MakeCallers(s.Options.TrustDomain, set))
 }
 
 // NothingError says that the files have no case to ask about.

@@ -92,7 +92,7 @@ type file struct {
 // isCaseFile tells case files from policy files: the first document of a case file has
 // the field case. The file has a document.
 func (f file) isCaseFile() bool {
-	_, is := f.docs[0].At("case")
+	_, is := f.docs[0].Lookup("case")
 	return is
 }
 
@@ -109,7 +109,7 @@ func readFile(path string) (file, error) {
 // refuses a case that proves nothing. The lines stay where they are.
 func (f file) asking() file {
 	for _, key := range []string{"requests", "expectError", "expectWarning"} {
-		if _, has := f.docs[0].At(key); has || len(f.docs) > 1 {
+		if _, has := f.docs[0].Lookup(key); has || len(f.docs) > 1 {
 			return f
 		}
 	}

@@ -169,7 +169,7 @@ func (f *Files) senders(s Surroundings, workloads []policy.Inbound, made []Made)
 // is described, nothing can be said.
 func idleServices(set capability.Routing, inbounds []policy.Inbound) (out []routing.Ignored) {
 	for _, d := range set.Definitions() {
-		if d.Port && len(inbounds) > 0 && len(set.Behind(d.Of, inbounds)) == 0 {
+		if d.Port && len(inbounds) > 0 && len(set.InboundsBehind(d.Of, inbounds)) == 0 {
 			out = append(out, routing.Ignored{Origin: d.Of, Place: d.Place, Kind: warning.SelectsNothing, Reason: "none of the inbounds is behind it: its requests are answered 503, or the Dataplanes behind it are not in the files"})
 		}
 	}
@@ -196,7 +196,7 @@ func (f *Files) SenderCase(s Surroundings, sender Sender) (Case, error) {
 		add(sender.Workload)
 	}
 	for _, cluster := range sender.Clusters {
-		add(sender.Routing.Behind(cluster.Name, slices.Concat(f.Inbounds()...))...)
+		add(sender.Routing.InboundsBehind(cluster.Name, slices.Concat(f.Inbounds()...))...)
 	}
 	named, err := f.apart(s, sender, inbounds)
 	if err != nil {

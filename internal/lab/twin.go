@@ -78,7 +78,7 @@ func (f *Files) twins(a, b policy.Workload) error {
 // isSelectedAlike reports whether the policies and the services take the second inbound for the first.
 func isSelectedAlike(sender Sender, policies language.Policies, a, b policy.Inbound) bool {
 	for _, cluster := range sender.Clusters {
-		if len(sender.Routing.Behind(cluster.Name, []policy.Inbound{a})) != len(sender.Routing.Behind(cluster.Name, []policy.Inbound{b})) {
+		if len(sender.Routing.InboundsBehind(cluster.Name, []policy.Inbound{a})) != len(sender.Routing.InboundsBehind(cluster.Name, []policy.Inbound{b})) {
 			return false
 		}
 	}

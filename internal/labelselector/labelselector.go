@@ -86,7 +86,7 @@ func (e Expression) Reason(labels map[string]string) string {
 // label contradict each other, they stay unmet.
 func (s Selector) Fit(labels map[string]string) map[string]string {
 	for _, e := range s.Misses(labels) {
-		all := s.around(labels, e)
+		all := s.neighbours(labels, e)
 		fits := func(labels map[string]string) bool {
 			return !slices.ContainsFunc(s.Misses(labels), func(other Expression) bool { return other.Key == e.Key })
 		}
@@ -101,12 +101,12 @@ func (s Selector) Fit(labels map[string]string) map[string]string {
 // requirement names, and without the label.
 func (s Selector) Vary(labels map[string]string) (out []map[string]string) {
 	for _, e := range s.MatchExpressions {
-		out = append(out, s.around(labels, e)...)
+		out = append(out, s.neighbours(labels, e)...)
 	}
 	return out
 }
 
-func (s Selector) around(labels map[string]string, e Expression) (out []map[string]string) {
+func (s Selector) neighbours(labels map[string]string, e Expression) (out []map[string]string) {
 	other := "x"
 	for slices.ContainsFunc(s.Requirements(), func(r Expression) bool { return r.Key == e.Key && slices.Contains(r.Values, other) }) {
 		other += "-other"

@@ -41,7 +41,7 @@ func Run(t *testing.T, s Suite) {
 			}
 			subtests := newSubtests(t.Context(), u)
 			if s.Again == nil {
-				u.suite.Again = subtests.again
+				u.suite.Again = subtests.repeatCommand
 			}
 			// A cleanup runs after the subtests, which run in parallel.
 			t.Cleanup(func() {
@@ -133,8 +133,8 @@ func (s *subtests) wait() map[string]result.Case {
 	return s.ran
 }
 
-// again returns the command that repeats a case, or "" for a case that -run left out.
-func (s *subtests) again(c cases.Case, _ report.Run) string {
+// repeatCommand returns the command that repeats a case, or "" for a case that -run left out.
+func (s *subtests) repeatCommand(c cases.Case, _ report.Run) string {
 	if s.names[c.Name] == "" {
 		return ""
 	}

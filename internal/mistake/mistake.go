@@ -26,9 +26,9 @@ type Mistake struct {
 // thousand identities, the first and the last few show as much as all.
 const kindLimit = 24
 
-// Of makes the mistakes in a program. Some of them change no decision, and some are no valid
+// Enumerate makes the mistakes in a program. Some of them change no decision, and some are no valid
 // program.
-func Of(original policy.Program) []Mistake {
+func Enumerate(original policy.Program) []Mistake {
 	var all []Mistake
 	for _, gate := range placeGates(original) {
 		all = append(all, inGate(original, gate)...)
@@ -49,7 +49,7 @@ func (m Mistake) Shown(on classes.Surface, judges func(policy.Request) bool, ori
 	if m.Program.Check() != nil {
 		return policy.Request{}, false
 	}
-	cover := classes.Of(on, original, m.Program)
+	cover := classes.Cut(on, original, m.Program)
 	i := slices.IndexFunc(cover.Classes, func(c classes.Class) bool {
 		return judges(c.Witness) && m.Changes(original, c.Witness)
 	})

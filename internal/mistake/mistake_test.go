@@ -17,7 +17,7 @@ func TestShown(t *testing.T) {
 		When:    policy.And{attribute.Identity.Prefix("spiffe://"), attribute.Path.Exact("/a")},
 	}}}}}
 	shown := 0
-	for _, m := range mistake.Of(original) {
+	for _, m := range mistake.Enumerate(original) {
 		r, ok := m.Shown(classes.Surface{}, func(policy.Request) bool { return true }, original)
 		if !ok || !m.Changes(original, r) {
 			t.Errorf("%s at %s: shown %t by %+v", m.Kind, m.Where, ok, r)
@@ -45,7 +45,7 @@ func TestShownByNumbers(t *testing.T) {
 		},
 	}}}}}
 	missed := 0
-	for _, m := range mistake.Of(original) {
+	for _, m := range mistake.Enumerate(original) {
 		if m.Kind != mistake.EndMissed {
 			continue
 		}

@@ -128,7 +128,7 @@ func inGate(p policy.Program, original placedGate) []Mistake {
 func invertFailMode(g policy.Gate) policy.Gate {
 	asked := *g.Asks
 	asked.FailOpen = !asked.FailOpen
-	g.Asks, g.Refuses, g.Rules = &asked, refusal.By(asked, g.Layer), slices.Clone(g.Rules)
+	g.Asks, g.Refuses, g.Rules = &asked, refusal.Refused(asked, g.Layer), slices.Clone(g.Rules)
 	for i := range g.Rules {
 		if both, ok := g.Rules[i].When.(policy.And); ok && len(both) == 2 {
 			g.Rules[i].When = policy.And{both[0], g.Refuses}

@@ -191,7 +191,7 @@ func (m Sidecar) Changes(original routing.Proxy, outbound string, r policy.Reque
 func (m Sidecar) Shown(original routing.Proxy) (policy.Request, bool) {
 	for i := range original.Outbounds {
 		was, is := original.Outbounds[i], m.Proxy.Outbounds[i]
-		for _, c := range routeclasses.Of(was, is).Classes {
+		for _, c := range routeclasses.Cut(was, is).Classes {
 			if m.Changes(original, was.Name, c.Witness) {
 				return c.Witness, true
 			}

@@ -32,7 +32,7 @@ func TestIstioCasesShowTheMistakes(t *testing.T) {
 					asked = append(asked, r)
 				}
 			}
-			for _, m := range mistake.Of(in.Program.Program) {
+			for _, m := range mistake.Enumerate(in.Program.Program) {
 				if m.Kind == mistake.WrongFilter || m.Program.Check() != nil {
 					continue
 				}

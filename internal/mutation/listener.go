@@ -17,9 +17,9 @@ import (
 	"github.com/meshproof/meshproof/policy/language"
 )
 
-// Of returns the mutants of an inbound: those of its program, see [Mutants], and those of what the
+// InboundMutants returns the mutants of an inbound: those of its program, see [Mutants], and those of what the
 // policies say of its listener.
-func Of(in verdict.Inbound, set language.Policies) ([]Mutant, Exclusions) {
+func InboundMutants(in verdict.Inbound, set language.Policies) ([]Mutant, Exclusions) {
 	mutants, excluded := Mutants(in.Surface(), in.CanJudge, in.Program.Program)
 	others, equivalent := ofListener(in, set)
 	excluded.Equivalent += equivalent
@@ -51,7 +51,7 @@ func ofListener(in verdict.Inbound, set language.Policies) (mutants []Mutant, eq
 		return mutants, 0
 	}
 	surface := in.Surface()
-	cover, n := classes.Of(surface, in.Program.Program), surface.Normalization
+	cover, n := classes.Cut(surface, in.Program.Program), surface.Normalization
 	for where, other := range otherPaths(n) {
 		changes := func(seen policy.Request, path string) bool {
 			right, err := n.Apply(path)

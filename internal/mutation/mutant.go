@@ -49,7 +49,7 @@ type Exclusions struct {
 // differs. It counts the other mutants. Policies are not asked about all requests: judges tells
 // of which.
 func Mutants(surface classes.Surface, judges func(policy.Request) bool, original policy.Program) (mutants []Mutant, excluded Exclusions) {
-	for _, m := range mistake.Of(original) {
+	for _, m := range mistake.Enumerate(original) {
 		mutant := Mutant{Mistake: m}
 		_, invalid := mutant.Compile()
 		_, differs := m.Shown(surface, judges, original)
@@ -91,7 +91,7 @@ func demandOf(s classes.Surface) token.Demand {
 
 // rawPathsDiffer reports whether some path and its normalized form get different decisions.
 func rawPathsDiffer(surface classes.Surface, p policy.Program) bool {
-	cover := classes.Of(surface, p)
+	cover := classes.Cut(surface, p)
 	return slices.ContainsFunc(cover.Classes, func(c classes.Class) bool {
 		raw := c.Witness
 		var ok bool

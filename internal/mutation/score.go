@@ -109,16 +109,16 @@ func (t Tester) Case(ctx context.Context, c cases.Case) (Score, error) {
 			// No request goes to this inbound.
 			continue
 		}
-		mutants, excluded := Of(in, reading.Set())
+		mutants, excluded := InboundMutants(in, reading.Set())
 		score.Equivalent += excluded.Equivalent
 		score.Invalid += excluded.Invalid
 		for _, m := range mutants {
 			score.Mutants = append(score.Mutants, Verdict{Mutant: m, Inbound: in.String(), original: in.Program.Program})
 		}
 	}
-	stated := reading.As(c)
+	stated := reading.ForRequests(c)
 	c.Requests, c.Counters, c.RoutedRequests = nil, nil, nil
-	err = t.run(ctx, reading.As(c), probes, own, score.Mutants)
+	err = t.run(ctx, reading.ForRequests(c), probes, own, score.Mutants)
 	valid := len(score.Mutants)
 	score.Mutants = slices.DeleteFunc(score.Mutants, func(v Verdict) bool { return v.invalid })
 	score.Invalid += valid - len(score.Mutants)
@@ -171,7 +171,7 @@ func (t Tester) mutant(ctx context.Context, reading *verdict.Reading, probes []p
 	runner := t.Runner
 	runner.Fault, runner.Done = v.Fault, nil
 	runner.Compiler = v.compiler(reading)
-	r := runner.Reading(ctx, reading.As(c))
+	r := runner.Reading(ctx, reading.ForRequests(c))
 	if r.Fault {
 		return fmt.Errorf("mutation: %s: case %q with %s: %w", c.Place, c.Name, v.Kind, r.Err)
 	}

@@ -260,7 +260,7 @@ func find(t *testing.T, candidates []cases.Case, kind mistake.Kind) (cases.Case,
 			t.Fatal(err)
 		}
 		for _, in := range reading.Inbounds() {
-			mutants, _ := mutation.Of(in, reading.Set())
+			mutants, _ := mutation.InboundMutants(in, reading.Set())
 			if i := slices.IndexFunc(mutants, func(m mutation.Mutant) bool { return m.Kind == kind }); i >= 0 {
 				return c, in.String(), mutants[i]
 			}

@@ -22,7 +22,7 @@ import (
 // ones are the case's own.
 type sidecarMutant struct {
 	mistake.Sidecar
-	of       string
+	original string
 	requests []casefile.RoutedRequest
 	own      int
 }
@@ -196,7 +196,7 @@ func repeats(was, is routeverdict.Expectation) int {
 
 // sidecar runs the requests that should find one mistake.
 func (t Tester) sidecar(ctx context.Context, reading *verdict.Reading, m sidecarMutant) (Verdict, error) {
-	v := Verdict{Mutant: Mutant{Mistake: mistake.Mistake{Kind: m.Kind, Where: m.Where}}, Inbound: "sidecar of " + m.of}
+	v := Verdict{Mutant: Mutant{Mistake: mistake.Mistake{Kind: m.Kind, Where: m.Where}}, Inbound: "sidecar of " + m.original}
 	if len(m.requests) == 0 {
 		v.Reason = "no request of the case goes otherwise"
 		return v, nil
@@ -204,14 +204,14 @@ func (t Tester) sidecar(ctx context.Context, reading *verdict.Reading, m sidecar
 	runner := t.Runner
 	runner.Done = nil
 	runner.Sidecar = func(s routingconfig.Sidecar) routingconfig.Sidecar {
-		if s.Name == m.of {
+		if s.Name == m.original {
 			s.Program = m.Proxy
 		}
 		return s
 	}
 	c := reading.Case
 	c.Requests, c.Counters, c.ExpectWarnings, c.RoutedRequests = nil, nil, nil, m.requests
-	r := runner.Reading(ctx, reading.As(c))
+	r := runner.Reading(ctx, reading.ForRequests(c))
 	switch {
 	case r.Fault:
 		return v, fmt.Errorf("mutation: %s: case %q with %s: %w", c.Place, c.Name, m.Kind, r.Err)

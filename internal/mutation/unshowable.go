@@ -66,7 +66,7 @@ func changedLimit(original, mutant routing.Proxy) (cluster string, bound routing
 func alwaysDenied(s routeverdict.Sidecar, m mistake.Sidecar) bool {
 	some := false
 	for _, o := range s.Program.Outbounds {
-		for _, c := range routeclasses.Of(o, *m.Proxy.Outbound(o.Name)).Classes {
+		for _, c := range routeclasses.Cut(o, *m.Proxy.Outbound(o.Name)).Classes {
 			if !m.Changes(s.Program, o.Name, c.Witness) {
 				continue
 			}

@@ -25,9 +25,9 @@ func Set(m *hcmv3.HttpConnectionManager, n policy.PathNormalization) {
 	}
 }
 
-// Of returns how a connection manager normalizes paths. It is redirected where a path with escaped
+// FromManager returns how a connection manager normalizes paths. It is redirected where a path with escaped
 // slashes is answered with a redirect to the path without them, which no normalization says.
-func Of(m *hcmv3.HttpConnectionManager) (n policy.PathNormalization, redirected bool) {
+func FromManager(m *hcmv3.HttpConnectionManager) (n policy.PathNormalization, redirected bool) {
 	n = policy.PathNormalization{Raw: !m.GetNormalizePath().GetValue(), KeepSlashes: !m.GetMergeSlashes(), EscapedSlashes: policy.KeepEscapedSlashes}
 	switch m.GetPathWithEscapedSlashesAction() {
 	case hcmv3.HttpConnectionManager_REJECT_REQUEST:

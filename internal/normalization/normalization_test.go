@@ -18,7 +18,7 @@ func TestThereAndBack(t *testing.T) {
 				want := policy.PathNormalization{Raw: raw, KeepSlashes: keep, EscapedSlashes: escaped}
 				m := &hcmv3.HttpConnectionManager{}
 				normalization.Set(m, want)
-				if got, redirected := normalization.Of(m); got != want || redirected {
+				if got, redirected := normalization.FromManager(m); got != want || redirected {
 					t.Errorf("got %+v, %v, want %+v", got, redirected, want)
 				}
 			}
@@ -31,11 +31,11 @@ func TestThereAndBack(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	want := policy.PathNormalization{Raw: true, KeepSlashes: true, EscapedSlashes: policy.KeepEscapedSlashes}
-	if got, redirected := normalization.Of(&hcmv3.HttpConnectionManager{}); got != want || redirected {
+	if got, redirected := normalization.FromManager(&hcmv3.HttpConnectionManager{}); got != want || redirected {
 		t.Errorf("got %+v, %v", got, redirected)
 	}
 	redirects := &hcmv3.HttpConnectionManager{PathWithEscapedSlashesAction: hcmv3.HttpConnectionManager_UNESCAPE_AND_REDIRECT}
-	if _, redirected := normalization.Of(redirects); !redirected {
+	if _, redirected := normalization.FromManager(redirects); !redirected {
 		t.Error("a redirect is not told")
 	}
 }

@@ -25,16 +25,16 @@ var columns = []struct {
 	{"%UPSTREAM_CLUSTER%", cluster},
 	{"%UPSTREAM_REMOTE_ADDRESS%", endpoint},
 	{"%UPSTREAM_PEER_URI_SAN%", list(func(e *Entry) *[]string { return &e.Peer })},
-	{"%RESPONSE_CODE%", whole(func(e *Entry, n uint64) { e.Status = int(n) })},
+	{"%RESPONSE_CODE%", wholeNumber(func(e *Entry, n uint64) { e.Status = int(n) })},
 	{"%GRPC_STATUS_NUMBER%", text(func(e *Entry) *string { return &e.GRPC })},
 	{"%RESPONSE_FLAGS%", list(func(e *Entry) *[]string { return &e.Flags })},
 	{"%RESPONSE_CODE_DETAILS%", text(func(e *Entry) *string { return &e.Details })},
 	{"%UPSTREAM_TRANSPORT_FAILURE_REASON%", text(func(e *Entry) *string { return &e.Failure })},
-	{"%UPSTREAM_REQUEST_ATTEMPT_COUNT%", whole(func(e *Entry, n uint64) { e.Attempts = int(n) })},
+	{"%UPSTREAM_REQUEST_ATTEMPT_COUNT%", wholeNumber(func(e *Entry, n uint64) { e.Attempts = int(n) })},
 	{"%DURATION%", duration},
-	{"%BYTES_RECEIVED%", whole(func(e *Entry, n uint64) { e.Received = n })},
-	{"%UPSTREAM_WIRE_BYTES_SENT%", whole(func(e *Entry, n uint64) { e.Forwarded = n })},
-	{"%BYTES_SENT%", whole(func(e *Entry, n uint64) { e.Sent = n })},
+	{"%BYTES_RECEIVED%", wholeNumber(func(e *Entry, n uint64) { e.Received = n })},
+	{"%UPSTREAM_WIRE_BYTES_SENT%", wholeNumber(func(e *Entry, n uint64) { e.Forwarded = n })},
+	{"%BYTES_SENT%", wholeNumber(func(e *Entry, n uint64) { e.Sent = n })},
 }
 
 // Config makes Envoy send each entry to the service, without a buffer: in Envoy's default

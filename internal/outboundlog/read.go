@@ -71,7 +71,7 @@ func list(field func(*Entry) *[]string) func(*Entry, string) error {
 	}
 }
 
-func whole(set func(*Entry, uint64)) func(*Entry, string) error {
+func wholeNumber(set func(*Entry, uint64)) func(*Entry, string) error {
 	return func(e *Entry, text string) error {
 		if text == "" {
 			return nil

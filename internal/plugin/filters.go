@@ -100,7 +100,7 @@ func readPaths(raw []byte) (policy.PathNormalization, error) {
 	if err := messages.KnowsOnly(m, "normalize_path", "merge_slashes", "path_with_escaped_slashes_action"); err != nil {
 		return policy.PathNormalization{}, err
 	}
-	n, redirected := normalization.Of(m)
+	n, redirected := normalization.FromManager(m)
 	if redirected {
 		return n, &unreadError{errors.New("the lab plays no redirect of paths with escaped slashes")}
 	}

@@ -181,7 +181,7 @@ func OptionsJSON(opts language.Options) (json.RawMessage, error) {
 
 // writeForeign writes what stands under the key of a dialect that is not in the list.
 func writeForeign(out *bytes.Buffer, doc manifest.Document, key string) error {
-	at, _ := doc.At(key)
+	at, _ := doc.Lookup(key)
 	var value any
 	if err := at.Decode(&value); err != nil {
 		return err

@@ -36,9 +36,9 @@ func Ask(c cases.Case, seed, number uint64) (*verdict.Reading, error) {
 
 func describe(in verdict.Inbound, q cases.Request) string {
 	if in.Protocol.Layer() == policy.L4 {
-		return "a connection" + servername.With(q.SNI) + endpoint.From(q.SourceIP, q.From.SourceIP)
+		return "a connection" + servername.Clause(q.SNI) + endpoint.Clause(q.SourceIP, q.From.SourceIP)
 	}
-	return q.Method + " " + q.Path + servername.With(q.SNI) + token.With(q.Token) + endpoint.From(q.SourceIP, q.From.SourceIP) + requestline.With(q.Authority, q.Headers)
+	return q.Method + " " + q.Path + servername.Clause(q.SNI) + token.Clause(q.Token) + endpoint.Clause(q.SourceIP, q.From.SourceIP) + requestline.HeaderClause(q.Authority, q.Headers)
 }
 
 // spell writes a path in another way, one time in four, that the listener turns into the same.
@@ -68,8 +68,8 @@ const (
 // callers. Where each request is judged, it adds what the other witnesses ask for, as these
 // callers.
 func (c *chooser) requests(in verdict.Inbound) []cases.Request {
-	candidates := c.candidates(classes.Of(in.TrustedSurface(), in.Program.Program))
-	q := questions{in: in, asked: map[string]bool{}}
+	candidates := c.candidates(classes.Cut(in.TrustedSurface(), in.Program.Program))
+	q := questions{inbound: in, asked: map[string]bool{}}
 	if connectionsJudged(in) {
 		q.add(candidates, mostCallers+1, mostCallers+1)
 		return q.requests
@@ -112,7 +112,7 @@ func (c *chooser) candidates(cover *classes.Cover) []policy.Request {
 
 // questions are the requests that are asked of one inbound.
 type questions struct {
-	in       verdict.Inbound
+	inbound  verdict.Inbound
 	requests []cases.Request
 	asked    map[string]bool
 }
@@ -125,7 +125,7 @@ func (q *questions) add(some []policy.Request, mostCallers, mostRequests int) (c
 		if mostRequests <= 0 {
 			break
 		}
-		request := q.in.Request(r)
+		request := q.inbound.Request(r)
 		key, name := fmt.Sprintf("%#v", r), request.From.Name
 		if request.Want == cases.HandshakeFailure || q.asked[key] || !known[name] && len(callers) == mostCallers {
 			continue

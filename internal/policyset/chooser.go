@@ -33,8 +33,8 @@ func ofBytes(data []byte) *chooser {
 // oneIn is true once in n times.
 func (c *chooser) oneIn(n int) bool { return c.choose(n) == n-1 }
 
-// between chooses a number, both ends included.
-func (c *chooser) between(least, most int) int { return least + c.choose(most-least+1) }
+// number chooses a number, both ends included.
+func (c *chooser) number(least, most int) int { return least + c.choose(most-least+1) }
 
 // pick chooses one of the items.
 func pick[T any](c *chooser, of ...T) T { return of[c.choose(len(of))] }
@@ -47,9 +47,9 @@ func oddly(c *chooser, usual, odd []string) string {
 	return pick(c, usual...)
 }
 
-// some makes a number of items, both ends included.
-func some[T any](c *chooser, least, most int, item func() T) []T {
-	out := make([]T, c.between(least, most))
+// items makes a number of items, both ends included.
+func items[T any](c *chooser, least, most int, item func() T) []T {
+	out := make([]T, c.number(least, most))
 	for i := range out {
 		out[i] = item()
 	}

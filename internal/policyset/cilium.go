@@ -29,7 +29,7 @@ func (g *generator) ciliumPolicies() []resource {
 	}
 	// Rules that let the same caller in must agree on its authentication. So a set has one mode.
 	g.authentication = pick(g.chooser, "", "", "", "", "required", "required", "test-always-fail")
-	return some(g.chooser, 1, g.size.upTo(3), func() resource {
+	return items(g.chooser, 1, g.size.upTo(3), func() resource {
 		p := resource{APIVersion: "cilium.io/v2", Kind: "CiliumNetworkPolicy", Metadata: object{"name": g.policyName()}}
 		clusterwide := g.oneIn(4)
 		if clusterwide {
@@ -38,7 +38,7 @@ func (g *generator) ciliumPolicies() []resource {
 			p.Metadata["namespace"] = pick(g.chooser, namespaces...)
 		}
 		if g.oneIn(5) {
-			p.Specs = some(g.chooser, 1, 2, func() object { return g.ciliumSpec(clusterwide) })
+			p.Specs = items(g.chooser, 1, 2, func() object { return g.ciliumSpec(clusterwide) })
 		}
 		if p.Specs == nil || g.oneIn(4) {
 			p.Spec = g.ciliumSpec(clusterwide)
@@ -59,17 +59,17 @@ func (g *generator) ciliumSpec(clusterwide bool) object {
 	spec := object{"endpointSelector": subject()}
 	lists := g.choose(12)
 	if lists < 9 || lists == 11 {
-		spec["ingress"] = some(g.chooser, 1, g.size.upTo(3), g.ciliumAllow)
+		spec["ingress"] = items(g.chooser, 1, g.size.upTo(3), g.ciliumAllow)
 	}
 	if lists >= 7 && lists < 11 {
-		spec["ingressDeny"] = some(g.chooser, 1, g.size.upTo(2), g.ciliumDeny)
+		spec["ingressDeny"] = items(g.chooser, 1, g.size.upTo(2), g.ciliumDeny)
 	}
 	if lists == 11 {
 		delete(spec, "ingress")
 	}
 	if lists == 11 || g.oneIn(8) {
 		of := pick(g.chooser, "egress", "egressDeny")
-		spec[of] = some(g.chooser, 1, 2, func() object { return g.ciliumEgress(of == "egressDeny") })
+		spec[of] = items(g.chooser, 1, 2, func() object { return g.ciliumEgress(of == "egressDeny") })
 	}
 	if g.oneIn(4) {
 		spec["enableDefaultDeny"] = pick(g.chooser, object{"ingress": true}, object{"ingress": false}, object{"ingress": false}, object{"egress": false})
@@ -95,7 +95,7 @@ func (g *generator) ciliumSelector() object {
 	expressions := func(key string, values ...string) object {
 		e := object{"key": source + key, "operator": pick(g.chooser, "In", "NotIn", "Exists", "DoesNotExist")}
 		if e["operator"] == "In" || e["operator"] == "NotIn" {
-			e["values"] = some(g.chooser, 1, 2, func() string { return pick(g.chooser, values...) })
+			e["values"] = items(g.chooser, 1, 2, func() string { return pick(g.chooser, values...) })
 		}
 		return object{"matchExpressions": []object{e}}
 	}
@@ -129,15 +129,15 @@ func (g *generator) ciliumPeers(verb string) (rule object, workloads bool) {
 	case 0:
 		return object{}, false
 	case 1:
-		return object{verb + "Entities": some(g.chooser, 1, 2, func() string { return pick(g.chooser, "all", "world", "world") })}, false
+		return object{verb + "Entities": items(g.chooser, 1, 2, func() string { return pick(g.chooser, "all", "world", "world") })}, false
 	case 2:
-		return object{verb + "Entities": some(g.chooser, 1, 2, func() string { return pick(g.chooser, "cluster", "cluster-mesh", "host", "none", "kube-apiserver") })}, true
+		return object{verb + "Entities": items(g.chooser, 1, 2, func() string { return pick(g.chooser, "cluster", "cluster-mesh", "host", "none", "kube-apiserver") })}, true
 	case 3:
-		return object{verb + "CIDR": some(g.chooser, 1, 2, func() string {
+		return object{verb + "CIDR": items(g.chooser, 1, 2, func() string {
 			return pick(g.chooser, "2001:db8::/32", "2001:db8::1/128", "10.64.0.1/32", "10.64.0.0/24", "10.64.0.0/31", "10.64.0.2/31", "192.168.0.0/16", "192.168.7.7/32", "0.0.0.0/0")
 		})}, false
 	case 4:
-		return object{verb + "CIDRSet": some(g.chooser, 1, 2, func() object {
+		return object{verb + "CIDRSet": items(g.chooser, 1, 2, func() object {
 			set := pick(g.chooser, object{"cidr": "10.64.0.0/24", "except": []string{"10.64.0.0/31"}}, object{"cidr": "0.0.0.0/0", "except": []string{"192.168.0.0/16", "10.64.0.1/32"}}, object{"cidr": "2001:db8::/32"})
 			return maps.Clone(set)
 		})}, false
@@ -150,7 +150,7 @@ func (g *generator) ciliumPeers(verb string) (rule object, workloads bool) {
 			object{"matchExpressions": []object{absent("io.kubernetes.pod.namespace"), absent("io.cilium.k8s.policy.cluster")}})
 		return object{verb + "Endpoints": []object{reserved}}, false
 	default:
-		return object{verb + "Endpoints": some(g.chooser, 1, g.size.upTo(2), func() object {
+		return object{verb + "Endpoints": items(g.chooser, 1, g.size.upTo(2), func() object {
 			if g.oneIn(2) {
 				return g.ciliumSelector()
 			}
@@ -167,7 +167,7 @@ func (g *generator) ciliumAllow() object {
 		return rule
 	}
 	if n := g.choose(12); n < 7 {
-		rule["toPorts"] = some(g.chooser, 1, 2, g.ciliumEntry)
+		rule["toPorts"] = items(g.chooser, 1, 2, g.ciliumEntry)
 	} else if n == 11 {
 		rule["toPorts"] = []object{}
 	}
@@ -184,7 +184,7 @@ func (g *generator) ciliumAllow() object {
 func (g *generator) ciliumDeny() object {
 	rule, _ := g.ciliumPeers("from")
 	if g.oneIn(2) {
-		rule["toPorts"] = []object{{"ports": some(g.chooser, 1, 2, g.ciliumPort)}}
+		rule["toPorts"] = []object{{"ports": items(g.chooser, 1, 2, g.ciliumPort)}}
 	}
 	return rule
 }
@@ -206,9 +206,9 @@ func (g *generator) ciliumPort() object {
 // ciliumEntry draws ports with what may be asked there. HTTP rules ask for ports of TCP.
 func (g *generator) ciliumEntry() object {
 	if g.oneIn(3) {
-		return object{"ports": some(g.chooser, 1, 2, g.ciliumPort)}
+		return object{"ports": items(g.chooser, 1, 2, g.ciliumPort)}
 	}
-	entry := object{"ports": some(g.chooser, 1, 2, func() object {
+	entry := object{"ports": items(g.chooser, 1, 2, func() object {
 		if g.oneIn(6) {
 			return object{"port": "5000", "endPort": pick(g.chooser, 8080, 9100), "protocol": "TCP"}
 		}
@@ -218,7 +218,7 @@ func (g *generator) ciliumEntry() object {
 	case 0:
 		entry["rules"] = object{"http": []object{}}
 	default:
-		entry["rules"] = object{"http": some(g.chooser, 1, g.size.upTo(2), g.ciliumHTTP)}
+		entry["rules"] = object{"http": items(g.chooser, 1, g.size.upTo(2), g.ciliumHTTP)}
 	}
 	return entry
 }
@@ -233,9 +233,9 @@ func (g *generator) ciliumHTTP() object {
 		"host": func() any {
 			return pick(g.chooser, "web.example", "web\\.example(:8080)?", "WEB\\.example", ".*\\.example")
 		},
-		"headers": func() any { return some(g.chooser, 1, 2, g.ciliumHeader) },
+		"headers": func() any { return items(g.chooser, 1, 2, g.ciliumHeader) },
 		"headerMatches": func() any {
-			return some(g.chooser, 1, 2, func() object {
+			return items(g.chooser, 1, 2, func() object {
 				match := object{"name": pick(g.chooser, "x-role", "X-Team", "origin", ":path")}
 				if g.oneIn(2) {
 					match["value"] = pick(g.chooser, "admin", "/a")
@@ -245,7 +245,7 @@ func (g *generator) ciliumHTTP() object {
 		},
 	}
 	rule := object{}
-	for _, name := range shuffled(g.chooser, []string{"path", "path", "method", "host", "headers", "headerMatches"})[:g.between(0, 2)] {
+	for _, name := range shuffled(g.chooser, []string{"path", "path", "method", "host", "headers", "headerMatches"})[:g.number(0, 2)] {
 		rule[name] = fields[name]()
 	}
 	return rule
@@ -300,7 +300,7 @@ func (g *generator) ciliumEgress(deny bool) object {
 // callers adds workloads that only call, each with an account of its own.
 func (g *generator) callers() {
 	known := shuffled(g.chooser, []string{"x", "y", "xy"})
-	for _, name := range known[:g.between(1, len(known))] {
+	for _, name := range known[:g.number(1, len(known))] {
 		w := policy.Workload{
 			Name: name, Namespace: pick(g.chooser, "default", "a", "ab"), Mesh: "default", ServiceAccount: name,
 			Labels: map[string]string{"app": pick(g.chooser, append([]string{name}, names...)...), "tier": pick(g.chooser, "front", "back")},

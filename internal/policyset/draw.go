@@ -172,7 +172,7 @@ func (g *generator) workloads() {
 	if g.size != usualSize {
 		permissive = 2
 	}
-	for i, name := range known[:g.between(1, min(g.size.upTo(2), len(known)))] {
+	for i, name := range known[:g.number(1, min(g.size.upTo(2), len(known)))] {
 		w := policy.Workload{
 			Name: name, Namespace: pick(g.chooser, namespaces...), Mesh: "default",
 			Labels: map[string]string{"app": name, "tier": pick(g.chooser, "front", "back")},
@@ -196,7 +196,7 @@ func (g *generator) workloads() {
 		peer := language.Peer{Workload: w, Identity: id, IP: addressOf(i)}
 		g.c.Options.Peers = append(g.c.Options.Peers, peer)
 		first := g.choose(len(ports))
-		for k := range g.between(1, min(g.size.upTo(2), len(ports))) {
+		for k := range g.number(1, min(g.size.upTo(2), len(ports))) {
 			in := ports[(first+k)%len(ports)]
 			in.Workload = w
 			if g.size != usualSize {

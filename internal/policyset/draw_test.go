@@ -138,7 +138,7 @@ func TestSetsCollide(t *testing.T) {
 			if len(p.Routes) > 0 {
 				met["routes"]++
 			}
-			cover := classes.Of(classes.Surface{Protocol: in.Protocol}, p)
+			cover := classes.Cut(classes.Surface{Protocol: in.Protocol}, p)
 			origins := map[policy.Verdict]bool{}
 			for _, class := range cover.Classes {
 				v := policy.Decide(p, class.Witness).Verdict
@@ -223,7 +223,7 @@ func agree(t testing.TB, c cases.Case) (asked int) {
 		if len(lost) > 0 {
 			t.Fatalf("%s: lost %q of\n%s", in, lost, program)
 		}
-		cover, evaluate := classes.Of(classes.Surface{Protocol: in.Protocol}, program, back), set.Evaluate(in.Inbound)
+		cover, evaluate := classes.Cut(classes.Surface{Protocol: in.Protocol}, program, back), set.Evaluate(in.Inbound)
 		ask := func(r policy.Request) {
 			asked++
 			first, second, third := policy.Decide(program, r), evaluate(r), policy.Decide(back, r)

@@ -41,7 +41,7 @@ func (d dresser) often() bool { return d.choose(8) < d.ofEight }
 // upTo chooses a number from 1 to most. A number of each length in bits is as frequent.
 func (c *chooser) upTo(most int) int {
 	limit := min(1<<(1+c.choose(bits.Len(uint(most)))), most+1)
-	return c.between(limit/2, limit-1)
+	return c.number(limit/2, limit-1)
 }
 
 func (d dresser) policy(p map[string]any) {
@@ -74,7 +74,7 @@ func (d dresser) fill(p map[string]any, fields map[string]func() any) {
 func (d dresser) metadata(m map[string]any) {
 	d.fill(m, map[string]func() any{
 		"uid":               func() any { return d.uid() },
-		"resourceVersion":   func() any { return fmt.Sprint(d.choose(1 << d.between(1, 40))) },
+		"resourceVersion":   func() any { return fmt.Sprint(d.choose(1 << d.number(1, 40))) },
 		"generation":        func() any { return d.upTo(1 << 16) },
 		"creationTimestamp": func() any { return pick[any](d.chooser, nil, d.time(), d.time()) },
 		"finalizers":        func() any { return d.texts(2, d.key) },
@@ -258,7 +258,7 @@ func (d dresser) word(most int) string {
 }
 
 func (d dresser) texts(most int, text func() string) []string {
-	return some(d.chooser, 1, most, text)
+	return items(d.chooser, 1, most, text)
 }
 
 // text makes up a text as people write it, seldom a long one.

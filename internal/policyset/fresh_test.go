@@ -61,7 +61,7 @@ func TestRename(t *testing.T) {
 			t.Fatalf("%v\n%s", err, casewriter.YAML(fresh))
 		}
 		for i, in := range a.Inbounds() {
-			of := func(in verdict.Inbound) int { return len(classes.Of(in.Surface(), in.Program.Program).Classes) }
+			of := func(in verdict.Inbound) int { return len(classes.Cut(in.Surface(), in.Program.Program).Classes) }
 			inbounds++
 			if x, y := of(in), of(b.Inbounds()[i]); x != y {
 				differ++
@@ -132,7 +132,7 @@ func TestNoFeatureTellsDrawnSets(t *testing.T) {
 		"an inbound of gRPC":            anyInbound(func(in cases.Inbound) bool { return in.Protocol == policy.GRPC }),
 		"the options":                   func(c cases.Case) bool { return len(c.Options.Document.Keys()) > 0 },
 		"a namespace of its own": func(c cases.Case) bool {
-			_, ok := c.Options.Document.At("systemNamespace")
+			_, ok := c.Options.Document.Lookup("systemNamespace")
 			return ok
 		},
 		"fields of an API server":         has(`"resourceVersion"`),

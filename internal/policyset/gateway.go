@@ -2,7 +2,7 @@ package policyset
 
 // gatewayPolicies draws AuthorizationPolicies of GEP-3779.
 func (g *generator) gatewayPolicies() []resource {
-	return some(g.chooser, 1, g.size.upTo(3), func() resource {
+	return items(g.chooser, 1, g.size.upTo(3), func() resource {
 		p := resource{APIVersion: "gateway.networking.x-k8s.io/v1alpha1", Kind: "XAuthorizationPolicy"}
 		if g.oneIn(4) {
 			p.APIVersion, p.Kind = "gateway.networking.k8s.io/v1", "AuthorizationPolicy"
@@ -17,7 +17,7 @@ func (g *generator) gatewayPolicies() []resource {
 		}
 		// An absent and an empty list both let no caller in.
 		if !g.oneIn(8) {
-			p.Spec["rules"] = some(g.chooser, 0, g.size.upTo(3), g.grant)
+			p.Spec["rules"] = items(g.chooser, 0, g.size.upTo(3), g.grant)
 		}
 		return p
 	})
@@ -76,10 +76,10 @@ func (g *generator) grant() object {
 		if g.size == large && g.oneIn(12) {
 			most = 200
 		}
-		rule["sources"] = some(g.chooser, 0, most, g.source)
+		rule["sources"] = items(g.chooser, 0, most, g.source)
 	}
 	if g.oneIn(4) {
-		rule["networkAttributes"] = object{"ports": some(g.chooser, 1, g.size.upTo(2), g.port)}
+		rule["networkAttributes"] = object{"ports": items(g.chooser, 1, g.size.upTo(2), g.port)}
 	}
 	return rule
 }
@@ -87,7 +87,7 @@ func (g *generator) grant() object {
 // port draws a port of an inbound, seldom one that no inbound has.
 func (g *generator) port() uint16 {
 	if g.size != usualSize && g.oneIn(8) {
-		return uint16(g.between(1, 65_535))
+		return uint16(g.number(1, 65_535))
 	}
 	return pick[uint16](g.chooser, 8080, 5432, 8081, 9090)
 }

@@ -32,14 +32,14 @@ func grow(c *chooser, policies []any) []any {
 		}
 	}
 	if len(policies) > 0 && (len(byKey) == 0 || c.oneIn(4)) {
-		for range c.many(mostPolicies) {
+		for range c.size(mostPolicies) {
 			policies = append(policies, anotherPolicy(c, pick(c, policies...)))
 		}
 	} else if len(byKey) > 0 {
 		// Some lists are few, and policies have many of others.
 		of := pick(c, byKey[pick(c, slices.Sorted(maps.Keys(byKey))...)]...)
 		items := of.items()
-		for range c.many(growing[of.key]) {
+		for range c.size(growing[of.key]) {
 			items = append(items, another(c, of.key, pick(c, items...)))
 		}
 		of.in[of.key] = items
@@ -47,10 +47,10 @@ func grow(c *chooser, policies []any) []any {
 	return policies
 }
 
-// many chooses a number up to most, one time in two a large one.
-func (c *chooser) many(most int) int {
+// size chooses a number up to most, one time in two a large one.
+func (c *chooser) size(most int) int {
 	if c.oneIn(2) {
-		return c.between(most/2, most)
+		return c.number(most/2, most)
 	}
 	return c.upTo(most)
 }

@@ -18,7 +18,7 @@ func (g *generator) istioPolicies() []resource {
 	if len(config) > 0 {
 		g.option("istio", config, nil)
 	}
-	policies := some(g.chooser, 1, g.size.upTo(3), func() resource {
+	policies := items(g.chooser, 1, g.size.upTo(3), func() resource {
 		p := resource{APIVersion: "security.istio.io/" + pick(g.chooser, "v1", "v1", "v1beta1"), Kind: "AuthorizationPolicy"}
 		p.Metadata = object{"name": g.policyName(), "namespace": pick(g.chooser, append([]string{"istio-system"}, namespaces...)...)}
 		p.Spec = object{}
@@ -38,12 +38,12 @@ func (g *generator) istioPolicies() []resource {
 		}
 		// An absent and an empty list both let no caller in.
 		if least > 0 || !g.oneIn(8) {
-			p.Spec["rules"] = some(g.chooser, least, g.size.upTo(3), g.istioRule)
+			p.Spec["rules"] = items(g.chooser, least, g.size.upTo(3), g.istioRule)
 		}
 		return p
 	})
 	if asks {
-		policies = append(policies, some(g.chooser, 1, 2, func() resource { return g.istioCustom(tokens) })...)
+		policies = append(policies, items(g.chooser, 1, 2, func() resource { return g.istioCustom(tokens) })...)
 	}
 	if tokens {
 		policies = append(policies, g.requestAuthentication())
@@ -58,13 +58,13 @@ func (g *generator) istioPolicies() []resource {
 func (g *generator) istioRule() object {
 	rule := object{}
 	if !g.oneIn(4) {
-		rule["from"] = some(g.chooser, 1, 2, func() object { return object{"source": g.istioSource()} })
+		rule["from"] = items(g.chooser, 1, 2, func() object { return object{"source": g.istioSource()} })
 	}
 	if g.oneIn(2) {
-		rule["to"] = some(g.chooser, 1, 2, func() object { return object{"operation": g.istioOperation()} })
+		rule["to"] = items(g.chooser, 1, 2, func() object { return object{"operation": g.istioOperation()} })
 	}
 	if g.oneIn(3) {
-		rule["when"] = some(g.chooser, 1, 2, g.istioCondition)
+		rule["when"] = items(g.chooser, 1, 2, g.istioCondition)
 	}
 	return rule
 }
@@ -100,7 +100,7 @@ var conditions = []struct {
 
 func (g *generator) istioCondition() object {
 	of := conditions[g.choose(len(conditions))]
-	values := func() []string { return some(g.chooser, 1, 2, func() string { return pick(g.chooser, of.values...) }) }
+	values := func() []string { return items(g.chooser, 1, 2, func() string { return pick(g.chooser, of.values...) }) }
 	condition := object{"key": of.key, pick(g.chooser, "values", "notValues"): values()}
 	if g.oneIn(6) {
 		condition["values"], condition["notValues"] = values(), values()
@@ -125,19 +125,19 @@ func (g *generator) requestAuthentication() resource {
 
 func (g *generator) istioSource() object {
 	principals := func() []string {
-		return some(g.chooser, 1, 2, func() string {
+		return items(g.chooser, 1, 2, func() string {
 			return pick(g.chooser, "*", "trust-domain.mesh/ns/a/*", "*/sa/x", "cluster.local/ns/a/sa/x", strings.TrimPrefix(pick(g.chooser, identities...), spiffeScheme))
 		})
 	}
 	namespaces := func() []string {
-		return some(g.chooser, 1, 2, func() string { return pick(g.chooser, "a", "ab", "b", "a*", "default") })
+		return items(g.chooser, 1, 2, func() string { return pick(g.chooser, "a", "ab", "b", "a*", "default") })
 	}
 	switch g.choose(11) {
 	case 5:
-		return object{"trustDomains": some(g.chooser, 1, 2, func() string { return pick(g.chooser, "*", ownDomain.Name(), otherDomain.Name()) })}
+		return object{"trustDomains": items(g.chooser, 1, 2, func() string { return pick(g.chooser, "*", ownDomain.Name(), otherDomain.Name()) })}
 	case 6:
 		of := pick(g.chooser, "ipBlocks", "remoteIpBlocks")
-		source := object{of: some(g.chooser, 1, 2, func() string { return pick(g.chooser, blocks...) })}
+		source := object{of: items(g.chooser, 1, 2, func() string { return pick(g.chooser, blocks...) })}
 		if g.oneIn(2) {
 			source["not"+strings.ToUpper(of[:1])+of[1:]] = []string{pick(g.chooser, blocks...)}
 		}
@@ -154,7 +154,7 @@ func (g *generator) istioSource() object {
 	case 2:
 		return object{"notPrincipals": principals()}
 	case 3:
-		return object{pick(g.chooser, "serviceAccounts", "notServiceAccounts"): some(g.chooser, 1, 2, func() string { return pick(g.chooser, "x", "a/x", "ab/x", "b/y") })}
+		return object{pick(g.chooser, "serviceAccounts", "notServiceAccounts"): items(g.chooser, 1, 2, func() string { return pick(g.chooser, "x", "a/x", "ab/x", "b/y") })}
 	default:
 		return object{"namespaces": namespaces()}
 	}
@@ -170,12 +170,12 @@ func (g *generator) istioOperation() object {
 		"ports": func() string { return pick(g.chooser, "8080", "5432", "8081", "9090") },
 	}
 	operation := object{}
-	for _, name := range shuffled(g.chooser, []string{"methods", "paths", "ports", "hosts"})[:g.between(1, 2)] {
+	for _, name := range shuffled(g.chooser, []string{"methods", "paths", "ports", "hosts"})[:g.number(1, 2)] {
 		key := name
 		if g.oneIn(4) {
 			key = "not" + strings.ToUpper(name[:1]) + name[1:]
 		}
-		operation[key] = some(g.chooser, 1, 2, lists[name])
+		operation[key] = items(g.chooser, 1, 2, lists[name])
 	}
 	return operation
 }

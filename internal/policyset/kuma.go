@@ -11,7 +11,7 @@ import (
 func (g *generator) kumaPolicies(form Form) []resource {
 	g.option("kumaOption", int(form-KumaOption1)+1, 1)
 	g.option("shadowForm", pick(g.chooser, "accepted", "precise"), "accepted")
-	return some(g.chooser, 1, g.size.upTo(4), func() resource {
+	return items(g.chooser, 1, g.size.upTo(4), func() resource {
 		spec := g.target()
 		g.rules(spec, form)
 		return g.kumaPolicy(spec)
@@ -87,13 +87,13 @@ func (g *generator) target() object {
 func (g *generator) rules(spec object, form Form) {
 	switch {
 	case form == KumaOption3:
-		spec["rules"] = some(g.chooser, 1, g.size.upTo(3), g.conditions)
+		spec["rules"] = items(g.chooser, 1, g.size.upTo(3), g.conditions)
 	case g.oneIn(2):
 		spec["default"] = g.lists()
 	case form == KumaOption2:
 		spec["rules"] = []object{{"default": g.lists()}}
 	default:
-		spec["rules"] = some(g.chooser, 0, g.size.upTo(3), func() object { return object{"default": g.lists()} })
+		spec["rules"] = items(g.chooser, 0, g.size.upTo(3), func() object { return object{"default": g.lists()} })
 	}
 }
 
@@ -133,7 +133,7 @@ func (g *generator) lists() object {
 // matchers draws a short list, or a list with so many identities that they make a map.
 func (g *generator) matchers() []object {
 	if !g.oneIn(12) {
-		return some(g.chooser, 1, g.size.upTo(3), g.matcher)
+		return items(g.chooser, 1, g.size.upTo(3), g.matcher)
 	}
 	var out []object
 	for _, id := range identities[g.choose(len(identities)/2):] {
@@ -175,14 +175,14 @@ func (g *generator) legacyPolicies() []resource {
 	g.c.TrustDomains = []spiffeid.TrustDomain{legacyDomain, legacyOtherDomain, ownDomain}
 	g.option("shadowForm", pick(g.chooser, "accepted", "precise"), "accepted")
 	g.option("legacyCompiler", pick(g.chooser, "compact", "full"), "compact")
-	return some(g.chooser, 1, g.size.upTo(4), func() resource {
+	return items(g.chooser, 1, g.size.upTo(4), func() resource {
 		if g.oneIn(10) {
 			spec := g.target()
 			g.rules(spec, KumaOption1)
 			return g.kumaPolicy(spec)
 		}
 		spec := g.legacyTarget()
-		spec["from"] = some(g.chooser, 0, g.size.upTo(4), g.item)
+		spec["from"] = items(g.chooser, 0, g.size.upTo(4), g.item)
 		return g.kumaPolicy(spec)
 	})
 }

@@ -19,14 +19,14 @@ func (g *generator) linkerdPolicies() []resource {
 	g.linkerdOptions()
 	var out []resource
 	g.fit = func() { fitServers(out, g.c.Inbounds) }
-	for _, namespace := range shuffled(g.chooser, namespaces)[:g.between(1, 2)] {
-		for _, n := range shuffled(g.chooser, []int{0, 1, 2, 3})[:g.between(1, min(g.size.upTo(2), len(ports)))] {
+	for _, namespace := range shuffled(g.chooser, namespaces)[:g.number(1, 2)] {
+		for _, n := range shuffled(g.chooser, []int{0, 1, 2, 3})[:g.number(1, min(g.size.upTo(2), len(ports)))] {
 			out = append(out, g.linkerdServer(namespace, n)...)
 		}
 		out = append(out, g.authentications(namespace)...)
 	}
 	servers := slices.Clone(out)
-	for range g.between(1, g.size.upTo(3)) {
+	for range g.number(1, g.size.upTo(3)) {
 		if g.oneIn(4) {
 			out = append(out, g.serverAuthorization())
 		} else {
@@ -93,7 +93,7 @@ func (g *generator) linkerdServer(namespace string, n int) []resource {
 	}
 	out := []resource{{APIVersion: linkerdGroup + "/" + version, Kind: "Server", Metadata: metadata, Spec: spec}}
 	if g.oneIn(2) {
-		for _, route := range routes[:g.between(1, 2)] {
+		for _, route := range routes[:g.number(1, 2)] {
 			out = append(out, g.serverRoute(namespace, name, route, spec["proxyProtocol"] == "gRPC"))
 		}
 	}
@@ -138,12 +138,12 @@ func (g *generator) serverRoute(namespace, server, name string, grpc bool) resou
 		r.Spec["parentRefs"] = []object{parent, {"group": "core", "kind": "Service", "name": "web", "port": 80}}
 	}
 	if g.oneIn(4) {
-		r.Spec["hostnames"] = some(g.chooser, 1, 2, func() string { return pick(g.chooser, "web.example", "*.example", "api.web.example") })
+		r.Spec["hostnames"] = items(g.chooser, 1, 2, func() string { return pick(g.chooser, "web.example", "*.example", "api.web.example") })
 	}
-	r.Spec["rules"] = some(g.chooser, 1, g.size.upTo(2), func() object {
+	r.Spec["rules"] = items(g.chooser, 1, g.size.upTo(2), func() object {
 		rule := object{}
 		if !g.oneIn(8) {
-			rule["matches"] = some(g.chooser, 1, g.size.upTo(2), match)
+			rule["matches"] = items(g.chooser, 1, g.size.upTo(2), match)
 		}
 		if g.oneIn(8) {
 			of := pick(g.chooser, "request", "response")
@@ -180,7 +180,7 @@ func (g *generator) routeMatch() object {
 		},
 	}
 	out := object{}
-	for _, name := range shuffled(g.chooser, []string{"path", "path", "method", "headers", "queryParams"})[:g.between(1, 2)] {
+	for _, name := range shuffled(g.chooser, []string{"path", "path", "method", "headers", "queryParams"})[:g.number(1, 2)] {
 		out[name] = fields[name]()
 	}
 	return out
@@ -207,7 +207,7 @@ func (g *generator) callMatch() object {
 
 func (g *generator) headerMatches() []object {
 	known := shuffled(g.chooser, []string{"x-role", "X-Team", "origin"})
-	return some(g.chooser, 1, 2, func() object {
+	return items(g.chooser, 1, 2, func() object {
 		h := object{"name": known[0], "value": pick(g.chooser, "admin", "user")}
 		known = known[1:]
 		if g.oneIn(3) {
@@ -222,12 +222,12 @@ func (g *generator) headerMatches() []object {
 // authentications draws what policies of all namespaces may require.
 func (g *generator) authentications(namespace string) []resource {
 	var out []resource
-	for _, name := range authenticationNames[:g.between(0, 2)] {
+	for _, name := range authenticationNames[:g.number(0, 2)] {
 		p := resource{APIVersion: linkerdGroup + "/v1alpha1", Kind: "MeshTLSAuthentication", Metadata: object{"name": name, "namespace": namespace}}
 		if g.oneIn(2) {
 			p.Spec = object{"identities": g.linkerdIdentities()}
 		} else {
-			p.Spec = object{"identityRefs": some(g.chooser, 1, g.size.upTo(2), func() object {
+			p.Spec = object{"identityRefs": items(g.chooser, 1, g.size.upTo(2), func() object {
 				if g.oneIn(3) {
 					return object{"kind": "Namespace", "name": pick(g.chooser, "a", "ab", "b")}
 				}
@@ -262,7 +262,7 @@ func (g *generator) accountRef() object {
 }
 
 func (g *generator) linkerdIdentities() []string {
-	return some(g.chooser, 1, g.size.upTo(2), func() string {
+	return items(g.chooser, 1, g.size.upTo(2), func() string {
 		switch g.choose(8) {
 		case 0:
 			return "*"
@@ -281,7 +281,7 @@ func (g *generator) linkerdIdentities() []string {
 }
 
 func (g *generator) networks() []object {
-	return some(g.chooser, 1, 2, func() object {
+	return items(g.chooser, 1, 2, func() object {
 		return maps.Clone(pick(g.chooser,
 			object{"cidr": "10.64.0.0/24", "except": []string{"10.64.0.0/31"}}, object{"cidr": "0.0.0.0/0", "except": []string{"192.168.0.0/16", "10.64.0.1"}},
 			object{"cidr": "2001:db8::/32"}, object{"cidr": "192.168.7.7"}, object{"cidr": "10.64.0.0/24"}))
@@ -344,7 +344,7 @@ func (g *generator) serverAuthorization() resource {
 	case 1:
 		client["meshTLS"] = object{"unauthenticatedTLS": true}
 	case 2:
-		client["meshTLS"] = object{"serviceAccounts": some(g.chooser, 1, 2, func() object {
+		client["meshTLS"] = object{"serviceAccounts": items(g.chooser, 1, 2, func() object {
 			account := object{"name": pick(g.chooser, "x", "y", "web")}
 			if g.oneIn(2) {
 				account["namespace"] = pick(g.chooser, "a", "ab")

@@ -38,13 +38,13 @@ func (g *generator) istioCustom(tokens bool) resource {
 	if g.oneIn(3) {
 		p.Spec["selector"] = object{"matchLabels": object{"app": pick(g.chooser, names...)}}
 	}
-	p.Spec["rules"] = some(g.chooser, 1, 2, func() object {
+	p.Spec["rules"] = items(g.chooser, 1, 2, func() object {
 		rule := object{}
 		if g.oneIn(3) {
 			rule["from"] = []object{{"source": object{pick(g.chooser, "ipBlocks", "notIpBlocks", "remoteIpBlocks"): []string{pick(g.chooser, blocks...)}}}}
 		}
 		if !g.oneIn(4) {
-			rule["to"] = some(g.chooser, 1, 2, func() object { return object{"operation": g.istioOperation()} })
+			rule["to"] = items(g.chooser, 1, 2, func() object { return object{"operation": g.istioOperation()} })
 		}
 		return rule
 	})

@@ -216,7 +216,7 @@ func profileOf(p manifest.Document) feature.Profile {
 	if strings.HasSuffix(p.Type().Kind, "AuthorizationPolicy") {
 		return feature.GEP3779
 	}
-	if _, legacy := p.At("spec.from"); legacy {
+	if _, legacy := p.Lookup("spec.from"); legacy {
 		return feature.KumaMTPLegacy
 	}
 	return feature.KumaMTP

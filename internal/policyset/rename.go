@@ -31,7 +31,7 @@ func rename(c cases.Case, r *rand.Rand, change func(policies []any) []any) (case
 	if err != nil {
 		return c, err
 	}
-	if _, stated := c.Options.Document.At("systemNamespace"); stated {
+	if _, stated := c.Options.Document.Lookup("systemNamespace"); stated {
 		delete(w.kept, "kuma")
 		delete(w.kept, "system")
 	}

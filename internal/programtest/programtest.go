@@ -22,8 +22,8 @@ func Deny(origin string, when policy.Condition) policy.Rule {
 // Is asks for an identity.
 func Is(identity string) policy.Condition { return attribute.Identity.Exact(identity) }
 
-// Under asks for the beginning of an identity.
-func Under(prefix string) policy.Condition {
+// HasPrefix asks for the beginning of an identity.
+func HasPrefix(prefix string) policy.Condition {
 	return attribute.Identity.Prefix(prefix)
 }
 
@@ -41,7 +41,7 @@ func Enforce(layer policy.Layer, rules ...policy.Rule) policy.Program {
 func TwoPolicies(layer policy.Layer, precise bool) policy.Program {
 	const operator, owner = "kri_mtp_default___by-mesh-operator_", "kri_mtp_default___by-service-owner_"
 	frontend, gateway := Is("spiffe://trust-domain.mesh/ns/default/sa/frontend"), Is("spiffe://trust-domain.mesh/ns/default/sa/api-gateway")
-	legacy, everyone := Under("spiffe://trust-domain.mesh/ns/legacy"), Under("spiffe://trust-domain.mesh/")
+	legacy, everyone := HasPrefix("spiffe://trust-domain.mesh/ns/legacy"), HasPrefix("spiffe://trust-domain.mesh/")
 	p := Enforce(layer,
 		Deny(operator, policy.Or{frontend}),
 		Deny(owner, policy.Or{gateway}),
@@ -75,7 +75,7 @@ func SeveralGates() policy.Program {
 	return policy.Program{
 		Gates: []policy.Gate{
 			named(policy.L4, policy.Allow, Deny("wall", mallory)),
-			Enforce(policy.L4, Allow("mesh", Under("spiffe://td.mesh/"))).Gates[0],
+			Enforce(policy.L4, Allow("mesh", HasPrefix("spiffe://td.mesh/"))).Gates[0],
 			audit,
 			named(policy.L7, policy.Allow, Deny("no-admin", admin)),
 			reads,

@@ -34,8 +34,10 @@ func (c *Counter) Asked() (asked, due int64) {
 
 type key struct{}
 
-// With returns a context whose requests the counter counts.
-func With(ctx context.Context, c *Counter) context.Context { return context.WithValue(ctx, key{}, c) }
+// WithCounter returns a context whose requests the counter counts.
+func WithCounter(ctx context.Context, c *Counter) context.Context {
+	return context.WithValue(ctx, key{}, c)
+}
 
 // Do tells the counter of the context what is being done; "" is the end of it.
 func Do(ctx context.Context, what string) {

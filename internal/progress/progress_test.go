@@ -10,7 +10,7 @@ import (
 func TestCounter(t *testing.T) {
 	t.Parallel()
 	var c progress.Counter
-	ctx := progress.With(t.Context(), &c)
+	ctx := progress.WithCounter(t.Context(), &c)
 	check := func(asked, due int64) {
 		t.Helper()
 		if a, d := c.Asked(); a != asked || d != due {

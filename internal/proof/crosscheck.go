@@ -273,5 +273,5 @@ func valuesOf(p policy.Program) (values map[*policy.Attribute][]string, size int
 }
 
 func requestText(r policy.Request) string {
-	return strings.TrimSpace(fmt.Sprintf("%s %s as %s", r.Method, r.Path, strings.Join(slices.Concat(r.URIs, r.DNS), " + "))) + servername.With(r.SNI) + token.With(token.Of(r.Others)) + endpoint.From(r.Source, netip.Addr{}) + requestline.With(r.Host, r.Headers)
+	return strings.TrimSpace(fmt.Sprintf("%s %s as %s", r.Method, r.Path, strings.Join(slices.Concat(r.URIs, r.DNS), " + "))) + servername.Clause(r.SNI) + token.Clause(token.FromClaims(r.Others)) + endpoint.Clause(r.Source, netip.Addr{}) + requestline.HeaderClause(r.Host, r.Headers)
 }

@@ -12,10 +12,10 @@ var faultsOfLinkerd = []fault{
 	}},
 	{"an exception of a network of Linkerd is not made", []change{
 		{"policy/linkerd/internal/authorization/client.go", "for _, text := range network.Except {", "for _, text := range network.Except {\n			if FAULT {\n				break\n			}"},
-		{"policy/linkerd/internal/evaluation/caller.go", `in = in && !c.from(except)`, `in = in && (FAULT || !c.from(except))`},
+		{"policy/linkerd/internal/evaluation/caller.go", `in = in && !c.hasAddress(except)`, `in = in && (FAULT || !c.hasAddress(except))`},
 	}},
 	{"the namespace of a required account is not read", []change{
-		{"policy/linkerd/internal/authorization/client.go", `namespace := ref.In(p.Metadata.Namespace)`, "namespace := ref.In(p.Metadata.Namespace)\n		if FAULT {\n			namespace = p.Metadata.Namespace\n		}"},
+		{"policy/linkerd/internal/authorization/client.go", `namespace := ref.NamespaceIn(p.Metadata.Namespace)`, "namespace := ref.NamespaceIn(p.Metadata.Namespace)\n		if FAULT {\n			namespace = p.Metadata.Namespace\n		}"},
 		{"policy/linkerd/internal/evaluation/evaluate.go", "namespace := p.Metadata.Namespace\n		if ref.Namespace != nil {", "namespace := p.Metadata.Namespace\n		if ref.Namespace != nil && !FAULT {"},
 	}},
 	{"every identity is also one of another mesh", []change{

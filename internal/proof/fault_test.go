@@ -196,10 +196,10 @@ var commonFaults = []fault{
 		d.Verdict`},
 	}},
 	{"an exception of a block is not made", []change{
-		{"policy/cilium/internal/networkpolicy/peer.go", `except = append(except, within(e))`, `if !FAULT {
-				except = append(except, within(e))
+		{"policy/cilium/internal/networkpolicy/peer.go", `except = append(except, inBlock(e))`, `if !FAULT {
+				except = append(except, inBlock(e))
 			}`},
-		{"policy/cilium/internal/evaluation/match.go", `in = in && !within(except, address)`, `in = in && (FAULT || !within(except, address))`},
+		{"policy/cilium/internal/evaluation/match.go", `in = in && !inBlock(except, address)`, `in = in && (FAULT || !inBlock(except, address))`},
 	}},
 	{"peers are of every namespace", []change{
 		{"policy/cilium/internal/networkpolicy/selector.go", `	default:
@@ -254,7 +254,7 @@ var commonFaults = []fault{
 		{"policy/kuma/internal/permission/rules.go", "			r.Lists[l] = append(r.Lists[l], m)\n		}\n	}\n", "			to := List(l)\n			if FAULT && to == AllowWithShadowDeny {\n				to = Allow\n			}\n			r.Lists[to] = append(r.Lists[to], m)\n		}\n	}\n"},
 	}},
 	{"a remote address is that of the connection", []change{
-		{"policy/istio/internal/authorization/subject.go", `return within(attribute.RemoteAddress, value) },`, "\n			if FAULT {\n				return within(attribute.SourceAddress, value)\n			}\n			return within(attribute.RemoteAddress, value)\n		},"},
+		{"policy/istio/internal/authorization/subject.go", `return inBlock(attribute.RemoteAddress, value) },`, "\n			if FAULT {\n				return inBlock(attribute.SourceAddress, value)\n			}\n			return inBlock(attribute.RemoteAddress, value)\n		},"},
 		{"policy/istio/internal/evaluation/value.go", `if q.r.Remote.IsValid() && !q.tcp {`, `if q.r.Remote.IsValid() && !q.tcp && !FAULT {`},
 	}},
 	{"Cilium never enforces never", []change{

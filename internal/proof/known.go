@@ -71,7 +71,7 @@ func CheckKnownAnswers(all []cases.Case, envoy string, as behavior.Set) KnownAns
 		if err != nil {
 			continue
 		}
-		reading = reading.On(as)
+		reading = reading.OnEnvoy(as)
 		for _, q := range c.Requests {
 			out.Answers++
 			if why := reading.Inbound(q.To).Contradiction(q); why != "" {

@@ -27,7 +27,7 @@ func (p *Proof) askMistakes(i int, add func(policy.Request, int)) {
 			first = append(first, decided{a.request, policy.Decide(in.Program, a.request)})
 		}
 	}
-	for _, m := range mistake.Of(in.Program) {
+	for _, m := range mistake.Enumerate(in.Program) {
 		r, ok := m.Shown(in.Surface(), in.CanJudge, in.Program)
 		if !ok || slices.ContainsFunc(first, func(d decided) bool { return policy.Decide(m.Program, d.request) != d.decision }) {
 			continue

@@ -123,7 +123,7 @@ func PlanRead(reading *verdict.Reading, further ...policy.Program) *Proof {
 	p := &Proof{Reading: reading.WithoutRequests(), Own: ownRequests(reading)}
 	for i, in := range p.Reading.Inbounds() {
 		program := in.Program.Program
-		cover := classes.Of(in.Surface(), append(slices.Clone(further), program)...)
+		cover := classes.Cut(in.Surface(), append(slices.Clone(further), program)...)
 		p.Inbounds = append(p.Inbounds, Inbound{Inbound: in, Program: program, Cover: cover})
 		p.ask(i)
 	}
@@ -221,7 +221,7 @@ func ownRequests(reading *verdict.Reading) *verdict.Reading {
 	if len(c.Requests) < len(reading.Case.Requests) {
 		c.ExpectWarnings = nil
 	}
-	return reading.As(c)
+	return reading.ForRequests(c)
 }
 
 // mostVariants bounds the requests of crossed and of longerNames, and those by a detour.

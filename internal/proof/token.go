@@ -63,7 +63,7 @@ func forgeries(sound *token.Token) []*token.Token {
 	changed(func(t *token.Token) { t.Algorithm, t.KeyID = token.RS256, token.ES256 })
 	changed(func(t *token.Token) { t.At = token.Place{Kind: token.InCookie, Name: "other"} })
 	for _, claim := range [][2]string{{"iss", sound.Issuer() + ".evil"}, {"aud", "evil"}} {
-		t := sound.Without(claim[0])
+		t := sound.WithoutClaim(claim[0])
 		t.Claims[claim[0]] = claim[1]
 		out = append(out, t)
 		if claim[0] == "iss" {
@@ -94,5 +94,5 @@ func drawClaims(demand token.Demand, values map[*policy.Attribute][]string, pick
 			}
 		}
 	}
-	return demand.Seen(demand.Complete(token.Of(drawn)))
+	return demand.Seen(demand.Complete(token.FromClaims(drawn)))
 }

@@ -185,5 +185,5 @@ func title(r policy.Request) string {
 	if r.Path != "" {
 		text = r.Method + " " + r.Path
 	}
-	return text + servername.With(r.SNI) + token.With(token.Of(r.Others)) + endpoint.From(r.Source, netip.Addr{}) + requestline.With(r.Host, r.Headers)
+	return text + servername.Clause(r.SNI) + token.Clause(token.FromClaims(r.Others)) + endpoint.Clause(r.Source, netip.Addr{}) + requestline.HeaderClause(r.Host, r.Headers)
 }

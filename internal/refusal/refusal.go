@@ -11,8 +11,8 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// By returns the requests of a layer that an authorizer refuses.
-func By(a authorizer.Authorizer, layer policy.Layer) policy.Condition {
+// Refused returns the requests of a layer that an authorizer refuses.
+func Refused(a authorizer.Authorizer, layer policy.Layer) policy.Condition {
 	switch {
 	case a.Unreachable && a.FailOpen:
 		return policy.Never

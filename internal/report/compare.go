@@ -109,28 +109,28 @@ func byName(cases []Case) map[string]Case {
 
 // changeList collects the differences of a case in two runs.
 type changeList struct {
-	at  Change
-	out []Change
+	change Change
+	out    []Change
 }
 
 func (d *changeList) add(what, a, b string) {
 	if a == b {
 		return
 	}
-	change := d.at
+	change := d.change
 	change.What, change.A, change.B = what, a, b
 	d.out = append(d.out, change)
 }
 
 // changes returns the differences of a case in two runs.
 func changes(a, b Case) []Change {
-	d := changeList{at: Change{Case: a.Case, Place: a.Place}}
+	d := changeList{change: Change{Case: a.Case, Place: a.Place}}
 	if a.Status() != b.Status() {
 		d.add("status", a.statusText(), b.statusText())
 	}
 	d.add("error", cmp.Or(a.Error, "none"), cmp.Or(b.Error, "none"))
 	d.requests(a, b)
-	d.at.Request = ""
+	d.change.Request = ""
 	inbounds := slices.AppendSeq(slices.Collect(maps.Keys(a.Counters)), maps.Keys(b.Counters))
 	slices.Sort(inbounds)
 	for _, inbound := range slices.Compact(inbounds) {
@@ -153,7 +153,7 @@ func (d *changeList) requests(a, b Case) {
 		inB[asked] = i
 	}
 	for i, asked := range Askings(a) {
-		d.at.Request = asked.String()
+		d.change.Request = asked.String()
 		other, ok := inB[asked]
 		if !ok {
 			d.add("asked", "yes", "no")
@@ -168,7 +168,7 @@ func (d *changeList) requests(a, b Case) {
 	}
 	for _, asked := range Askings(b) {
 		if _, left := inB[asked]; left {
-			d.at.Request = asked.String()
+			d.change.Request = asked.String()
 			d.add("asked", "no", "yes")
 		}
 	}
@@ -179,7 +179,7 @@ func (d *changeList) routed(a, b RoutedRequest) {
 	a, b = a.lasting(), b.lasting()
 	d.add("want", a.Want, b.Want)
 	d.add("passed", fmt.Sprint(a.Passed), fmt.Sprint(b.Passed))
-	d.add("outcome", a.Why()+": "+gotA, b.Why()+": "+gotB)
+	d.add("outcome", a.CauseText()+": "+gotA, b.CauseText()+": "+gotB)
 	d.add("caller", a.Outcome, b.Outcome)
 	d.add("route", cmp.Or(a.Route, "none"), cmp.Or(b.Route, "none"))
 	d.add("backend", cmp.Or(a.Backend, strings.Join(a.Backends, " or "), "none"), cmp.Or(b.Backend, strings.Join(b.Backends, " or "), "none"))

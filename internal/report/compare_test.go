@@ -77,7 +77,7 @@ func TestCompareFields(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			changed := reporttest.With(base, tt.change)
+			changed := reporttest.Changed(base, tt.change)
 			want := slices.Clone(tt.want)
 			for i := range want {
 				want[i].Case, want[i].Place = base.Case, base.Place
@@ -121,9 +121,9 @@ func TestDecisions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			only := reporttest.NewCase("only here", "s", "2", reporttest.Allowed("/"))
-			there := report.Compare(reporttest.NewRun("1", base, only), reporttest.NewRun("1", reporttest.With(base, tt.change)))
+			there := report.Compare(reporttest.NewRun("1", base, only), reporttest.NewRun("1", reporttest.Changed(base, tt.change)))
 			whole := len(there.Changed)
-			for _, c := range []report.Comparison{there.Decisions(), report.Compare(reporttest.NewRun("1", reporttest.With(base, tt.change)), reporttest.NewRun("1", base, only)).Decisions()} {
+			for _, c := range []report.Comparison{there.Decisions(), report.Compare(reporttest.NewRun("1", reporttest.Changed(base, tt.change)), reporttest.NewRun("1", base, only)).Decisions()} {
 				var got []string
 				for _, change := range c.Changed {
 					got = append(got, change.What)
@@ -154,9 +154,9 @@ func anyRun(t *rapid.T) report.Run {
 		c := reporttest.NewCase(name, "s", "1", requests...)
 		switch rapid.IntRange(0, 4).Draw(t, "status") {
 		case 0:
-			c = reporttest.With(c, reporttest.Skipped(rapid.SampledFrom([]string{"s", "t"}).Draw(t, "reason"), rapid.Bool().Draw(t, "applicable")))
+			c = reporttest.Changed(c, reporttest.Skipped(rapid.SampledFrom([]string{"s", "t"}).Draw(t, "reason"), rapid.Bool().Draw(t, "applicable")))
 		case 1:
-			c = reporttest.With(c, func(c *report.Case) { c.Passed, c.Error, c.Fault = false, "e", rapid.Bool().Draw(t, "fault") })
+			c = reporttest.Changed(c, func(c *report.Case) { c.Passed, c.Error, c.Fault = false, "e", rapid.Bool().Draw(t, "fault") })
 		}
 		r.Add(c)
 	}

@@ -24,13 +24,13 @@ func everything() report.Run {
 	wrong := reporttest.Denied("/admin")
 	wrong.Passed, wrong.Problems = false, []string{"the case wants allow, Envoy says refused\nand more", "another problem"}
 	r := reporttest.NewRun("1.40.0",
-		reporttest.With(reporttest.NewCase("a story", "mesh-operator-2", "1", reporttest.Allowed("/")), needs("MeshOperator2")),
-		reporttest.With(reporttest.NewCase("a path", "path", "1", reporttest.Allowed("/"), reporttest.Denied("/admin")), needs("MTPPath")),
-		reporttest.With(reporttest.With(reporttest.NewCase("of older versions", "path", "9", reporttest.Denied("/..;/")), needs("MTPPath")), reporttest.Skipped("it holds before 1.39.3 only", false)),
-		reporttest.With(reporttest.NewCase("an option", "option-2", "1", wrong), needs("MTPOption2")),
-		reporttest.With(reporttest.NewCase("ports", "gateway-ports", "1", reporttest.Allowed("/")), needs("AuthorizationPolicyPorts")),
-		reporttest.With(reporttest.With(reporttest.NewCase("all ports", "gateway-ports", "9"), needs("AuthorizationPolicyPorts")), reporttest.Skipped("it needs AuthorizationPolicyPorts, which is exempt", true)),
-		reporttest.With(reporttest.NewCase("without a feature", "", "1", reporttest.Allowed("/")), needs()),
+		reporttest.Changed(reporttest.NewCase("a story", "mesh-operator-2", "1", reporttest.Allowed("/")), needs("MeshOperator2")),
+		reporttest.Changed(reporttest.NewCase("a path", "path", "1", reporttest.Allowed("/"), reporttest.Denied("/admin")), needs("MTPPath")),
+		reporttest.Changed(reporttest.Changed(reporttest.NewCase("of older versions", "path", "9", reporttest.Denied("/..;/")), needs("MTPPath")), reporttest.Skipped("it holds before 1.39.3 only", false)),
+		reporttest.Changed(reporttest.NewCase("an option", "option-2", "1", wrong), needs("MTPOption2")),
+		reporttest.Changed(reporttest.NewCase("ports", "gateway-ports", "1", reporttest.Allowed("/")), needs("AuthorizationPolicyPorts")),
+		reporttest.Changed(reporttest.Changed(reporttest.NewCase("all ports", "gateway-ports", "9"), needs("AuthorizationPolicyPorts")), reporttest.Skipped("it needs AuthorizationPolicyPorts, which is exempt", true)),
+		reporttest.Changed(reporttest.NewCase("without a feature", "", "1", reporttest.Allowed("/")), needs()),
 	)
 	r.Unsupported = []feature.Name{"MTPPreciseShadow"}
 	r.ClassesProven = &report.Classes{Proven: 1284, Of: 1284, Complete: true}
@@ -93,12 +93,12 @@ func TestGatewayAPIReadsTheReport(t *testing.T) {
 // A profile is no success if none of its cases was run.
 func TestNothingRunIsNoSuccess(t *testing.T) {
 	t.Parallel()
-	other := reporttest.With(reporttest.NewCase("of another version", "path", "1"), reporttest.Skipped("it holds before 1.39.3 only", false))
-	option := reporttest.With(reporttest.NewCase("an option", "path", "1", reporttest.Allowed("/")), func(c *report.Case) { c.Features = []feature.Name{"MTPOption2"} })
+	other := reporttest.Changed(reporttest.NewCase("of another version", "path", "1"), reporttest.Skipped("it holds before 1.39.3 only", false))
+	option := reporttest.Changed(reporttest.NewCase("an option", "path", "1", reporttest.Allowed("/")), func(c *report.Case) { c.Features = []feature.Name{"MTPOption2"} })
 	for want, r := range map[string]report.Run{
 		"Core tests: no case was run.":                           reporttest.NewRun("1.40.0", other),
 		"Core tests: no case was run. Extended tests succeeded.": reporttest.NewRun("1.40.0", option),
-		"Core tests partially succeeded with 1 skips.":           reporttest.NewRun("1.40.0", reporttest.With(other, reporttest.Skipped("exempt", true))),
+		"Core tests partially succeeded with 1 skips.":           reporttest.NewRun("1.40.0", reporttest.Changed(other, reporttest.Skipped("exempt", true))),
 	} {
 		profiles := report.NewConformance(r).Profiles
 		if len(profiles) != 1 || profiles[0].Name != string(feature.KumaMTP) || profiles[0].Core.Result != report.Partial || profiles[0].Summary != want {
@@ -110,7 +110,7 @@ func TestNothingRunIsNoSuccess(t *testing.T) {
 // The report does not mention a profile without a case in the run.
 func TestProfilesWithoutACase(t *testing.T) {
 	t.Parallel()
-	if profiles := report.NewConformance(reporttest.NewRun("1.40.0", reporttest.With(reporttest.NewCase("without a feature", "", "1"), func(c *report.Case) { c.Features = nil }))).Profiles; len(profiles) != 0 {
+	if profiles := report.NewConformance(reporttest.NewRun("1.40.0", reporttest.Changed(reporttest.NewCase("without a feature", "", "1"), func(c *report.Case) { c.Features = nil }))).Profiles; len(profiles) != 0 {
 		t.Errorf("%+v", profiles)
 	}
 }
@@ -157,7 +157,7 @@ func TestHash(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := reporttest.With(first, tt.change); (got.EvidenceSHA256 == first.EvidenceSHA256) != tt.same {
+			if got := reporttest.Changed(first, tt.change); (got.EvidenceSHA256 == first.EvidenceSHA256) != tt.same {
 				t.Errorf("the hashes are %s and %s", got.EvidenceSHA256, first.EvidenceSHA256)
 			}
 		})
@@ -218,7 +218,7 @@ func TestForwardedCertificateWithoutItsHash(t *testing.T) {
 func TestHashLeavesTheProtocolOut(t *testing.T) {
 	t.Parallel()
 	with := reporttest.NewCase("c", "s", "1", reporttest.Allowed("/"))
-	without := reporttest.With(with, func(c *report.Case) { c.Requests[0].Protocol = "" })
+	without := reporttest.Changed(with, func(c *report.Case) { c.Requests[0].Protocol = "" })
 	if with.Requests[0].Protocol == "" || with.EvidenceSHA256 != without.EvidenceSHA256 {
 		t.Errorf("with %q: %s, without: %s", with.Requests[0].Protocol, with.EvidenceSHA256, without.EvidenceSHA256)
 	}

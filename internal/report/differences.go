@@ -205,10 +205,10 @@ func (a Asking) String() string {
 	case a.grpc != "":
 		text += " " + a.grpc
 	case a.method != "" || a.path != "":
-		method, path := requestline.Of(a.method, a.path, "")
+		method, path := requestline.MethodAndTarget(a.method, a.path, "")
 		text += " " + method + " " + path
 	}
-	text += " as " + a.from + servername.With(a.sni) + token.WithText(a.token) + FromAddress(a.source)
+	text += " as " + a.from + servername.Clause(a.sni) + token.WithText(a.token) + FromAddress(a.source)
 	if a.header != "" {
 		text += " with " + a.header
 	}

@@ -65,17 +65,17 @@ func TestDecodeRefuses(t *testing.T) {
 		"a failure made a pass": {change(func(r *report.Run) {
 			c := r.Cases[1]
 			c.Case, c.Passed, c.Skipped, c.NotApplicable = "x", true, "", false
-			r.Add(reporttest.With(c, func(*report.Case) {}))
+			r.Add(reporttest.Changed(c, func(*report.Case) {}))
 		}), `case "x": it passed, it says, but`},
 		"a pass made a failure": {change(func(r *report.Run) { r.Add(report.Case{Case: "x"}) }), `case "x": it failed, it says, but`},
 		"an error, and passed": {change(func(r *report.Run) {
-			r.Add(reporttest.With(report.Case{Case: "x", Passed: true, Error: "e"}, func(*report.Case) {}))
+			r.Add(reporttest.Changed(report.Case{Case: "x", Passed: true, Error: "e"}, func(*report.Case) {}))
 		}), `case "x": it passed, it says, but`},
 		"skipped, and passed":     {change(func(r *report.Run) { r.Add(report.Case{Case: "x", Passed: true, Skipped: "s"}) }), `case "x": it passed, it says, but`},
 		"not applicable, but run": {change(func(r *report.Run) { r.Add(report.Case{Case: "x", Passed: true, NotApplicable: true}) }), `case "x": it is not applicable, but was not skipped`},
 		"problems taken away": {
 			change(func(r *report.Run) {
-				r.Add(reporttest.With(reporttest.NewCase("x", "s", "1", reporttest.Leaked("/")), func(c *report.Case) { c.Requests[0].Problems = nil }))
+				r.Add(reporttest.Changed(reporttest.NewCase("x", "s", "1", reporttest.Leaked("/")), func(c *report.Case) { c.Requests[0].Problems = nil }))
 			}),
 			`case "x": requests[0]: passed is false, with 0 problems`,
 		},
@@ -83,7 +83,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"a time of a case that is none": {change(func(r *report.Run) { r.Add(report.Case{Case: "x", Passed: true, Milliseconds: 1e300}) }), `case "x": it took 1e+300 ms`},
 		"a time of a request that is none": {
 			change(func(r *report.Run) {
-				r.Add(reporttest.With(reporttest.NewCase("x", "s", "1", reporttest.Allowed("/")), func(c *report.Case) { c.Requests[0].Evidence.Milliseconds = -3 }))
+				r.Add(reporttest.Changed(reporttest.NewCase("x", "s", "1", reporttest.Allowed("/")), func(c *report.Case) { c.Requests[0].Evidence.Milliseconds = -3 }))
 			}),
 			`case "x": requests[0]: it took -3 ms`,
 		},
@@ -160,14 +160,14 @@ func TestDifferences(t *testing.T) {
 		"none":                   {nil, nil},
 		"the same":               {[]*report.Case{&base, &base}, nil},
 		"evidence, not decision": {[]*report.Case{&base, new(reporttest.NewCase("c", "s", "1", unlogged, reporttest.Denied("/x")))}, nil},
-		"reasons only":           {[]*report.Case{new(reporttest.With(base, reporttest.Skipped("on 1", true))), new(reporttest.With(base, reporttest.Skipped("on 2", true)))}, nil},
+		"reasons only":           {[]*report.Case{new(reporttest.Changed(base, reporttest.Skipped("on 1", true))), new(reporttest.Changed(base, reporttest.Skipped("on 2", true)))}, nil},
 		"a request": {
 			[]*report.Case{&base, new(reporttest.NewCase("c", "s", "1", reporttest.Allowed("/"), reporttest.Allowed("/x"))), new(reporttest.NewCase("c", "s", "1", reporttest.Allowed("/"), shadowed))},
 			[]report.Difference{cell("backend/http-port GET /x"+suffix, "deny by operator", "allow by owner", "deny by operator; shadow allow by audit")},
 		},
 		"a case that is not there": {[]*report.Case{nil, &base, &base}, []report.Difference{cell("", "", "passed", "passed")}},
 		"a case that was not run": {
-			[]*report.Case{&base, new(reporttest.With(reporttest.NewCase("c", "s", "1"), reporttest.Skipped("why", true)))},
+			[]*report.Case{&base, new(reporttest.Changed(reporttest.NewCase("c", "s", "1"), reporttest.Skipped("why", true)))},
 			[]report.Difference{cell("", "passed", "skipped: why")},
 		},
 		"a case that failed": {

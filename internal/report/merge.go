@@ -81,7 +81,7 @@ func lookalike(r Run, missing *missingError, runs []Run) string {
 	var least []string
 	for _, other := range runs {
 		s, err := ParseShard(other.Shard)
-		if err != nil || s.Of != missing.of || !slices.Contains(missing.numbers, s.Number) {
+		if err != nil || s.Of != missing.shards || !slices.Contains(missing.numbers, s.Number) {
 			continue
 		}
 		var differs []string
@@ -136,10 +136,10 @@ func joinShards(group []Run) (Run, error) {
 		}
 		whole.Milliseconds = max(whole.Milliseconds, r.Milliseconds)
 		var err error
-		if whole.ClassesProven, err = same(whole.ClassesProven, r.ClassesProven); err != nil {
+		if whole.ClassesProven, err = agreed(whole.ClassesProven, r.ClassesProven); err != nil {
 			return Run{}, fmt.Errorf("classesProven: %w", err)
 		}
-		if whole.MutationScore, err = same(whole.MutationScore, r.MutationScore); err != nil {
+		if whole.MutationScore, err = agreed(whole.MutationScore, r.MutationScore); err != nil {
 			return Run{}, fmt.Errorf("mutationScore: %w", err)
 		}
 	}
@@ -149,8 +149,8 @@ func joinShards(group []Run) (Run, error) {
 	return whole, nil
 }
 
-// same returns the figure that shards state. Not all shards need to state it.
-func same[T comparable](a, b *T) (*T, error) {
+// agreed returns the figure that shards state. Not all shards need to state it.
+func agreed[T comparable](a, b *T) (*T, error) {
 	switch {
 	case a == nil:
 		return b, nil
@@ -180,7 +180,7 @@ func complete(group []Run) error {
 		}
 		seen[s.Number], of = true, s.Of
 	}
-	missing := &missingError{of: of}
+	missing := &missingError{shards: of}
 	for n := 1; n <= of; n++ {
 		if !seen[n] {
 			missing.numbers = append(missing.numbers, n)
@@ -195,7 +195,7 @@ func complete(group []Run) error {
 // missingError names the missing shards of a run.
 type missingError struct {
 	numbers []int
-	of      int
+	shards  int
 	// hint says in what another run with such a shard differs.
 	hint string
 }
@@ -204,7 +204,7 @@ type missingError struct {
 func (e *missingError) Error() string {
 	var names []string
 	for _, n := range e.numbers[:min(len(e.numbers), 5)] {
-		names = append(names, Shard{n, e.of}.String())
+		names = append(names, Shard{n, e.shards}.String())
 	}
 	list := strings.Join(names, ", ")
 	if more := len(e.numbers) - len(names); more > 0 {

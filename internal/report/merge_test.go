@@ -31,7 +31,7 @@ func TestMergeIsTheWholeRun(t *testing.T) {
 				c := reporttest.NewCase(fmt.Sprintf("%s %d", file, line), "s", "1", reporttest.Allowed("/"))
 				c.Place = fmt.Sprintf("cases/%s.yaml:%d", file, line)
 				if rapid.Bool().Draw(t, "skipped") {
-					c = reporttest.With(c, reporttest.Skipped("s", true))
+					c = reporttest.Changed(c, reporttest.Skipped("s", true))
 				}
 				whole.Add(c)
 			}

@@ -112,7 +112,7 @@ func outcomeOf(a exchange.Answer, protocol policy.Protocol) string {
 	switch isTCP := protocol == policy.TCP; {
 	case a.End == exchange.Cut && !isTCP:
 		return fmt.Sprintf("HTTP %d, %s", a.Status, a.End)
-	case a.End == exchange.Whole || a.End == exchange.GaveUp || !isTCP:
+	case a.End == exchange.Complete || a.End == exchange.GaveUp || !isTCP:
 		return a.String()
 	}
 	return "the connection ended"
@@ -121,7 +121,7 @@ func outcomeOf(a exchange.Answer, protocol policy.Protocol) string {
 // gotOf is the answer in a word.
 func gotOf(a exchange.Answer, protocol policy.Protocol) string {
 	switch {
-	case a.Status == 0 || a.End != exchange.Whole:
+	case a.Status == 0 || a.End != exchange.Complete:
 		return outcomeOf(a, protocol)
 	case a.GRPC != codes.OK:
 		return a.GRPC.String()
@@ -143,7 +143,7 @@ func (p RoutedRequest) lasting() RoutedRequest {
 // Decision is text such as "requestTimeout 200ms: 504, route r, backend b", without what
 // differs from run to run.
 func (p RoutedRequest) Decision() string {
-	text := p.Why() + ": " + cmp.Or(p.Got, p.Outcome)
+	text := p.CauseText() + ": " + cmp.Or(p.Got, p.Outcome)
 	if p.Route != "" {
 		text += ", route " + p.Route
 	}
@@ -153,8 +153,8 @@ func (p RoutedRequest) Decision() string {
 	return text
 }
 
-// Why is the cause, with the limit, or with what the policies of the inbound decided.
-func (p RoutedRequest) Why() string {
+// CauseText is the cause, with the limit, or with what the policies of the inbound decided.
+func (p RoutedRequest) CauseText() string {
 	switch {
 	case strings.HasPrefix(p.Limit, p.Cause+" "):
 		return p.Limit

@@ -14,8 +14,8 @@ type Tally struct {
 	Skipped, NotApplicable int
 }
 
-// Of returns the number of all cases.
-func (t Tally) Of() int { return t.Passed + t.Failed + t.Skipped + t.NotApplicable }
+// Total returns the number of all cases.
+func (t Tally) Total() int { return t.Passed + t.Failed + t.Skipped + t.NotApplicable }
 
 // Plus adds up two tallies.
 func (t Tally) Plus(u Tally) Tally {

@@ -93,8 +93,8 @@ func Lines(authority string, lines []policy.Header) []string {
 	return out
 }
 
-// With names the authority and the header lines in a text about a request.
-func With(authority string, lines []policy.Header) string {
+// HeaderClause names the authority and the header lines in a text about a request.
+func HeaderClause(authority string, lines []policy.Header) string {
 	if with := Lines(authority, lines); len(with) > 0 {
 		return " with " + strings.Join(with, ", ")
 	}

@@ -5,10 +5,10 @@
 // It knows no normalization of paths.
 package requestline
 
-// Of returns the method and the target of an HTTP request as its caller sends
+// MethodAndTarget returns the method and the target of an HTTP request as its caller sends
 // them. An empty method is GET, and an empty path is "/". A gRPC call, "Service/Method",
 // is a POST to "/Service/Method"; it has no method and no path of its own.
-func Of(method, path, grpc string) (verb, target string) {
+func MethodAndTarget(method, path, grpc string) (verb, target string) {
 	if grpc != "" {
 		return "POST", "/" + grpc
 	}

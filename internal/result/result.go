@@ -133,10 +133,10 @@ func (p RoutedRequest) Text() string {
 	case p.GRPC != "":
 		text += " " + p.GRPC
 	case p.Expected.Outbound.Protocol.Layer() == policy.L7:
-		method, path := requestline.Of(p.Method, p.Path, "")
+		method, path := requestline.MethodAndTarget(p.Method, p.Path, "")
 		text += " " + method + " " + path
 	}
-	text += requestline.With(p.Authority, p.Headers)
+	text += requestline.HeaderClause(p.Authority, p.Headers)
 	if p.Answer != (script.Answer{}) {
 		text += ", answered " + p.Answer.String()
 	}
@@ -304,10 +304,10 @@ func (q Request) Text() string {
 	case q.GRPC != "":
 		text += " " + q.GRPC
 	case q.Evidence.Call.Protocol.Layer() == policy.L7:
-		method, path := requestline.Of(q.Method, q.Path, "")
+		method, path := requestline.MethodAndTarget(q.Method, q.Path, "")
 		text += " " + method + " " + path
 	}
-	return text + servername.With(q.SNI) + token.With(q.Token) + endpoint.From(q.SourceIP, q.From.SourceIP) + requestline.With(q.Authority, q.Headers)
+	return text + servername.Clause(q.SNI) + token.Clause(q.Token) + endpoint.Clause(q.SourceIP, q.From.SourceIP) + requestline.HeaderClause(q.Authority, q.Headers)
 }
 
 func shadowText(d policy.Decision) string {

@@ -12,12 +12,12 @@ import (
 	"github.com/meshproof/meshproof/policy/classes"
 )
 
-// Of cuts the requests to an outbound into classes that the routes of each of the outbounds
+// Cut cuts the requests to an outbound into classes that the routes of each of the outbounds
 // decide alike. Two outbounds, which are of one protocol, give classes that compare them.
-func Of(outbounds ...routing.Outbound) *classes.Cover {
+func Cut(outbounds ...routing.Outbound) *classes.Cover {
 	programs := make([]policy.Program, len(outbounds))
 	for i, o := range outbounds {
 		programs[i] = o.Program()
 	}
-	return classes.Of(classes.Surface{Protocol: outbounds[0].Protocol, Normalization: routing.Normalization}, programs...)
+	return classes.Cut(classes.Surface{Protocol: outbounds[0].Protocol, Normalization: routing.Normalization}, programs...)
 }

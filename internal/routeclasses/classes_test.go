@@ -28,7 +28,7 @@ var outbound = routing.Outbound{Name: "o", Routes: []routing.Route{
 // cover is complete.
 func TestOf(t *testing.T) {
 	t.Parallel()
-	cover := routeclasses.Of(outbound)
+	cover := routeclasses.Cut(outbound)
 	if !cover.Complete() {
 		t.Errorf("sampled: %q", cover.Sampled)
 	}
@@ -59,7 +59,7 @@ func TestOfTwo(t *testing.T) {
 	other := outbound
 	other.Routes = append(append([]routing.Route{}, outbound.Routes[:3]...), outbound.Routes[4:]...)
 	found := map[string]bool{}
-	for _, c := range routeclasses.Of(outbound, other).Classes {
+	for _, c := range routeclasses.Cut(outbound, other).Classes {
 		if was, is := outbound.Decide(c.Witness).Route, other.Decide(c.Witness).Route; was != is {
 			found[was+" "+is] = true
 		}
@@ -73,7 +73,7 @@ func TestOfTwo(t *testing.T) {
 		t.Errorf("%v", found)
 	}
 	tcp := routing.Outbound{Protocol: policy.TCP, Routes: []routing.Route{{Name: "all"}}}
-	if cover := routeclasses.Of(tcp); len(cover.Classes) != 1 || !cover.Complete() {
+	if cover := routeclasses.Cut(tcp); len(cover.Classes) != 1 || !cover.Complete() {
 		t.Errorf("%s", cover)
 	}
 }

@@ -118,7 +118,7 @@ type witness struct {
 
 // wait is a limit that differs, with requests that may show it.
 type wait struct {
-	of         *evidence
+	evidence   *evidence
 	field      Field
 	candidates []casefile.RoutedRequest
 }
@@ -147,7 +147,7 @@ func (c *confirmation) note() *evidence {
 // add adds a request to both cases.
 func (c *confirmation) add(e *evidence, r casefile.RoutedRequest) {
 	e.at = append(e.at, len(c.old.RoutedRequests))
-	c.old.RoutedRequests, c.recent.RoutedRequests = append(c.old.RoutedRequests, from(c.sender.before, r)...), append(c.recent.RoutedRequests, from(c.sender.after, r)...)
+	c.old.RoutedRequests, c.recent.RoutedRequests = append(c.old.RoutedRequests, sentBy(c.sender.before, r)...), append(c.recent.RoutedRequests, sentBy(c.sender.after, r)...)
 }
 
 // addClasses adds a request of each class that changes, and notes its limits that change.
@@ -176,7 +176,7 @@ func (c *confirmation) addClusters() {
 			if f.limits == nil {
 				continue
 			}
-			w := wait{of: change.evidence, field: f}
+			w := wait{evidence: change.evidence, field: f}
 			for _, to := range c.sender.requestsTo(change.Cluster) {
 				w.candidates = append(w.candidates, to.waiting(f, to.request)...)
 			}
@@ -203,8 +203,8 @@ func (c *confirmation) addWaits() error {
 	for _, w := range c.waits {
 		all = append(all, w.candidates...)
 	}
-	before, errOld := routeverdict.ExpectAll(c.old, from(c.sender.before, all...))
-	after, errNew := routeverdict.ExpectAll(c.recent, from(c.sender.after, all...))
+	before, errOld := routeverdict.ExpectAll(c.old, sentBy(c.sender.before, all...))
+	after, errNew := routeverdict.ExpectAll(c.recent, sentBy(c.sender.after, all...))
 	if err := cmp.Or(errOld, errNew); err != nil {
 		return err
 	}
@@ -219,16 +219,16 @@ func (c *confirmation) addWaits() error {
 		why := w.field.unseen(before[:n], after[:n])
 		before, after = before[n:], after[n:]
 		if shows < 0 {
-			w.of.unshown = append(w.of.unshown, fmt.Sprintf("%s %s → %s: %s", w.field.Name, w.field.Old.Text, w.field.New.Text, why))
+			w.evidence.unshown = append(w.evidence.unshown, fmt.Sprintf("%s %s → %s: %s", w.field.Name, w.field.Old.Text, w.field.New.Text, why))
 			continue
 		}
-		c.add(w.of, w.candidates[shows])
+		c.add(w.evidence, w.candidates[shows])
 	}
 	return nil
 }
 
-// from are requests that a workload sends.
-func from(workload policy.Inbound, requests ...casefile.RoutedRequest) []casefile.RoutedRequest {
+// sentBy are requests that a workload sends.
+func sentBy(workload policy.Inbound, requests ...casefile.RoutedRequest) []casefile.RoutedRequest {
 	out := slices.Clone(requests)
 	for i := range out {
 		out[i].From = workload.Workload.Name
@@ -262,7 +262,7 @@ func (c Comparison) ask(r policy.Request) casefile.RoutedRequest {
 	return casefile.RoutedRequest{Place: "a request to " + c.Is.Service.String(), To: c.Is.Name, Method: r.Method, Path: r.Path, Headers: r.Headers}
 }
 
-var never, _ = script.Named("never")
+var neverAnswers, _ = script.Named("never")
 
 // waiting are requests that may show another limit. The first is ended by the shorter time alone. The second
 // is ended by both, each at its time.
@@ -277,7 +277,7 @@ func (c Comparison) waiting(f Field, witness policy.Request) []casefile.RoutedRe
 		first.Answer.After = short * 3 / 2
 	}
 	if !routeverdict.Linger(&second, f.limits.bound, c.Is.Protocol, 2*max(f.limits.old, f.limits.recent)) {
-		second.Answer = never
+		second.Answer = neverAnswers
 	}
 	if max(f.limits.old, f.limits.recent) > routeverdict.LongestWait {
 		return []casefile.RoutedRequest{first}

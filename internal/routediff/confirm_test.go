@@ -70,7 +70,7 @@ func TestConfirm(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			d, err := routediff.Of(open(t, dir, "old", meshOfBoth+tt.old), open(t, dir, "new", meshOfBoth+tt.recent))
+			d, err := routediff.Diff(open(t, dir, "old", meshOfBoth+tt.old), open(t, dir, "new", meshOfBoth+tt.recent))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +131,7 @@ func TestConfirmFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			d, err := routediff.Of(open(t, dir, "old", meshOfBoth), open(t, dir, "new", meshOfBoth+toV2))
+			d, err := routediff.Diff(open(t, dir, "old", meshOfBoth), open(t, dir, "new", meshOfBoth+toV2))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -43,7 +43,7 @@ type Difference struct {
 // OfCases compares the routes and timeouts of a case before and after, on the workloads that it states.
 func OfCases(old, recent cases.Case) (*Difference, error) {
 	was, is := lab.MeshOf(old), lab.MeshOf(recent)
-	d, err := Of(Side{was.Files, was.Surroundings}, Side{is.Files, is.Surroundings})
+	d, err := Diff(Side{was.Files, was.Surroundings}, Side{is.Files, is.Surroundings})
 	if d == nil || err != nil {
 		return nil, err
 	}
@@ -90,11 +90,11 @@ type Sender struct {
 	results       []result.Case
 }
 
-// Of compares the routes and timeouts of two sides. It returns nil where neither side has any. It
+// Diff compares the routes and timeouts of two sides. It returns nil where neither side has any. It
 // compares them on the Dataplanes of NEW, or on those of OLD where NEW has none, and on a workload
 // that is made for each policy, and for each two policies, that select none of these. The error
 // joins those of refused policies.
-func Of(old, recent Side) (*Difference, error) {
+func Diff(old, recent Side) (*Difference, error) {
 	was, errOld := old.ParseRouting(old.Surroundings)
 	is, errNew := recent.ParseRouting(recent.Surroundings)
 	if err := errors.Join(errOld, errNew); err != nil || was == nil && is == nil {
@@ -187,7 +187,7 @@ func flows(docs []manifest.Document) (services, selecting map[string]bool) {
 	services, selecting = map[string]bool{}, map[string]bool{}
 	for _, doc := range docs {
 		of := services
-		if _, ok := doc.At("spec.to"); ok {
+		if _, ok := doc.Lookup("spec.to"); ok {
 			of = selecting
 		}
 		of[doc.Flow()] = true

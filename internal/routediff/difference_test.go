@@ -37,7 +37,7 @@ func TestDifferences(t *testing.T) {
 	golden.Archives(t, "*.txtar", func(t *testing.T, input string) (out []txtar.File) {
 		dir := t.TempDir()
 		old, recent, _ := strings.Cut(input, "# new\n")
-		d, err := routediff.Of(open(t, dir, "old", old), open(t, dir, "new", recent))
+		d, err := routediff.Diff(open(t, dir, "old", old), open(t, dir, "new", recent))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestDifferences(t *testing.T) {
 func TestNoRouting(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if d, err := routediff.Of(open(t, dir, "old", ""), open(t, dir, "new", "")); d != nil || err != nil {
+	if d, err := routediff.Diff(open(t, dir, "old", ""), open(t, dir, "new", "")); d != nil || err != nil {
 		t.Errorf("%v, %v", d, err)
 	}
 }

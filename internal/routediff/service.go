@@ -75,7 +75,7 @@ func (d *Difference) compareInbounds(was, is capability.Routing, olds, recents [
 		if _, stays := there[[2]string{port.Of, port.Field}]; !stays || !port.Port {
 			continue
 		}
-		if old, recent := namesOf(was.Behind(port.Of, olds)), namesOf(is.Behind(port.Of, recents)); old != recent {
+		if old, recent := namesOf(was.InboundsBehind(port.Of, olds)), namesOf(is.InboundsBehind(port.Of, recents)); old != recent {
 			d.addService(port.Of, Field{Name: "inbounds", Old: Value{Text: old}, New: Value{Text: recent, Place: port.Place}, kind: Moved})
 		}
 	}
@@ -102,7 +102,7 @@ func (d *Difference) compareUnread(olds, recents kinds.Others) {
 	_, was := flows(olds)
 	_, is := flows(recents)
 	for _, doc := range slices.Concat(olds, recents) {
-		if _, sends := doc.At("spec.to"); sends && was[doc.Flow()] != is[doc.Flow()] {
+		if _, sends := doc.Lookup("spec.to"); sends && was[doc.Flow()] != is[doc.Flow()] {
 			d.Uncompared = append(d.Uncompared, "requests that a workload sends are not compared by "+doc.Place("")+" ("+kinds.Others{doc}.String()+"), which is not read")
 		}
 	}

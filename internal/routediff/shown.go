@@ -16,8 +16,8 @@ type shownJSON struct {
 	Problems []string `json:"problems,omitempty"`
 }
 
-// all are the changes that a confirmation asks for.
-func (d *Difference) all() (out []*evidence) {
+// evidences are the changes that a confirmation asks for.
+func (d *Difference) evidences() (out []*evidence) {
 	for _, s := range d.Senders {
 		for _, c := range s.Comparisons {
 			for _, change := range c.Changes {
@@ -43,7 +43,7 @@ func (d *Difference) verdict() string {
 	for _, r := range d.Results() {
 		fault, failed = fault || r.Fault, failed || !r.Passed()
 	}
-	for _, e := range d.all() {
+	for _, e := range d.evidences() {
 		if e == nil {
 			unasked++
 			continue
@@ -131,7 +131,7 @@ func (e *evidence) form() (out evidenceJSON) {
 
 // paragraphs say what Envoy does otherwise, and what it does not show.
 func (d *Difference) paragraphs() (out []string) {
-	for _, e := range d.all() {
+	for _, e := range d.evidences() {
 		form := e.form()
 		for _, s := range form.Shown {
 			for _, text := range s.Problems {

@@ -114,7 +114,7 @@ func (c Change) request() string {
 	if c.Witness.Path == "" {
 		return ""
 	}
-	return c.Witness.Method + " " + c.Witness.Path + requestline.With(c.Witness.Host, c.Witness.Headers)
+	return c.Witness.Method + " " + c.Witness.Path + requestline.HeaderClause(c.Witness.Host, c.Witness.Headers)
 }
 
 func writeFields(w io.Writer, fields []Field) {

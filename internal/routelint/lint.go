@@ -16,9 +16,9 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// Of returns the warnings about a set. The workloads are those that send, each as
+// Lint returns the warnings about a set. The workloads are those that send, each as
 // [capability.Routing.Outbounds] takes it.
-func Of(set capability.Routing, workloads []policy.Inbound) []policy.Warning {
+func Lint(set capability.Routing, workloads []policy.Inbound) []policy.Warning {
 	s := survey{effective: map[string]bool{}, told: map[string]bool{}, reasons: map[string]string{}}
 	for _, m := range set.Mismatches(workloads) {
 		s.warn(m)
@@ -106,7 +106,7 @@ func (s *survey) add(proxy routing.Proxy) {
 
 // reached returns the routes of an outbound that take a request.
 func reached(o routing.Outbound) (out []routing.Route) {
-	cover := routeclasses.Of(o)
+	cover := routeclasses.Cut(o)
 	if !cover.Complete() || o.Protocol.Layer() == policy.L4 {
 		return o.Routes
 	}

@@ -67,7 +67,7 @@ func TestOf(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, w := range routelint.Of(set, []policy.Inbound{{Workload: policy.Workload{Mesh: "default", Name: "web"}}}) {
+			for _, w := range routelint.Lint(set, []policy.Inbound{{Workload: policy.Workload{Mesh: "default", Name: "web"}}}) {
 				_, field, _ := strings.Cut(strings.TrimPrefix(w.Place, "p.yaml:"), ": ")
 				got = append(got, string(w.Kind)+" "+field)
 				if w.Message == "" || w.Policy == "" {
@@ -94,7 +94,7 @@ func TestOfNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := routelint.Of(set, nil); len(got) > 0 {
+	if got := routelint.Lint(set, nil); len(got) > 0 {
 		t.Error(got)
 	}
 }

@@ -125,7 +125,7 @@ func Requests(sender string, program routing.Proxy) []casefile.RoutedRequest {
 // ask adds the requests to one outbound, none twice: a witness of each class, the neighbours, and
 // one request for each mistake that none of these shows.
 func (p *Proof) ask(sender routing.Proxy, o routing.Outbound) {
-	in := Outbound{o, routeclasses.Of(o)}
+	in := Outbound{o, routeclasses.Cut(o)}
 	p.Outbounds = append(p.Outbounds, in)
 	asked := map[string]bool{}
 	var requests []policy.Request

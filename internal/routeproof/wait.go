@@ -18,8 +18,8 @@ import (
 type limit struct {
 	bound routing.Bound
 	routing.Limit
-	// of names what has the limit.
-	of string
+	// outbound names what has the limit.
+	outbound string
 	// waits are requests that it may end: one is enough.
 	waits []wait
 }
@@ -31,7 +31,7 @@ type wait struct {
 }
 
 // String names the limit, its origin, and what has it.
-func (l limit) String() string { return l.head() + " of " + l.of }
+func (l limit) String() string { return l.head() + " of " + l.outbound }
 
 func (l limit) head() string { return l.bound.String() + " " + l.Limit.String() }
 
@@ -63,8 +63,8 @@ func joined(all []Unseen) (out []string) {
 	return out
 }
 
-// never is an application that gives no answer.
-var never, _ = script.Named("never")
+// neverAnswers is an application that gives no answer.
+var neverAnswers, _ = script.Named("never")
 
 // limitsOf are the limits that policies set for the requests to the outbounds of a sender. A limit of
 // a backend is one limit for all routes to it.
@@ -73,9 +73,9 @@ func (p *Proof) limitsOf(sender routing.Proxy) (out []limit) {
 		if l.Origin == "" || l.Time == 0 || bound.NeedsHTTP() && w.isTCP(p) {
 			return
 		}
-		i := slices.IndexFunc(out, func(known limit) bool { return known.bound == bound && known.Limit == l && known.of == of })
+		i := slices.IndexFunc(out, func(known limit) bool { return known.bound == bound && known.Limit == l && known.outbound == of })
 		if i < 0 {
-			i, out = len(out), append(out, limit{bound: bound, Limit: l, of: of})
+			i, out = len(out), append(out, limit{bound: bound, Limit: l, outbound: of})
 		}
 		if r, ok := w.untilEnded(p, bound, l.Time); ok {
 			out[i].waits = append(out[i].waits, wait{w.outbound, r})
@@ -121,7 +121,7 @@ func (w wait) untilEnded(p *Proof, bound routing.Bound, after time.Duration) (ca
 	}
 	protocol := p.Outbounds[w.outbound].Protocol
 	if !routeverdict.Linger(&r, bound, protocol, 2*after) {
-		r.Answer = never
+		r.Answer = neverAnswers
 	}
 	return r, bound != routing.RequestHeaders || protocol == policy.HTTP
 }
@@ -145,7 +145,7 @@ func (p *Proof) wait(sender lab.Sender) error {
 		why := routeverdict.Unseen(l.bound, l.Time, expected[:len(l.waits)]...)
 		expected = expected[len(l.waits):]
 		if i < 0 {
-			p.NotWaited = append(p.NotWaited, Unseen{l.head(), l.of, why})
+			p.NotWaited = append(p.NotWaited, Unseen{l.head(), l.outbound, why})
 			continue
 		}
 		w := l.waits[i]

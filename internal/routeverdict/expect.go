@@ -67,7 +67,7 @@ type Outcome struct {
 // does, or where it ends a connection that was kept after a whole answer.
 func (o Outcome) Earliest() (time.Duration, bool) {
 	_, bounded := o.Cause.Bound()
-	return max(0, o.At-early), bounded && !(o.Status == 200 && o.End == exchange.Whole)
+	return max(0, o.At-early), bounded && !(o.Status == 200 && o.End == exchange.Complete)
 }
 
 func (x Expectation) endsByBound() bool {
@@ -170,7 +170,7 @@ func seen(o *routing.Outbound, p casefile.RoutedRequest) policy.Request {
 	if o.Protocol.Layer() == policy.L4 {
 		return policy.Request{}
 	}
-	method, path := requestline.Of(p.Method, p.Path, p.GRPC)
+	method, path := requestline.MethodAndTarget(p.Method, p.Path, p.GRPC)
 	return policy.Request{
 		Method: method, Path: path, Host: cmp.Or(p.Authority, o.Name), Headers: requestline.Seen(p.Headers, o.Protocol, p.GRPC != ""),
 	}

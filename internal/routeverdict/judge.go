@@ -47,7 +47,7 @@ func Judge(x Expectation, p casefile.RoutedRequest, e exchange.Evidence) Judgeme
 	j.compareEnd(x, e)
 	j.compareStated(p, x.Outbound.Protocol)
 	if len(j.Problems) > 0 && j.isOfTime() {
-		j.Late = j.late(x, e)
+		j.Late = j.lateness(x, e)
 		// With several backends, a request that is sent again may take one without the fault. Only
 		// the same backend settles it, which has to be known.
 		j.Mistimed = (len(x.Outcomes) == 1 || finding.Cluster != "") && (j.outlived(p) || j.isEarly(x, e) || j.isSentinel(e) || j.isSlowStart(e) ||
@@ -84,7 +84,7 @@ func (j *Judgement) isOfTime() bool {
 func (j *Judgement) outlived(p casefile.RoutedRequest) bool {
 	_, bounded := j.Outcome.Cause.Bound()
 	a := j.Finding.Answer
-	left := p.Sends.Keep > 0 && j.Finding.Cause == j.Outcome.Cause && a.Status == 0 && a.End == exchange.Whole && !a.Ended
+	left := p.Sends.Keep > 0 && j.Finding.Cause == j.Outcome.Cause && a.Status == 0 && a.End == exchange.Complete && !a.Ended
 	return bounded && (j.Finding.Cause == routing.Answered || left)
 }
 
@@ -198,7 +198,7 @@ func answerText(a exchange.Answer) string {
 	switch {
 	case a.Status == 0:
 		return a.End.String()
-	case a.End != exchange.Whole:
+	case a.End != exchange.Complete:
 		return fmt.Sprintf("%d, %s", a.Status, a.End)
 	case a.GRPC != codes.OK:
 		return fmt.Sprintf("gRPC %s", a.GRPC)
@@ -216,7 +216,7 @@ func (o Outcome) isEndOfTCP(a exchange.Answer) bool {
 	ends := func(e exchange.End) bool { return e == exchange.Closed || e == exchange.Reset }
 	switch {
 	case ends(o.End):
-		return ends(a.End) || a.End == exchange.Whole && a.Ended && a.Bytes == 0
+		return ends(a.End) || a.End == exchange.Complete && a.Ended && a.Bytes == 0
 	case o.Cause == routing.Bounded(routing.Idle):
 		return a.Ended || a.End == exchange.Cut || ends(a.End)
 	default:
@@ -251,28 +251,28 @@ func (j *Judgement) compareStated(p casefile.RoutedRequest, protocol policy.Prot
 // meets reports whether an answer is what the case wants.
 func meets(want casefile.End, a exchange.Answer, protocol policy.Protocol) bool {
 	if code, ok := want.Status(); ok {
-		return a.Status == code && a.End == exchange.Whole && a.GRPC == codes.OK
+		return a.Status == code && a.End == exchange.Complete && a.GRPC == codes.OK
 	}
 	if code, ok := want.GRPC(); ok {
-		return protocol == policy.GRPC && a.End == exchange.Whole && a.Status == 200 && a.GRPC == code
+		return protocol == policy.GRPC && a.End == exchange.Complete && a.Status == 200 && a.GRPC == code
 	}
 	switch want {
 	case casefile.Allow:
-		return a.End == exchange.Whole && (protocol == policy.TCP && a.Bytes > 0 && !a.Ended || a.Status == 200 && a.GRPC == codes.OK)
+		return a.End == exchange.Complete && (protocol == policy.TCP && a.Bytes > 0 && !a.Ended || a.Status == 200 && a.GRPC == codes.OK)
 	case casefile.Cut:
 		return a.End == exchange.Cut
 	case casefile.Reset:
 		// Over tcp it depends on the bytes under way which of the two the caller sees.
 		return a.End == exchange.Reset || protocol == policy.TCP && a.End == exchange.Closed
 	default:
-		return a.End == exchange.Closed || protocol == policy.TCP && a.End == exchange.Whole && a.Ended
+		return a.End == exchange.Closed || protocol == policy.TCP && a.End == exchange.Complete && a.Ended
 	}
 }
 
-// late says why a run proves nothing, and "" where it counts. The application's own clock tells:
+// lateness says why a run proves nothing, and "" where it counts. The application's own clock tells:
 // it was behind its script, it had sent in time what came too late through the proxies, or the
 // request reached it too late.
-func (j *Judgement) late(x Expectation, e exchange.Evidence) string {
+func (j *Judgement) lateness(x Expectation, e exchange.Evidence) string {
 	f := j.Finding
 	limits := x.limits(f.Cluster)
 	if e.Request.Keep > 0 {

@@ -48,7 +48,7 @@ func TestLate(t *testing.T) {
 			if c.arrival != nil {
 				e.Outbound.Began = c.arrival.Timing.Began
 			}
-			if late := j.late(x, e); (late != "") != c.late || j.isEarly(x, e) != c.early {
+			if late := j.lateness(x, e); (late != "") != c.late || j.isEarly(x, e) != c.early {
 				t.Errorf("late %q, early %t", late, j.isEarly(x, e))
 			}
 		})

@@ -113,7 +113,7 @@ func endpoints(p routing.Proxy, set capability.Routing, inbounds []cases.Inbound
 	}
 	out := map[string][]routingconfig.Endpoint{}
 	for _, c := range p.Clusters {
-		for _, behind := range set.Behind(c.Name, all) {
+		for _, behind := range set.InboundsBehind(c.Name, all) {
 			i := slices.IndexFunc(inbounds, func(in cases.Inbound) bool { return in.String() == behind.String() })
 			e := routingconfig.Endpoint{Inbound: behind.String()}
 			if reach := inbounds[i].Reach; reach != script.Accepts {

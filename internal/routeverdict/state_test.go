@@ -63,7 +63,7 @@ func TestStateOfSeveralEnds(t *testing.T) {
 	if r, ok := x.State(casefile.RoutedRequest{}); ok {
 		t.Errorf("two ends: %+v", r)
 	}
-	refused := Outcome{Status: 200, GRPC: codes.PermissionDenied, End: exchange.Whole}
+	refused := Outcome{Status: 200, GRPC: codes.PermissionDenied, End: exchange.Complete}
 	if got := refused.stated(policy.GRPC); got != "PERMISSION_DENIED" {
 		t.Error(got)
 	}

@@ -128,14 +128,14 @@ func httpManager(o routing.Outbound, prefix string) *hcmv3.HttpConnectionManager
 	return hcm
 }
 
-// soon is a time that a lab can wait for.
-const soon = 5 * time.Second
+// patience is a time that a lab can wait for.
+const patience = 5 * time.Second
 
 // EndsSoon reports whether a bound ends each connection to the backend within a time that a lab
 // can wait for.
 func EndsSoon(c routing.Cluster) bool {
 	for _, bound := range []routing.Bound{routing.Idle, routing.MaxConnection} {
-		if t := c.Limits[bound].Time; t > 0 && t <= soon && c.Protocol.Layer() == policy.L7 {
+		if t := c.Limits[bound].Time; t > 0 && t <= patience && c.Protocol.Layer() == policy.L7 {
 			return true
 		}
 	}

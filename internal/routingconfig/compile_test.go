@@ -15,11 +15,13 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-func after(ms int) routing.Limit { return routing.Limit{Time: time.Duration(ms) * time.Millisecond} }
+func afterMillis(ms int) routing.Limit {
+	return routing.Limit{Time: time.Duration(ms) * time.Millisecond}
+}
 
 func limits(of map[routing.Bound]int) (out routing.Limits) {
 	for bound, ms := range of {
-		out[bound] = after(ms)
+		out[bound] = afterMillis(ms)
 	}
 	return out
 }
@@ -32,7 +34,7 @@ var (
 	programs = map[string]routing.Proxy{
 		// Each condition that a route can have.
 		"conditions": {Outbounds: []routing.Outbound{{Name: "kri_shop", Port: 80, Routes: []routing.Route{
-			{Name: "kri_exact", When: attribute.Path.Exact("/a"), Backends: toShop, Request: after(200), StreamIdle: after(1000)},
+			{Name: "kri_exact", When: attribute.Path.Exact("/a"), Backends: toShop, Request: afterMillis(200), StreamIdle: afterMillis(1000)},
 			{Name: "kri_under", When: policy.And{policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: policy.Segments, Value: "/a/b"}}, attribute.Method.Exact("POST")}, Backends: toShop},
 			{Name: "kri_regex", When: policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: policy.Regex, Value: "/a.*"}}, Backends: toShop},
 			{Name: "kri_headers", When: policy.And{
@@ -46,8 +48,8 @@ var (
 		// Each bound at its level, and a proxy without any.
 		"bounds": {
 			Outbounds: []routing.Outbound{
-				{Name: "kri_shop", Port: 80, Headers: after(300), Routes: []routing.Route{{Name: "kri_shop", Backends: toShop, Request: after(200), StreamIdle: after(150)}}},
-				{Name: "kri_tcp", Port: 81, Protocol: policy.TCP, Routes: []routing.Route{{Name: "kri_tcp", Backends: []routing.Backend{{Cluster: "kri_tcp", Weight: 1}}, Idle: after(250)}}},
+				{Name: "kri_shop", Port: 80, Headers: afterMillis(300), Routes: []routing.Route{{Name: "kri_shop", Backends: toShop, Request: afterMillis(200), StreamIdle: afterMillis(150)}}},
+				{Name: "kri_tcp", Port: 81, Protocol: policy.TCP, Routes: []routing.Route{{Name: "kri_tcp", Backends: []routing.Backend{{Cluster: "kri_tcp", Weight: 1}}, Idle: afterMillis(250)}}},
 			},
 			Clusters: []routing.Cluster{
 				{Name: "kri_shop", Limits: limits(map[routing.Bound]int{routing.Connection: 100, routing.Idle: 110, routing.MaxStream: 120, routing.MaxConnection: 130})},

@@ -45,8 +45,8 @@ func IsAddress(name string) bool {
 	return net.ParseIP(name) != nil
 }
 
-// With returns " with SNI NAME" for texts about a request, and "" for no name.
-func With(name string) string {
+// Clause returns " with SNI NAME" for texts about a request, and "" for no name.
+func Clause(name string) string {
 	if name == "" {
 		return ""
 	}

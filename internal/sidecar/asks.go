@@ -67,11 +67,11 @@ func (c *chain) asked(name, typeURL string, a authorizer.Authorizer) {
 	c.observes = c.observesBefore
 	c.noteFilter(dump.Note, name, typeURL, fmt.Sprintf("it is read: it asks the authorizer of the provider %q behind the cluster %q, and the lab has one of its own in its place", a.Provider, a.Cluster))
 	why := c.otherAuthorizer(a.Cluster)
-	if why == "" && a.FailOpen && narrow(c.Clusters[a.Cluster].Message) {
+	if why == "" && a.FailOpen && limitsRequests(c.Clusters[a.Cluster].Message) {
 		why = "takes fewer requests, or waits less for a connection, than Envoy does by default, and a request that does not reach the authorizer passes"
 	}
 	if why != "" {
-		c.tell(dump.Beside, name, typeURL, fmt.Sprintf("it asks behind the cluster %q, which %s", a.Cluster, why))
+		c.tell(dump.BesideRBAC, name, typeURL, fmt.Sprintf("it asks behind the cluster %q, which %s", a.Cluster, why))
 	}
 }
 
@@ -92,9 +92,9 @@ func (r *reader) otherAuthorizer(cluster string) string {
 	}
 }
 
-// narrow reports whether a cluster refuses requests sooner than one without limits of its own
+// limitsRequests reports whether a cluster refuses requests sooner than one without limits of its own
 // (envoy.config.cluster.v3.CircuitBreakers.Thresholds, Cluster.connect_timeout).
-func narrow(c *clusterv3.Cluster) bool {
+func limitsRequests(c *clusterv3.Cluster) bool {
 	const requests, wait = 1024, time.Second
 	fewer := func(most *wrapperspb.UInt32Value) bool { return most != nil && most.Value < requests }
 	thresholds := c.GetCircuitBreakers().GetThresholds()

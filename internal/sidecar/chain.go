@@ -104,7 +104,7 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 		c.tell(dump.Exposed, "", "", "it serves no address that a caller can connect to")
 	}
 	for _, reason := range c.leads.calls.unread {
-		u := c.unknown(dump.Beside, "", reason)
+		u := c.unknown(dump.BesideRBAC, "", reason)
 		u.Leads = true
 		c.found.add(u)
 	}
@@ -124,8 +124,8 @@ func (c *chain) close() {
 		case s.judgesBefore < c.judges:
 			s.setPosition(dump.InFront)
 		case c.judges > 0:
-			s.setPosition(dump.Behind)
-			if s.unknown.Kind == dump.Beside && s.contained && !c.goesOn() {
+			s.setPosition(dump.BehindRBAC)
+			if s.unknown.Kind == dump.BesideRBAC && s.contained && !c.goesOn() {
 				s.unknown.Kind = dump.Note
 				if s.rewrites {
 					c.in.Rewrites = append(c.in.Rewrites, fmt.Sprintf("filter %q may change the path", s.unknown.Filter))
@@ -135,7 +135,7 @@ func (c *chain) close() {
 		c.found.add(s.unknown)
 	}
 	if !c.readsSNI && rbac.AskForSNI(c.in.Filters.Messages()) {
-		c.tell(dump.Beside, "", "", "a filter asks for the server name (SNI), and the listener has no TLS inspector that reads every handshake: Envoy knows no server name then, and no caller matches")
+		c.tell(dump.BesideRBAC, "", "", "a filter asks for the server name (SNI), and the listener has no TLS inspector that reads every handshake: Envoy knows no server name then, and no caller matches")
 	}
 	if c.remote != "" && c.asksForRemote() {
 		c.tell(dump.Opaque, "", "", "a filter asks for the remote address, and "+c.remote+": no caller of the lab plays it")
@@ -180,7 +180,7 @@ func (c *chain) noteFilter(kind dump.Kind, filter, typeURL, reason string) {
 // tellFaults tells what the configuration of a filter lost.
 func (c *chain) tellFaults(filter string, faults []messages.Fault) {
 	for _, f := range faults {
-		u := c.unknown(dump.Beside, filter, f.What)
+		u := c.unknown(dump.BesideRBAC, filter, f.What)
 		u.Path, u.Leads = f.At.String(), !f.Guards
 		if f.Guards {
 			u.Kind = dump.Lost
@@ -196,7 +196,7 @@ func (c *chain) filter(name string, packed *anypb.Any, faults []messages.Fault, 
 		return
 	}
 	if c.ended {
-		c.tell(dump.Beside, name, typeURL, "it stands behind the last filter: nothing reaches it")
+		c.tell(dump.BesideRBAC, name, typeURL, "it stands behind the last filter: nothing reaches it")
 	}
 	c.tellFaults(name, faults)
 	m, _, err := messages.Unpack(packed)
@@ -234,7 +234,7 @@ func (c *chain) noteOther(name, typeURL string, m proto.Message, err error) {
 	kind, reason, tell := roleOf(message)
 	if !tell {
 		checkPassing(m.ProtoReflect(), nil, func(at *messages.Path, reason string) {
-			u := c.unknown(dump.Beside, name, reason)
+			u := c.unknown(dump.BesideRBAC, name, reason)
 			u.Path, u.Leads = at.String(), true
 			c.found.add(u)
 		})
@@ -365,7 +365,7 @@ func (r *reader) addUnattached(l dump.Unattached) {
 		c.tell(dump.Note, "", "", "a filter asks for the server name (SNI): its listener needs a TLS inspector, or no caller matches")
 	}
 	if l.Protocol != "" && c.in.Protocol.UnmarshalText([]byte(l.Protocol)) != nil {
-		c.tell(dump.Beside, "", "", fmt.Sprintf("protocol %q is none that meshproof knows", l.Protocol))
+		c.tell(dump.BesideRBAC, "", "", fmt.Sprintf("protocol %q is none that meshproof knows", l.Protocol))
 	}
 	c.close()
 }

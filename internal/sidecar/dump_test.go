@@ -23,7 +23,7 @@ var camelCase = strings.NewReplacer("filter_chains", "filterChains", "port_value
 func TestDumpForms(t *testing.T) {
 	t.Parallel()
 	listener := serving(l4(permitAll))
-	want := readDump(t, []byte(whole(listener)))
+	want := readDump(t, []byte(wholeDump(listener)))
 	if len(want.Inbounds) != 1 || len(want.Inbounds[0].Filters.Network) != 1 || want.Unknown != nil {
 		t.Fatalf("read %+v", want)
 	}
@@ -76,7 +76,7 @@ func TestDiscoveredFilters(t *testing.T) {
 		{"ecds_filter": %s, "error_state": {"details": "no such\nfield"}}, {"ecds_filter": %s}]}`,
 		typed("envoy.config.core.v3.TypedExtensionConfig", filter("four", networkRBAC, `"stat_prefix": "s", `+denyAll)),
 		typed("envoy.config.core.v3.TypedExtensionConfig", filter("seven", httpRBAC, permitAll+`, "rules_stat_prefix": "r_", "shadow_rules_stat_prefix": "s_"`)))
-	s := readDump(t, []byte(whole(serving(discovered("four", networkRBAC), manager("", discovered("seven", httpRBAC))), ecds)))
+	s := readDump(t, []byte(wholeDump(serving(discovered("four", networkRBAC), manager("", discovered("seven", httpRBAC))), ecds)))
 	golden.Compare(t, "discovered.golden", describe(t, s))
 }
 
@@ -115,7 +115,7 @@ func TestDirection(t *testing.T) {
 func FuzzDump(f *testing.F) {
 	// Small ones: the fuzzer changes few bytes at a time.
 	for _, text := range []string{
-		whole(serving(manager(rds, discovered("x", httpRBAC), l7(permitAll)))),
+		wholeDump(serving(manager(rds, discovered("x", httpRBAC), l7(permitAll)))),
 		serving(manager(`"route_config": `+routes("r", "*", routeTo("/a", ", "+perRoute("")))+",", l7(denyAll))),
 		serving(l4(matching(identity, onMatch))),
 		serving(filter("x", "xds.type.v3.TypedStruct", `"type_url": "`+prefix+networkRBAC+`", "value": {"rules": {}}`)),
@@ -137,7 +137,7 @@ func FuzzDump(f *testing.F) {
 				t.Errorf("%d guards of %d filters", len(in.Guards), len(in.Filters.Network)+len(in.Filters.HTTP))
 			}
 			lost := false
-			for _, u := range s.Of(in) {
+			for _, u := range s.UnknownOf(in) {
 				lost = lost || u.Kind == dump.Lost
 			}
 			if lost != in.Incomplete || in.Incomplete && in.Unguarded() {
@@ -173,7 +173,7 @@ func TestFolder(t *testing.T) {
 		"3-listener.json": serving(manager(rds, l7(denyAll))),
 		"4-route.json":    typed("envoy.config.route.v3.RouteConfiguration", routes("r", "*", routeTo("/admin", ", "+perRoute("")))),
 		"5-one.json":      http,
-		"deep/dump.json":  whole(strings.Replace(serving(), `"name": "in"`, `"name": "deep"`, 1)),
+		"deep/dump.json":  wholeDump(strings.Replace(serving(), `"name": "in"`, `"name": "deep"`, 1)),
 		"notes.txt":       "not read",
 	}))
 	if err != nil {
@@ -232,7 +232,7 @@ func TestNamedFilters(t *testing.T) {
 		"a list":                     {"[" + deny + ", " + allow + "]", "deny allow", false, ""},
 		"a list in lowerCamelCase":   {camelCase("[" + deny + ", " + allow + "]"), "deny allow", false, ""},
 		"another filter in front":    {"[" + lua + ", " + allow + "]", "allow", false, dump.InFront.String()},
-		"another filter behind":      {"[" + allow + ", " + lua + "]", "allow", false, dump.Behind.String()},
+		"another filter behind":      {"[" + allow + ", " + lua + "]", "allow", false, dump.BehindRBAC.String()},
 		"a field beside":             {disabled, "deny", true, ""},
 		"in two spellings":           {strings.Replace(allow, `"typed_config"`, `"typedConfig": {}, "typed_config"`, 1), "allow", true, ""},
 		"of an inbound":              {compiled(""), "#0", false, ""},

@@ -159,7 +159,7 @@ func TestFetchOfALaterAPI(t *testing.T) {
 	}, lines(s.Unknown)); diff != "" {
 		t.Errorf("unknown (-want +got):\n%s", diff)
 	}
-	if !s.Inbounds[0].Incomplete || s.Unknown[0].Kind != dump.Beside || s.Unknown[1].Kind != dump.Lost {
+	if !s.Inbounds[0].Incomplete || s.Unknown[0].Kind != dump.BesideRBAC || s.Unknown[1].Kind != dump.Lost {
 		t.Errorf("incomplete is %t: %+v", s.Inbounds[0].Incomplete, s.Unknown)
 	}
 }
@@ -193,7 +193,7 @@ func TestFetchOfTypedStructs(t *testing.T) {
 		text string
 	}{
 		{dump.Lost, `filter_chains[0].filters[2].typed_config: field "exempt" is none that RBAC has here`},
-		{dump.Beside, `filter "custom": type.googleapis.com/acme.Filter: meshproof does not know what this filter does; it stands in front of RBAC`},
+		{dump.BesideRBAC, `filter "custom": type.googleapis.com/acme.Filter: meshproof does not know what this filter does; it stands in front of RBAC`},
 		{dump.Lost, `filter "broken": type.googleapis.com/envoy.extensions.filters.network.rbac.v3.RBAC: it is no RBAC: proto: `},
 	} {
 		if i >= len(got) || !strings.HasPrefix(got[i], at+want.text) || s.Unknown[i].Kind != want.kind {

@@ -28,7 +28,7 @@ func (c *chain) http(name string, m *hcmv3.HttpConnectionManager) {
 	case hcmv3.HttpConnectionManager_HTTP2:
 		c.in.Protocol = policy.HTTP2
 	case hcmv3.HttpConnectionManager_HTTP3:
-		c.tell(dump.Beside, name, "", "it speaks HTTP/3, which the lab does not")
+		c.tell(dump.BesideRBAC, name, "", "it speaks HTTP/3, which the lab does not")
 	}
 	c.in.StatPrefix = m.StatPrefix
 	c.in.ForwardClientCert = m.ForwardClientCertDetails
@@ -44,14 +44,14 @@ func (c *chain) http(name string, m *hcmv3.HttpConnectionManager) {
 		c.remote = "the connection manager turns it into an address of IPv6 (represent_ipv4_remote_address_as_ipv4_mapped_ipv6)"
 	}
 	var redirected bool
-	if c.in.Normalization, redirected = normalization.Of(m); redirected {
+	if c.in.Normalization, redirected = normalization.FromManager(m); redirected {
 		c.tell(dump.Note, name, "", "path_with_escaped_slashes_action UNESCAPE_AND_REDIRECT: a path with escaped slashes is redirected, taken for forwarded")
 	}
 	c.rewritten = rewritesOf(m)
 	c.settings(name, m)
 	for i, f := range m.HttpFilters {
 		if i < len(m.HttpFilters)-1 && messages.Name(messages.TypeURL(f.GetTypedConfig())) == router {
-			c.tell(dump.Beside, f.Name, "", "a router in front of other filters: nothing reaches them")
+			c.tell(dump.BesideRBAC, f.Name, "", "a router in front of other filters: nothing reaches them")
 		}
 		c.httpFilter(m.StatPrefix, f)
 	}
@@ -74,7 +74,7 @@ func (c *chain) trustedHops(name string, m *hcmv3.HttpConnectionManager) int {
 		unpacked, _, _ := messages.Unpack(extension.GetTypedConfig())
 		xff, ok := unpacked.(*xffv3.XffConfig)
 		if !ok || len(m.OriginalIpDetectionExtensions) > 1 {
-			c.tell(dump.Beside, name, "", "original_ip_detection_extensions: an extension finds the address of the caller, or refuses the request")
+			c.tell(dump.BesideRBAC, name, "", "original_ip_detection_extensions: an extension finds the address of the caller, or refuses the request")
 			continue
 		}
 		c.checkKnown(name, xff)
@@ -87,7 +87,7 @@ func (c *chain) trustedHops(name string, m *hcmv3.HttpConnectionManager) int {
 func (c *chain) settings(name string, m *hcmv3.HttpConnectionManager) {
 	c.checkKnown(name, m)
 	if absolute := m.GetHttpProtocolOptions().GetAllowAbsoluteUrl(); absolute != nil && !absolute.Value {
-		c.tell(dump.Beside, name, "", "allow_absolute_url is false: the filters see a whole URL for a path")
+		c.tell(dump.BesideRBAC, name, "", "allow_absolute_url is false: the filters see a whole URL for a path")
 	}
 	for _, u := range m.UpgradeConfigs {
 		if len(u.Filters) > 0 {
@@ -101,14 +101,14 @@ func (c *chain) settings(name string, m *hcmv3.HttpConnectionManager) {
 // an upgrade to WebSocket there are no more requests.
 func (c *chain) upgrade(filter, to string) {
 	if !strings.EqualFold(to, "websocket") {
-		c.tell(dump.Beside, filter, "", fmt.Sprintf("after an upgrade to %q, no filter sees the requests inside", to))
+		c.tell(dump.BesideRBAC, filter, "", fmt.Sprintf("after an upgrade to %q, no filter sees the requests inside", to))
 	}
 }
 
 // checkKnown tells about the fields of a message that meshproof does not know.
 func (c *chain) checkKnown(filter string, m proto.Message) {
 	checkKnown(m.ProtoReflect(), nil, func(at *messages.Path, reason string) {
-		u := c.unknown(dump.Beside, filter, reason)
+		u := c.unknown(dump.BesideRBAC, filter, reason)
 		u.Path, u.Leads = at.String(), true
 		c.found.add(u)
 	})
@@ -156,7 +156,7 @@ func (c *chain) routes(m *hcmv3.HttpConnectionManager) {
 		c.tellUnnamed(config, m)
 		c.tellScripts(config)
 		if overriding(config, c.tokens) {
-			c.tell(dump.Beside, c.tokens[0], typeURL(&jwtauthnv3.PerRouteConfig{}), fmt.Sprintf("route configuration %q replaces the filter for tokens", config.Name))
+			c.tell(dump.BesideRBAC, c.tokens[0], typeURL(&jwtauthnv3.PerRouteConfig{}), fmt.Sprintf("route configuration %q replaces the filter for tokens", config.Name))
 		}
 		if overriding(config, c.askers) || len(c.askers) > 0 && overriding(config, c.replaceable) {
 			c.tell(dump.Lost, c.askers[0], typeURL(&httpauthzv3.ExtAuthzPerRoute{}), fmt.Sprintf("route configuration %q replaces a filter that asks an authorizer, or what it asks about", config.Name))
@@ -195,7 +195,7 @@ func (c *chain) checkRoute(name string, route *routev3.Route) {
 		c.upgrade("", u.UpgradeType)
 	}
 	if virtualhost.TakesAnyTarget(route.GetMatch()) {
-		c.tell(dump.Beside, "", "", fmt.Sprintf("route %q takes requests whose target does not begin with /, as in OPTIONS *, and none is asked", name))
+		c.tell(dump.BesideRBAC, "", "", fmt.Sprintf("route %q takes requests whose target does not begin with /, as in OPTIONS *, and none is asked", name))
 	}
 	if to := route.GetRoute(); to.GetPrefixRewrite() != "" || to.GetRegexRewrite() != nil || to.GetPathRewrite() != "" || to.GetPathRewritePolicy() != nil {
 		c.in.Rewrites = append(c.in.Rewrites, fmt.Sprintf("route %q rewrites the path", name))

@@ -204,9 +204,9 @@ func roleOf(message string) (kind dump.Kind, reason string, tell bool) {
 	case wrappingFilters[message]:
 		return dump.Lost, "it runs other filters under conditions of its own", true
 	case ok:
-		return dump.Beside, "it " + how, true
+		return dump.BesideRBAC, "it " + how, true
 	default:
-		return dump.Beside, "meshproof does not know what this filter does", true
+		return dump.BesideRBAC, "meshproof does not know what this filter does", true
 	}
 }
 

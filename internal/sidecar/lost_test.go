@@ -88,7 +88,7 @@ func TestProgramLost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, lost := readDump(t, []byte(whole(tt.listener))).Inbounds[0].Program()
+			p, lost := readDump(t, []byte(wholeDump(tt.listener))).Inbounds[0].Program()
 			if diff := cmp.Diff(tt.lost, lost); diff != "" {
 				t.Errorf("lost (-want +got):\n%s", diff)
 			}
@@ -124,7 +124,7 @@ func TestProgramOfSeveralFilters(t *testing.T) {
 		http = append(http, filter(fmt.Sprint("rbac", i), httpRBAC, f))
 	}
 	chain = append(chain, manager("", strings.Join(http, ",")))
-	p, lost := readDump(t, []byte(whole(serving(chain...)))).Inbounds[0].Program()
+	p, lost := readDump(t, []byte(wholeDump(serving(chain...)))).Inbounds[0].Program()
 	const want = `gate of named rules L4
   else allow
 gate of named rules L7
@@ -163,12 +163,12 @@ func TestProgramLostCutsClasses(t *testing.T) {
 	t.Parallel()
 	deny := strings.Replace(policies(adminTemplate, anybody, ""), `{"policies"`, `{"action": "DENY", "policies"`, 1)
 	allow := policies(anybody, `{"authenticated": {"principal_name": {"exact": "spiffe://td/web"}}}`, "")
-	in := readDump(t, []byte(whole(serving(manager("", l7(deny), strings.Replace(l7(allow), `"rbac"`, `"rbac2"`, 1)))))).Inbounds[0]
+	in := readDump(t, []byte(wholeDump(serving(manager("", l7(deny), strings.Replace(l7(allow), `"rbac"`, `"rbac2"`, 1)))))).Inbounds[0]
 	p, lost := in.Program()
 	if len(lost) != 1 {
 		t.Fatalf("lost %q", lost)
 	}
-	cover := classes.Of(classes.Surface{Protocol: in.Protocol, Normalization: in.Normalization}, p)
+	cover := classes.Cut(classes.Surface{Protocol: in.Protocol, Normalization: in.Normalization}, p)
 	seen := map[int]bool{}
 	for _, r := range []policy.Request{
 		{URIs: []string{"spiffe://td/web"}, Method: "GET", Path: "/admin"},

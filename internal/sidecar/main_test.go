@@ -141,8 +141,8 @@ func listening(listener, chain string, filters ...string) string {
 		listener, chain, strings.Join(filters, ","))
 }
 
-// whole is a dump with the listener, its cluster and the other parts.
-func whole(listener string, parts ...string) string {
+// wholeDump is a dump with the listener, its cluster and the other parts.
+func wholeDump(listener string, parts ...string) string {
 	parts = append(parts, `{"@type": "type.googleapis.com/envoy.admin.v3.ClustersConfigDump", "static_clusters": [{"cluster": {"name": "c",
 		"load_assignment": {"endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": "127.0.0.1", "port_value": 80}}}}]}]}}}]}`)
 	parts = append(parts, fmt.Sprintf(`{"@type": "type.googleapis.com/envoy.admin.v3.ListenersConfigDump",

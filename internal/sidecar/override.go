@@ -107,7 +107,7 @@ func (c *chain) tellScripts(config *routev3.RouteConfiguration) {
 		}
 		c.checkKnown("", script)
 		if why := unprovenSource(script.GetSourceCode()); why != "" {
-			c.tell(dump.Beside, "", typeURL(script), fmt.Sprintf("route configuration %q: %s", config.Name, why))
+			c.tell(dump.BesideRBAC, "", typeURL(script), fmt.Sprintf("route configuration %q: %s", config.Name, why))
 		}
 		if _, all := headersOf(script.GetSourceCode()); !all {
 			c.in.Rewrites = append(c.in.Rewrites, fmt.Sprintf("a script of route configuration %q may change the path", config.Name))

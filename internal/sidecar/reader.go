@@ -86,7 +86,7 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 	labels := labelsOf(l)
 	r.faults(l.Name, labels, d.Faults)
 	checkKnown(l.ProtoReflect(), nil, func(at *messages.Path, reason string) {
-		r.found.add(dump.Unknown{Kind: dump.Beside, Listener: l.Name, Chain: chainOf(at, labels), Path: at.String(), Reason: reason, Leads: true})
+		r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: l.Name, Chain: chainOf(at, labels), Path: at.String(), Reason: reason, Leads: true})
 	})
 	switch {
 	case l.ApiListener != nil:
@@ -102,12 +102,12 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 	}
 	r.tellUnbound(l)
 	if l.FilterChainMatcher != nil {
-		tell(dump.Beside, "filter_chain_matcher selects the filter chain: the addresses of its inbounds are the listener's")
+		tell(dump.BesideRBAC, "filter_chain_matcher selects the filter chain: the addresses of its inbounds are the listener's")
 	}
 	for _, f := range l.ListenerFilters {
 		r.listenerFilter(l.Name, f)
 		if messages.Name(messages.TypeURL(f.GetTypedConfig())) == originalDst && !l.GetUseOriginalDst().GetValue() {
-			tell(dump.Beside, "the filters see the destination from before a redirection: the port is not the listener's")
+			tell(dump.BesideRBAC, "the filters see the destination from before a redirection: the port is not the listener's")
 		}
 	}
 	from := len(r.out.Inbounds)
@@ -146,15 +146,15 @@ func (r *reader) listenerFilter(listener string, f *listenerv3.ListenerFilter) {
 			r.found.add(dump.Unknown{Kind: kind, Listener: listener, Filter: f.Name, Type: held, Reason: reason, Position: dump.InFront})
 		} else {
 			checkPassing(packed.ProtoReflect(), nil, func(at *messages.Path, reason string) {
-				r.found.add(dump.Unknown{Kind: dump.Beside, Listener: listener, Filter: f.Name, Path: at.String(), Reason: reason, Position: dump.InFront})
+				r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Path: at.String(), Reason: reason, Position: dump.InFront})
 			})
 		}
 		for _, fault := range faults {
-			r.found.add(dump.Unknown{Kind: dump.Beside, Listener: listener, Filter: f.Name, Path: fault.At.String(), Reason: fault.What, Position: dump.InFront})
+			r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Path: fault.At.String(), Reason: fault.What, Position: dump.InFront})
 		}
 		return
 	}
-	r.found.add(dump.Unknown{Kind: dump.Beside, Listener: listener, Filter: f.Name, Type: typeURL, Reason: reason, Position: dump.InFront})
+	r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Type: typeURL, Reason: reason, Position: dump.InFront})
 }
 
 // inspectsTLS reports whether a listener reads the server name of each handshake.
@@ -205,7 +205,7 @@ func (r *reader) extension(name string, typed *anypb.Any, discovery *corev3.Exte
 // faults tells what a listener lost, by filter chain.
 func (r *reader) faults(listener string, labels []string, faults []messages.Fault) {
 	for _, f := range faults {
-		u := dump.Unknown{Kind: dump.Beside, Listener: listener, Chain: chainOf(f.At, labels), Path: f.At.String(), Reason: f.What, Leads: !f.Guards}
+		u := dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Chain: chainOf(f.At, labels), Path: f.At.String(), Reason: f.What, Leads: !f.Guards}
 		if f.Guards {
 			u.Kind = dump.Lost
 		}

@@ -138,7 +138,7 @@ func TestRoutes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := readDump(t, []byte(whole(serving(manager(tt.manager, tt.filters...)), tt.parts...)))
+			s := readDump(t, []byte(wholeDump(serving(manager(tt.manager, tt.filters...)), tt.parts...)))
 			if diff := cmp.Diff(tt.unknown, lines(s.Unknown)); diff != "" {
 				t.Errorf("unknown (-want +got):\n%s", diff)
 			}

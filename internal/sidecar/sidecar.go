@@ -176,13 +176,13 @@ var transportNames = [...]string{Plaintext: "plaintext", TLS: "TLS", MutualTLS: 
 // String returns the name for messages.
 func (t Transport) String() string { return transportNames[t] }
 
-// Of returns what was not understood about an inbound: in its chain, in its listener, or in
+// UnknownOf returns what was not understood about an inbound: in its chain, in its listener, or in
 // the whole dump.
-func (s Sidecar) Of(i Inbound) []dump.Unknown {
+func (s Sidecar) UnknownOf(i Inbound) []dump.Unknown {
 	return s.Index()(i)
 }
 
-// Index returns [Sidecar.Of] for many inbounds.
+// Index returns [Sidecar.UnknownOf] for many inbounds.
 func (s Sidecar) Index() func(Inbound) []dump.Unknown {
 	type place struct{ listener, chain string }
 	at := map[place][]int{}
@@ -207,9 +207,9 @@ func (s Sidecar) Index() func(Inbound) []dump.Unknown {
 	}
 }
 
-// Loose returns what was not understood, is no [dump.Note], and is about none of the inbounds: a
+// Unplaced returns what was not understood, is no [dump.Note], and is about none of the inbounds: a
 // listener that could not be read, or that serves nothing yet.
-func (s Sidecar) Loose() []dump.Unknown {
+func (s Sidecar) Unplaced() []dump.Unknown {
 	of, about := s.Index(), map[dump.Unknown]bool{}
 	for _, in := range s.Inbounds {
 		for _, u := range of(in) {
@@ -222,7 +222,7 @@ func (s Sidecar) Loose() []dump.Unknown {
 // DoubtsOfEnvoy says what else the dump says of the Envoy itself that may change how it judges.
 func (s Sidecar) DoubtsOfEnvoy() (out []string) {
 	for _, u := range s.Unknown {
-		if u.Kind == dump.Beside && u.Listener == "" {
+		if u.Kind == dump.BesideRBAC && u.Listener == "" {
 			out = append(out, u.String())
 		}
 	}

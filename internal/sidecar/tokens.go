@@ -24,7 +24,7 @@ func (c *chain) readTokens(f *hcmv3.HttpFilter, m proto.Message) bool {
 	}
 	demand, err := tokenfilter.Demand(filter)
 	if err != nil {
-		c.noteFilter(dump.Beside, f.Name, typeURL(filter), "it verifies tokens, and "+err.Error())
+		c.noteFilter(dump.BesideRBAC, f.Name, typeURL(filter), "it verifies tokens, and "+err.Error())
 		return true
 	}
 	c.in.Tokens, c.in.TokenFilter = demand, filter

@@ -167,7 +167,7 @@ func TestUnknown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := readDump(t, []byte(whole(serving(tt.filters))))
+			s := readDump(t, []byte(wholeDump(serving(tt.filters))))
 			var got []string
 			for _, u := range s.Unknown {
 				got = append(got, u.Kind.String()+" "+u.String())
@@ -179,7 +179,7 @@ func TestUnknown(t *testing.T) {
 			if len(in.Guards) != tt.guards || len(in.Filters.Network)+len(in.Filters.HTTP) != tt.guards || in.Incomplete != tt.lost {
 				t.Errorf("%d guards, incomplete %t: %+v", len(in.Guards), in.Incomplete, in.Filters)
 			}
-			if diff := cmp.Diff(s.Unknown, s.Of(in)); diff != "" {
+			if diff := cmp.Diff(s.Unknown, s.UnknownOf(in)); diff != "" {
 				t.Errorf("of the inbound (-all +its):\n%s", diff)
 			}
 		})

@@ -15,8 +15,8 @@ import (
 
 // asked is a case that a compiler was asked about, and its answers that were put to the proof.
 type asked struct {
-	run *run
-	in  Input
+	run   *run
+	input Input
 
 	mu     sync.Mutex
 	proven []answer
@@ -30,7 +30,7 @@ func (r *run) remember(in Input, first answer) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.asked = append(f.asked, &asked{run: r, in: in, proven: []answer{first}})
+	f.asked = append(f.asked, &asked{run: r, input: in, proven: []answer{first}})
 }
 
 // Each case is asked about at least leastAgain times more, and each further time with a chance
@@ -43,8 +43,8 @@ const (
 	askedAtOnce = 16
 )
 
-// Again is what became of asking a compiler for everything again.
-type Again struct {
+// Repetition is what became of asking a compiler for everything again.
+type Repetition struct {
 	// Answers is the number of further answers, Others the number of them that were not like
 	// any answer before.
 	Answers, Others int
@@ -68,7 +68,7 @@ const mostWorse = 3
 // than before has to be right again: such an answer is put on Envoy, and Envoy is asked all that it
 // was asked for the first answer. So the order of rules may differ, and a decision may not. An
 // error says that the compiler or Envoy is out of order.
-func (f *Foreign) AskAgain(ctx context.Context, seed uint64) (Again, error) {
+func (f *Foreign) AskAgain(ctx context.Context, seed uint64) (Repetition, error) {
 	f.mu.Lock()
 	before := slices.Clone(f.asked)
 	f.mu.Unlock()
@@ -76,7 +76,7 @@ func (f *Foreign) AskAgain(ctx context.Context, seed uint64) (Again, error) {
 	slices.SortStableFunc(before, func(a, b *asked) int { return cmp.Compare(a.run.result.Case.Name, b.run.result.Case.Name) })
 	questions := questionsOf(before, rand.New(rand.NewPCG(seed, uint64(len(before)))))
 	var mu sync.Mutex
-	var out Again
+	var out Repetition
 	var broken error
 	var workers sync.WaitGroup
 	proving := make(chan struct{}, defaultParallel)
@@ -91,13 +91,13 @@ func (f *Foreign) AskAgain(ctx context.Context, seed uint64) (Again, error) {
 				q := questions[out.Answers]
 				out.Answers++
 				mu.Unlock()
-				other, problem, err := q.of.again(ctx, f, q.order, proving)
+				other, problem, err := q.asked.askAgain(ctx, f, q.order, proving)
 				mu.Lock()
 				if other {
 					out.Others++
 				}
 				if problem != "" {
-					out.Problems = append(out.Problems, AgainProblem{q.of.run.result.Case.Name, problem})
+					out.Problems = append(out.Problems, AgainProblem{q.asked.run.result.Case.Name, problem})
 				}
 				broken = cmp.Or(broken, err)
 				mu.Unlock()
@@ -110,7 +110,7 @@ func (f *Foreign) AskAgain(ctx context.Context, seed uint64) (Again, error) {
 
 // question asks about a case once more, with its inbounds in another order.
 type question struct {
-	of    *asked
+	asked *asked
 	order []int
 }
 
@@ -122,21 +122,21 @@ func questionsOf(before []*asked, r *rand.Rand) []question {
 			times++
 		}
 		for range times {
-			out = append(out, question{a, r.Perm(len(a.in.Inbounds))})
+			out = append(out, question{a, r.Perm(len(a.input.Inbounds))})
 		}
 	}
 	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 	return out
 }
 
-// again asks about the case once more. Other is true for an answer that was not given before.
+// askAgain asks about the case once more. Other is true for an answer that was not given before.
 // The problem says in what it is worse than the first answer, "" where it is not. The channel
 // bounds the answers that are put on Envoy at once.
-func (a *asked) again(ctx context.Context, f *Foreign, order []int, proving chan struct{}) (other bool, problem string, err error) {
-	in := a.in
+func (a *asked) askAgain(ctx context.Context, f *Foreign, order []int, proving chan struct{}) (other bool, problem string, err error) {
+	in := a.input
 	in.Inbounds = nil
 	for _, i := range order {
-		in.Inbounds = append(in.Inbounds, a.in.Inbounds[i])
+		in.Inbounds = append(in.Inbounds, a.input.Inbounds[i])
 	}
 	filters, err := f.CompilerFunc.Compile(ctx, in)
 	if isBroken(ctx, err) {

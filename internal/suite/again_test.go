@@ -23,9 +23,9 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// from returns a compiler that is right about an inbound until it is asked for the nth time,
+// wrongFrom returns a compiler that is right about an inbound until it is asked for the nth time,
 // and from then on gives changed filters, or another error.
-func from(nth int, honest CompilerFunc, change func(*xds.Filters) error) CompilerFunc {
+func wrongFrom(nth int, honest CompilerFunc, change func(*xds.Filters) error) CompilerFunc {
 	var mu sync.Mutex
 	times := map[string]int{}
 	return func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
@@ -52,8 +52,8 @@ func cloned[M proto.Message](of []M) []M {
 // twice doubles the callers of a policy, which changes no decision.
 func twice(p *rbacv3.Policy) { p.Principals = append(p.Principals, p.Principals...) }
 
-// own is meshproof's own compiler.
-func own(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
+// ownCompiler is meshproof's own compiler.
+func ownCompiler(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
 	return CompileOne(ctx, Reference, in, docs, opts)
 }
 
@@ -93,18 +93,18 @@ requests:
 		problem string
 		others  bool
 	}{
-		"the same filters":          {accounts, own, "", false},
-		"plaintext the second time": {accounts, from(2, own, plaintext), "callers in plaintext", true},
-		"plaintext the third time":  {accounts, from(3, own, plaintext), "callers in plaintext", true},
-		"another identity":          {accounts, from(2, own, ok(principal(`{"authenticated": {"principalName": {"exact": "spiffe://trust-domain.mesh/ns/evil/sa/x"}}}`))), "ns/evil/sa/x", true},
-		"what cannot be read":       {accounts, from(3, own, ok(principal(`{"filterState": {"key": "x", "stringMatch": {"exact": "y"}}}`))), "filter_state", true},
-		"an open HTTP filter":       {unknown, from(2, routed, ok(func(f *xds.Filters) { f.HTTP[0] = &httprbacv3.RBAC{} })), "the case wants deny, Envoy says served", true},
-		"the same rules twice":      {accounts, from(2, own, ok(eachPolicy(twice))), "", true},
-		"a refusal":                 {accounts, from(2, own, func(*xds.Filters) error { return errors.New("tired") }), "a refusal: tired", true},
-		"a refusal that ends":       {refused, from(2, refusing, func(*xds.Filters) error { return nil }), "the compiler accepts policies that must be refused", true},
+		"the same filters":          {accounts, ownCompiler, "", false},
+		"plaintext the second time": {accounts, wrongFrom(2, ownCompiler, plaintext), "callers in plaintext", true},
+		"plaintext the third time":  {accounts, wrongFrom(3, ownCompiler, plaintext), "callers in plaintext", true},
+		"another identity":          {accounts, wrongFrom(2, ownCompiler, ok(principal(`{"authenticated": {"principalName": {"exact": "spiffe://trust-domain.mesh/ns/evil/sa/x"}}}`))), "ns/evil/sa/x", true},
+		"what cannot be read":       {accounts, wrongFrom(3, ownCompiler, ok(principal(`{"filterState": {"key": "x", "stringMatch": {"exact": "y"}}}`))), "filter_state", true},
+		"an open HTTP filter":       {unknown, wrongFrom(2, routed, ok(func(f *xds.Filters) { f.HTTP[0] = &httprbacv3.RBAC{} })), "the case wants deny, Envoy says served", true},
+		"the same rules twice":      {accounts, wrongFrom(2, ownCompiler, ok(eachPolicy(twice))), "", true},
+		"a refusal":                 {accounts, wrongFrom(2, ownCompiler, func(*xds.Filters) error { return errors.New("tired") }), "a refusal: tired", true},
+		"a refusal that ends":       {refused, wrongFrom(2, refusing, func(*xds.Filters) error { return nil }), "the compiler accepts policies that must be refused", true},
 		"a refusal that stays":      {refused, refusing, "", false},
-		"unknown policies":          {unknown, from(2, routed, ok(func(f *xds.Filters) { f.HTTP = nil })), "the case wants deny, Envoy says served", true},
-		"another path of a route": {unknown, from(3, routed, ok(func(f *xds.Filters) {
+		"unknown policies":          {unknown, wrongFrom(2, routed, ok(func(f *xds.Filters) { f.HTTP = nil })), "the case wants deny, Envoy says served", true},
+		"another path of a route": {unknown, wrongFrom(3, routed, ok(func(f *xds.Filters) {
 			f.Routes[0].Match = &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Prefix{Prefix: "/"}}
 		})), "the case wants deny, Envoy says served", true},
 	} {
@@ -132,7 +132,7 @@ requests:
 // A compiler that is out of order when it is asked again has answered nothing.
 func TestAskAgainOfABrokenCompiler(t *testing.T) {
 	t.Parallel()
-	compiler := (&Foreign{CompilerFunc: from(2, own, func(*xds.Filters) error { return outOfOrder{} })}).Remembering()
+	compiler := (&Foreign{CompilerFunc: wrongFrom(2, ownCompiler, func(*xds.Filters) error { return outOfOrder{} })}).Remembering()
 	runner := Runner{Harness: sharedEnvoy.Get(t), Compiler: compiler}
 	if first := runner.Case(t.Context(), casetest.Parse(t, accounts)); !first.Passed() {
 		t.Fatal(first.Failures())
@@ -148,12 +148,12 @@ func TestQuestionsOf(t *testing.T) {
 	t.Parallel()
 	before := make([]*asked, 100)
 	for i := range before {
-		before[i] = &asked{in: Input{Inbounds: make([]policy.Inbound, 3)}}
+		before[i] = &asked{input: Input{Inbounds: make([]policy.Inbound, 3)}}
 	}
 	draw := func(seed uint64) []question { return questionsOf(before, rand.New(rand.NewPCG(seed, 1))) }
 	times := map[*asked]int{}
 	for _, q := range draw(7) {
-		times[q.of]++
+		times[q.asked]++
 	}
 	most := 0
 	for _, a := range before {
@@ -165,7 +165,7 @@ func TestQuestionsOf(t *testing.T) {
 	if most < leastAgain+3 {
 		t.Errorf("no case is asked about more than %d times", most)
 	}
-	same := func(a, b question) bool { return a.of == b.of && slices.Equal(a.order, b.order) }
+	same := func(a, b question) bool { return a.asked == b.asked && slices.Equal(a.order, b.order) }
 	if !slices.EqualFunc(draw(7), draw(7), same) || slices.EqualFunc(draw(7), draw(8), same) {
 		t.Error("the questions do not follow from the seed")
 	}

@@ -29,7 +29,7 @@ func TestOracleFollowsTheProbe(t *testing.T) {
 	h := harness.New(t, harness.WithRuntime(harness.Process))
 	want := behavior.Set{}
 	for _, b := range behavior.All {
-		want = want.With(b, false)
+		want = want.Change(b, false)
 	}
 	if h.Behavior() != want || h.Version() != harness.DefaultVersion {
 		t.Fatalf("Envoy %s does %v", h.Version(), h.Behavior().Answers())

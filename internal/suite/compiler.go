@@ -45,10 +45,10 @@ type CompilerFunc func(ctx context.Context, in policy.Inbound, policies []manife
 
 // Compile calls the function for each inbound.
 func (f CompilerFunc) Compile(ctx context.Context, in Input) ([]xds.Filters, error) {
-	return in.each(func(inbound policy.Inbound) (xds.Filters, error) { return f(ctx, inbound, in.Policies, in.Options) })
+	return in.compileEach(func(inbound policy.Inbound) (xds.Filters, error) { return f(ctx, inbound, in.Policies, in.Options) })
 }
 
-func (in Input) each(compile func(policy.Inbound) (xds.Filters, error)) ([]xds.Filters, error) {
+func (in Input) compileEach(compile func(policy.Inbound) (xds.Filters, error)) ([]xds.Filters, error) {
 	out := make([]xds.Filters, len(in.Inbounds))
 	for i, inbound := range in.Inbounds {
 		var err error
@@ -83,7 +83,7 @@ func (reference) Compile(_ context.Context, in Input) ([]xds.Filters, error) {
 			return nil, err
 		}
 	}
-	return in.each(func(inbound policy.Inbound) (xds.Filters, error) {
+	return in.compileEach(func(inbound policy.Inbound) (xds.Filters, error) {
 		if err := set.Check(inbound); err != nil {
 			return xds.Filters{}, err
 		}

@@ -300,7 +300,7 @@ requests:
 func TestHonestForeignCompilerOfStories(t *testing.T) {
 	t.Parallel()
 	honest := &Foreign{CompilerFunc: func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
-		f, err := own(ctx, in, docs, opts)
+		f, err := ownCompiler(ctx, in, docs, opts)
 		if err != nil {
 			err = errors.New("in other words")
 		}
@@ -335,10 +335,10 @@ func TestOptionsOfOtherDialects(t *testing.T) {
 	t.Parallel()
 	c := casetest.Parse(t, strings.Replace(accounts, "workloads:", "options: {othermesh: {root: x}}\nworkloads:", 1))
 	r := Runner{Harness: sharedEnvoy.Get(t), Compiler: &Foreign{CompilerFunc: func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
-		if _, ok := opts.Document.At("othermesh.root"); !ok {
+		if _, ok := opts.Document.Lookup("othermesh.root"); !ok {
 			t.Error("the option did not arrive")
 		}
-		opts.Document = opts.Document.Without("othermesh")
+		opts.Document = opts.Document.WithoutKey("othermesh")
 		return CompileOne(ctx, Reference, in, docs, opts)
 	}}, Read: verdict.ReadForeign}.Case(t.Context(), c)
 	if !r.Passed() || r.WantsOnly != "" || r.Examination == nil {

@@ -171,7 +171,7 @@ func (l layout) ask(ctx context.Context, mesh *harness.Mesh) {
 func (r *run) requests(minted credentials) ([]harness.Request, error) {
 	var out []harness.Request
 	for _, q := range r.reading.Case.Requests {
-		credential, err := minted.of(q.From)
+		credential, err := minted.credential(q.From)
 		if err != nil {
 			return nil, fmt.Errorf("%s: mint %s: %w", q.Place, q.From.Name, err)
 		}
@@ -229,8 +229,8 @@ func newCredentials(mesh *harness.Mesh, f Fault) credentials {
 	return c
 }
 
-// of returns what a caller shows, nil for no certificate.
-func (c credentials) of(from cases.Caller) (*certs.Credential, error) {
+// credential returns what a caller shows, nil for no certificate.
+func (c credentials) credential(from cases.Caller) (*certs.Credential, error) {
 	if from.Plaintext || from.Anonymous {
 		return nil, nil
 	}

@@ -17,7 +17,7 @@ func TestProgressCountsRequests(t *testing.T) {
 	}
 	all := []cases.Case{casetest.Parse(t, accounts), routed[0]}
 	var counter progress.Counter
-	for _, r := range (Runner{Harness: sharedEnvoy.Get(t)}).Run(progress.With(t.Context(), &counter), all...) {
+	for _, r := range (Runner{Harness: sharedEnvoy.Get(t)}).Run(progress.WithCounter(t.Context(), &counter), all...) {
 		if !r.Passed() {
 			t.Error(r.Failures())
 		}

@@ -171,10 +171,10 @@ func BenchmarkStories(b *testing.B) {
 	b.ReportMetric(proven.Seconds()/bare.Seconds(), "ratio")
 }
 
-// open has a call for each protocol to an inbound that lets every caller in.
-type open map[policy.Protocol]caller.Call
+// openCalls has a call for each protocol to an inbound that lets every caller in.
+type openCalls map[policy.Protocol]caller.Call
 
-func openMesh(b *testing.B, h *harness.Harness) open {
+func openMesh(b *testing.B, h *harness.Harness) openCalls {
 	b.Helper()
 	td := spiffeid.RequireTrustDomainFromString("bare.mesh")
 	spec := harness.MeshSpec{TrustDomains: []spiffeid.TrustDomain{td}}
@@ -193,7 +193,7 @@ func openMesh(b *testing.B, h *harness.Harness) open {
 	if err != nil {
 		b.Fatal(err)
 	}
-	calls := open{}
+	calls := openCalls{}
 	for _, in := range spec.Inbounds {
 		request := harness.Request{To: in.Name, Credential: client}
 		if in.Protocol == policy.GRPC {
@@ -209,7 +209,7 @@ func openMesh(b *testing.B, h *harness.Harness) open {
 }
 
 // repeat makes a connection for each request, as many at once as the harness does.
-func (o open) repeat(b *testing.B, requests []result.Request) {
+func (o openCalls) repeat(b *testing.B, requests []result.Request) {
 	var callers sync.WaitGroup
 	free := make(chan struct{}, 8)
 	for _, q := range requests {

@@ -45,7 +45,7 @@ func (r *run) readRoutes() bool {
 	if r.routes = routes; routes != nil {
 		// A case that states its warnings is held against all of them, as lint does.
 		if c := r.reading.Case; c.ExpectWarnings != nil {
-			routes.Warnings = routelint.Of(routes.Set, routes.Workloads)
+			routes.Warnings = routelint.Lint(routes.Set, routes.Workloads)
 		}
 		r.result.Warnings = append(r.result.Warnings, routes.Warnings...)
 		for i, s := range routes.Sidecars {

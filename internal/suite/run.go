@@ -73,7 +73,7 @@ func (r Runner) Run(ctx context.Context, cs ...cases.Case) []result.Case {
 	for _, c := range cs {
 		progress.Expect(ctx, len(c.Requests)+len(c.RoutedRequests))
 	}
-	return r.each(ctx, cs, func(i int) result.Case { return r.Case(ctx, cs[i]) })
+	return r.runEach(ctx, cs, func(i int) result.Case { return r.Case(ctx, cs[i]) })
 }
 
 // Readings is [Runner.Run] for cases whose policies have been read.
@@ -85,7 +85,7 @@ func (r Runner) Readings(ctx context.Context, readings ...*verdict.Reading) []re
 	for i, reading := range readings {
 		cs[i] = reading.Case
 	}
-	return r.each(ctx, cs, func(i int) result.Case { return r.Reading(ctx, readings[i]) })
+	return r.runEach(ctx, cs, func(i int) result.Case { return r.Reading(ctx, readings[i]) })
 }
 
 // Case runs one case.
@@ -177,7 +177,7 @@ func (r Runner) newRun(c cases.Case, began time.Time) *run {
 }
 
 func (r Runner) newReadingRun(reading *verdict.Reading, began time.Time) *run {
-	on := reading.On(r.Harness.Behavior())
+	on := reading.OnEnvoy(r.Harness.Behavior())
 	one := r.newRun(on.Case, began)
 	one.reading = on
 	one.result.Warnings = reading.Warnings()
@@ -236,7 +236,7 @@ func (r *run) compile(ctx context.Context) bool {
 		}
 	}
 	if r.isForeign() && r.reading.WantsOnly() == "" && c.ExpectError == "" {
-		r.examination = examination.Of(r.reading, filters, r.runner.AnyNames, r.runner.sample())
+		r.examination = examination.Examine(r.reading, filters, r.runner.AnyNames, r.runner.sample())
 	}
 	if r.result.Err = r.checkWarnings(); r.result.Err != nil {
 		return false

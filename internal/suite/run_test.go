@@ -40,9 +40,9 @@ func series(t testing.TB, n int) []cases.Case {
 	return out
 }
 
-// before returns a compiler that calls a function with the name of the case, and then the
+// callBefore returns a compiler that calls a function with the name of the case, and then the
 // reference.
-func before(do func(ctx context.Context, name string)) Compiler {
+func callBefore(do func(ctx context.Context, name string)) Compiler {
 	return CompilerFunc(func(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts language.Options) (xds.Filters, error) {
 		if in.Protocol == policy.HTTP {
 			do(ctx, in.Workload.Zone)
@@ -88,7 +88,7 @@ func TestDoneIsCalledInTheOrderOfTheEnds(t *testing.T) {
 	t.Parallel()
 	ended := map[string]chan struct{}{"0": make(chan struct{}), "1": make(chan struct{}), "2": make(chan struct{})}
 	after := map[string]string{"0": "2", "2": "1"}
-	compiler := before(func(ctx context.Context, name string) {
+	compiler := callBefore(func(ctx context.Context, name string) {
 		if other, ok := after[name]; ok {
 			select {
 			case <-ended[other]:
@@ -122,7 +122,7 @@ func TestParallel(t *testing.T) {
 			var mu sync.Mutex
 			running, most := 0, 0
 			full := make(chan struct{})
-			compiler := before(func(ctx context.Context, _ string) {
+			compiler := callBefore(func(ctx context.Context, _ string) {
 				mu.Lock()
 				running++
 				if most = max(most, running); most == want && running == want {

@@ -27,9 +27,9 @@ type tour struct {
 	outage error
 }
 
-// each runs cases, several at once, and reports each as it ends. When the context has ended, the
+// runEach runs cases, several at once, and reports each as it ends. When the context has ended, the
 // other cases are not even read: that took longer than an interrupted program has.
-func (r Runner) each(ctx context.Context, cs []cases.Case, runCase func(i int) result.Case) []result.Case {
+func (r Runner) runEach(ctx context.Context, cs []cases.Case, runCase func(i int) result.Case) []result.Case {
 	parallel := r.Parallel
 	if parallel < 1 {
 		parallel = defaultParallel

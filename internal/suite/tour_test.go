@@ -100,7 +100,7 @@ func TestWaitingCasesTakeNoPlace(t *testing.T) {
 	cs := []cases.Case{{Name: "waits", RoutedRequests: make([]casefile.RoutedRequest, 1)}, {Name: "first"}, {Name: "last"}}
 	lastEnded, begun := make(chan struct{}), make(chan struct{})
 	r := Runner{Parallel: 1, Begun: func() { close(begun) }}
-	results := r.each(t.Context(), cs, func(i int) result.Case {
+	results := r.runEach(t.Context(), cs, func(i int) result.Case {
 		switch cs[i].Name {
 		case "waits":
 			<-lastEnded
@@ -124,7 +124,7 @@ func TestInterruptedCasesAreNotRead(t *testing.T) {
 	why := errors.New("interrupted")
 	cs := []cases.Case{{Name: "first"}, {Name: "second"}, {Name: "third"}}
 	ran := 0
-	results := Runner{Parallel: 1}.each(ctx, cs, func(i int) result.Case {
+	results := Runner{Parallel: 1}.runEach(ctx, cs, func(i int) result.Case {
 		ran++
 		interrupt(why)
 		return result.Case{Case: cs[i]}

@@ -76,7 +76,9 @@ func newProgress(out io.Writer, isTerminal bool, total int, ticks <-chan time.Ti
 }
 
 // Count returns a context whose requests the progress counts.
-func (p *Progress) Count(ctx context.Context) context.Context { return progress.With(ctx, &p.requests) }
+func (p *Progress) Count(ctx context.Context) context.Context {
+	return progress.WithCounter(ctx, &p.requests)
+}
 
 // eraseLine returns to the first column and clears the line. It cannot clear a line that
 // goes on below, so no line is wrapped.

@@ -139,9 +139,9 @@ func (d Demand) finds(t *Token) bool {
 	return slices.ContainsFunc(d.Issuers, func(i Issuer) bool { found, _ := i.finds(at); return found })
 }
 
-// of returns the issuers that the inbound may take the token from: those of its name, and
+// issuers returns the issuers that the inbound may take the token from: those of its name, and
 // behind them those of any name.
-func (d Demand) of(t *Token) (out []Issuer) {
+func (d Demand) issuers(t *Token) (out []Issuer) {
 	at := d.place(t)
 	for _, name := range slices.Compact([]string{t.Issuer(), ""}) {
 		for _, i := range d.Issuers {
@@ -184,7 +184,7 @@ func (d Demand) judge(t *Token) (*Issuer, Refusal) {
 		return nil, Refusal{401, why}
 	}
 	refusal := Refusal{401, fmt.Sprintf("the inbound takes no token of the issuer %q there", t.Issuer())}
-	for i, issuer := range d.of(t) {
+	for i, issuer := range d.issuers(t) {
 		one := issuer.refuses(t)
 		if one.Status == 0 {
 			return &issuer, one
@@ -334,7 +334,7 @@ func (d Demand) Complete(t *Token) *Token {
 	}
 	var first, taken *Token
 	for _, issuer := range d.Issuers {
-		out := t.from(issuer)
+		out := t.issuedBy(issuer)
 		if first == nil {
 			first = out
 		}
@@ -363,9 +363,9 @@ func (d Demand) Spaces(claim string) (n int) {
 	return n
 }
 
-// from returns the token with the name of an issuer and one of its audiences, where it has
+// issuedBy returns the token with the name of an issuer and one of its audiences, where it has
 // none.
-func (t *Token) from(issuer Issuer) *Token {
+func (t *Token) issuedBy(issuer Issuer) *Token {
 	out := *t
 	out.Claims = map[string]any{}
 	maps.Copy(out.Claims, t.Claims)

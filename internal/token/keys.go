@@ -32,8 +32,8 @@ func KeysOf(text string) (string, error) {
 // Keys has the keys of issuers by their name, see [KeysOf].
 type Keys map[string]string
 
-// With returns the demand with the keys of issuers whose keys are named by a URI, or not at all.
-func (d Demand) With(keys Keys) Demand {
+// WithKeys returns the demand with the keys of issuers whose keys are named by a URI, or not at all.
+func (d Demand) WithKeys(keys Keys) Demand {
 	d.Issuers = slices.Clone(d.Issuers)
 	for i, issuer := range d.Issuers {
 		if own, ok := keys[issuer.Name]; ok && !strings.HasPrefix(issuer.Keys, "[") {

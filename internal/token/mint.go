@@ -111,7 +111,7 @@ func (d Demand) mint(t *Token, now time.Time) (string, error) {
 	by := t.SignedBy
 	if by == "" {
 		by = t.Issuer()
-		if of := d.of(t); len(of) > 0 {
+		if of := d.issuers(t); len(of) > 0 {
 			by = of[0].Name
 		}
 	}

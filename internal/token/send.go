@@ -58,10 +58,10 @@ func (d Demand) Found(path string, headers []policy.Header) map[string]any {
 	return nil
 }
 
-// For returns what the inbound demands of a request: nothing of a preflight request that it lets
+// ForRequest returns what the inbound demands of a request: nothing of a preflight request that it lets
 // pass. Envoy takes a request for one by its method and two headers (jwt_authn,
 // bypass_cors_preflight).
-func (d Demand) For(method string, headers []policy.Header) Demand {
+func (d Demand) ForRequest(method string, headers []policy.Header) Demand {
 	has := func(name string) bool {
 		return slices.ContainsFunc(headers, func(h policy.Header) bool {
 			return strings.EqualFold(h.Name, name) && strings.Trim(h.Value, " \t") != ""
@@ -83,7 +83,7 @@ func (d Demand) RefusesWith(t *Token, path string, headers []policy.Header) Refu
 	if refusal.Status != 0 || !slices.ContainsFunc(d.Issuers, stray) {
 		return refusal
 	}
-	if t != nil && slices.ContainsFunc(d.of(t), func(i Issuer) bool { return i.refuses(t).Status == 0 && !stray(i) }) {
+	if t != nil && slices.ContainsFunc(d.issuers(t), func(i Issuer) bool { return i.refuses(t).Status == 0 && !stray(i) }) {
 		return Refusal{}
 	}
 	return Refusal{401, "no key of the lab signed the text at a place where the inbound looks for a token"}

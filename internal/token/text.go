@@ -17,8 +17,8 @@ func (t *Token) Payload() map[string]any {
 	return t.Claims
 }
 
-// Without returns the token without a claim.
-func (t *Token) Without(name string) *Token {
+// WithoutClaim returns the token without a claim.
+func (t *Token) WithoutClaim(name string) *Token {
 	out := *t
 	out.Claims = maps.Clone(t.Claims)
 	delete(out.Claims, name)
@@ -61,8 +61,8 @@ func Text(t *Token) string {
 	return out
 }
 
-// With returns " with token CLAIMS" for texts about a request, and "" for no token.
-func With(t *Token) string { return WithText(Text(t)) }
+// Clause returns " with token CLAIMS" for texts about a request, and "" for no token.
+func Clause(t *Token) string { return WithText(Text(t)) }
 
 // WithText is [With] for the text of a token.
 func WithText(text string) string {

@@ -154,9 +154,9 @@ func textsOf(list []any) (out []string) {
 	return out
 }
 
-// Of returns a sound token with claims by the names of their attributes, and nil where there
+// FromClaims returns a sound token with claims by the names of their attributes, and nil where there
 // are none.
-func Of(values map[string][]string) *Token {
+func FromClaims(values map[string][]string) *Token {
 	claims := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		key, ok := cutFamily(name)

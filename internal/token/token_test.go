@@ -23,15 +23,15 @@ func TestValues(t *testing.T) {
 	if diff := cmp.Diff(values, sound.Values()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(values, token.Of(values).Values()); diff != "" {
+	if diff := cmp.Diff(values, token.FromClaims(values).Values()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for name, text := range map[string]string{"claim a#": "x", "claim a[#]": `"7"`, "claim a?": "7"} {
-		if of := token.Of(map[string][]string{name: {text}}); of != nil {
+		if of := token.FromClaims(map[string][]string{name: {text}}); of != nil {
 			t.Errorf("%s has no value %s, but the token has %v", name, text, of.Claims)
 		}
 	}
-	if token.Of(map[string][]string{"port": {"80"}}) != nil || token.Of(nil) != nil {
+	if token.FromClaims(map[string][]string{"port": {"80"}}) != nil || token.FromClaims(nil) != nil {
 		t.Error("a request without claims has no token")
 	}
 }
@@ -104,7 +104,7 @@ func TestMint(t *testing.T) {
 		"": nil, ` with token {"iss":"a"}`: sound,
 		` with token {"iss":"a"} and {"iss":"b"}, expired, signed by c`: {Claims: sound.Claims, Twice: map[string]any{"iss": "b"}, Fault: token.Expired, SignedBy: "c"},
 	} {
-		if got := token.With(want); got != text {
+		if got := token.Clause(want); got != text {
 			t.Errorf("%q, want %q", got, text)
 		}
 	}

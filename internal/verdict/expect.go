@@ -118,8 +118,8 @@ func (in Inbound) plainlySeen(q cases.Request, seen policy.Request, rejected err
 		return seen, nil
 	}
 	plain := seen
-	path, _ := in.Program.Tokens.For(q.Method, q.Headers).Leaves(q.Token, q.Path, nil)
-	_, path = requestline.Of(q.Method, path, q.GRPC)
+	path, _ := in.Program.Tokens.ForRequest(q.Method, q.Headers).Leaves(q.Token, q.Path, nil)
+	_, path = requestline.MethodAndTarget(q.Method, path, q.GRPC)
 	path, ok := plainpath.Normalize(in.normalization(), path)
 	if ok == (rejected == nil) && path == seen.Path {
 		plain.Path = path
@@ -235,7 +235,7 @@ func (in Inbound) refusal(q cases.Request) token.Refusal {
 	if in.Protocol.Layer() == policy.L4 {
 		return token.Refusal{}
 	}
-	return in.Program.Tokens.For(q.Method, q.Headers).RefusesWith(q.Token, q.Path, q.Headers)
+	return in.Program.Tokens.ForRequest(q.Method, q.Headers).RefusesWith(q.Token, q.Path, q.Headers)
 }
 
 // Want returns what a case has to want of a request that must become what is expected.

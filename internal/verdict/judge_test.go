@@ -160,7 +160,7 @@ func TestExpectationsOfTheStories(t *testing.T) {
 			t.Fatalf("%s: %v", c.Place, err)
 		}
 		if !c.Gate.Admits("1.40.0", behavior.Set{}) {
-			r = r.On(behavior.Set{}.With(behavior.DotParameters, false))
+			r = r.OnEnvoy(behavior.Set{}.Change(behavior.DotParameters, false))
 		}
 		for _, q := range c.Requests {
 			want := Want(r.Inbound(q.To).Expect(q))

@@ -66,9 +66,9 @@ func Read(c cases.Case) (*Reading, error) {
 	return read(c, set, (*Reading).settleListeners)
 }
 
-// For reads the same policies on other inbounds: those of the case, which has the same
+// ForInbounds reads the same policies on other inbounds: those of the case, which has the same
 // policies and options.
-func (r *Reading) For(c cases.Case) (*Reading, error) {
+func (r *Reading) ForInbounds(c cases.Case) (*Reading, error) {
 	return read(c, r.set, (*Reading).settleListeners)
 }
 
@@ -155,7 +155,7 @@ func (r *Reading) readPrograms() {
 		program := r.set.Program(in.Inbound)
 		r.programs = append(r.programs, program)
 		r.places = append(r.places, sync.OnceValue(func() locate { return r.locateOn(in.Inbound) }))
-		r.indexes = append(r.indexes, sync.OnceValue(func() *candidates.Index { return candidates.Of(program.Program) }))
+		r.indexes = append(r.indexes, sync.OnceValue(func() *candidates.Index { return candidates.NewIndex(program.Program) }))
 		r.second = append(r.second, sync.OnceValue(func() func(policy.Request) policy.Decision { return r.set.Evaluate(in.Inbound) }))
 	}
 }
@@ -166,9 +166,9 @@ type InboundError struct{ error }
 // Unwrap returns the dialect's error.
 func (e *InboundError) Unwrap() error { return e.error }
 
-// On returns the reading for an Envoy that behaves in this way. Without it, the Envoy has
+// OnEnvoy returns the reading for an Envoy that behaves in this way. Without it, the Envoy has
 // all fixes.
-func (r *Reading) On(envoy behavior.Set) *Reading {
+func (r *Reading) OnEnvoy(envoy behavior.Set) *Reading {
 	on := *r
 	on.envoy = envoy
 	if on.asked && envoy != r.envoy {
@@ -193,12 +193,12 @@ func (r *Reading) follow() {
 	}
 }
 
-// Envoy returns how the Envoy of [Reading.On] behaves.
+// Envoy returns how the Envoy of [Reading.OnEnvoy] behaves.
 func (r *Reading) Envoy() behavior.Set { return r.envoy }
 
-// As returns the reading of a case that has the same policies, options and inbounds, and
+// ForRequests returns the reading of a case that has the same policies, options and inbounds, and
 // other requests or trust domains.
-func (r *Reading) As(c cases.Case) *Reading {
+func (r *Reading) ForRequests(c cases.Case) *Reading {
 	as := *r
 	as.Case = c
 	return &as
@@ -210,7 +210,7 @@ func (r *Reading) WithoutRequests() *Reading {
 	c := r.Case
 	c.Requests, c.RoutedRequests, c.Counters, c.ExpectError, c.ExpectWarnings, c.Gate = nil, nil, nil, "", nil, cases.Gate{}
 	c.TrustDomains = slices.Clone(c.TrustDomains)
-	return r.As(c)
+	return r.ForRequests(c)
 }
 
 // Ask adds a request to the case. The inbounds trust the trust domain of every such caller:

@@ -47,7 +47,7 @@ func (in Inbound) token(r policy.Request) *token.Token {
 	if in.Protocol.Layer() == policy.L4 {
 		return nil
 	}
-	return in.Program.Tokens.Complete(token.Of(r.Others))
+	return in.Program.Tokens.Complete(token.FromClaims(r.Others))
 }
 
 // Plaintext is the caller that uses no TLS.

@@ -26,14 +26,14 @@ func See(in cases.Inbound, n policy.PathNormalization, tokens token.Demand, q ca
 	if in.Protocol.Layer() == policy.L4 {
 		return seen, nil
 	}
-	tokens = tokens.For(q.Method, q.Headers)
+	tokens = tokens.ForRequest(q.Method, q.Headers)
 	seen.Others = tokens.Seen(q.Token)
 	var err error
 	path, headers := tokens.Leaves(q.Token, q.Path, q.Headers)
 	seen.Host = cmp.Or(q.Authority, in.Address().String())
 	seen.Headers = requestline.Seen(headers, in.Protocol, q.GRPC != "")
 	seen.Remote, _ = forwarded.Address(in.TrustedHops, seen.Headers)
-	seen.Method, path = requestline.Of(q.Method, path, q.GRPC)
+	seen.Method, path = requestline.MethodAndTarget(q.Method, path, q.GRPC)
 	seen.Path, err = n.Apply(path)
 	return seen, err
 }

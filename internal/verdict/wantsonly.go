@@ -21,7 +21,7 @@ func ReadForeign(c cases.Case) (*Reading, error) {
 		// The options of other dialects are for the compiler.
 		foreign, _ := dialects.CheckOptions(c.Options.Document)
 		for _, key := range foreign {
-			own.Options.Document = own.Options.Document.Without(key)
+			own.Options.Document = own.Options.Document.WithoutKey(key)
 		}
 		r, err := Read(own)
 		if err != nil {
@@ -29,14 +29,14 @@ func ReadForeign(c cases.Case) (*Reading, error) {
 		}
 		read := r.Case
 		read.Options = c.Options
-		return r.As(read), nil
+		return r.ForRequests(read), nil
 	}
 	head := c.Policies[i].Type()
 	kind := fmt.Sprintf("kind %q of apiVersion %q", head.Kind, head.APIVersion)
 	if head.Type != "" {
 		kind = fmt.Sprintf("type %q", head.Type)
 	}
-	r := &Reading{Case: c, set: nobodys{}, wantsOnly: kind + " belongs to no dialect"}
+	r := &Reading{Case: c, set: foreignPolicies{}, wantsOnly: kind + " belongs to no dialect"}
 	r.readPrograms()
 	return r, nil
 }
@@ -51,24 +51,24 @@ func unowned(doc manifest.Document) bool {
 // where the policies are read.
 func (r *Reading) WantsOnly() string { return r.wantsOnly }
 
-// nobodys are policies that no dialect owns. It has no opinion on any request.
-type nobodys struct{}
+// foreignPolicies are policies that no dialect owns. It has no opinion on any request.
+type foreignPolicies struct{}
 
 // Check implements [language.Policies].
-func (nobodys) Check(policy.Inbound) error { return nil }
+func (foreignPolicies) Check(policy.Inbound) error { return nil }
 
 // Program implements [language.Policies]. The filters of the compiler judge plaintext too.
-func (nobodys) Program(policy.Inbound) language.Program {
+func (foreignPolicies) Program(policy.Inbound) language.Program {
 	return language.Program{JudgesPlaintext: true}
 }
 
 // Evaluate implements [language.Policies].
-func (nobodys) Evaluate(policy.Inbound) func(policy.Request) policy.Decision {
+func (foreignPolicies) Evaluate(policy.Inbound) func(policy.Request) policy.Decision {
 	return func(policy.Request) policy.Decision { return policy.Decision{} }
 }
 
 // Lint implements [language.Policies].
-func (nobodys) Lint([]policy.Inbound) []policy.Warning { return nil }
+func (foreignPolicies) Lint([]policy.Inbound) []policy.Warning { return nil }
 
 // Notes implements [language.Policies].
-func (nobodys) Notes([]policy.Decision) []string { return nil }
+func (foreignPolicies) Notes([]policy.Decision) []string { return nil }

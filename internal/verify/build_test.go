@@ -29,7 +29,7 @@ func TestBuilds(t *testing.T) {
 			t.Parallel()
 			v := matchedSidecar(t, "", "../../examples/istio/policies")
 			v.sidecar.Envoy = tt.runs
-			v.On(tt.asked, "process", tt.named, behavior.Set{})
+			v.SetEnvoy(tt.asked, "process", tt.named, behavior.Set{})
 			found := strings.Join(v.unverified(), "\n")
 			if tt.want == "" && found != "" || !strings.Contains(found, tt.want) {
 				t.Errorf("%q, want %q", found, tt.want)

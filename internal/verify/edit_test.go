@@ -31,16 +31,16 @@ const (
 	outbound   = "configs.0.dynamic_listeners.2.active_state.listener"
 )
 
-// at looks for the place of a path, and returns the new value of the tree. The function gets
+// editAt looks for the place of a path, and returns the new value of the tree. The function gets
 // what stands there.
-func at(tree any, path string, do func(old any) any) any {
+func editAt(tree any, path string, do func(old any) any) any {
 	if path == "" {
 		return do(tree)
 	}
 	step, rest, _ := strings.Cut(path, ".")
 	switch tree := tree.(type) {
 	case map[string]any:
-		if v := at(tree[step], rest, do); v != nil {
+		if v := editAt(tree[step], rest, do); v != nil {
 			tree[step] = v
 		} else {
 			delete(tree, step)
@@ -51,10 +51,10 @@ func at(tree any, path string, do func(old any) any) any {
 		if err != nil || i >= len(tree) {
 			panic("no item " + path)
 		}
-		tree[i] = at(tree[i], rest, do)
+		tree[i] = editAt(tree[i], rest, do)
 		return slices.DeleteFunc(tree, func(item any) bool { return item == nil })
 	case nil:
-		return map[string]any{step: at(nil, rest, do)}
+		return map[string]any{step: editAt(nil, rest, do)}
 	default:
 		panic(fmt.Sprintf("%s leads through %v", path, tree))
 	}
@@ -70,17 +70,17 @@ func value(text string) any {
 }
 
 func put(path, text string) edit {
-	return func(dump any) any { return at(dump, path, func(any) any { return value(text) }) }
+	return func(dump any) any { return editAt(dump, path, func(any) any { return value(text) }) }
 }
 
 func drop(path string) edit {
-	return func(dump any) any { return at(dump, path, func(any) any { return nil }) }
+	return func(dump any) any { return editAt(dump, path, func(any) any { return nil }) }
 }
 
 // push puts an item in front of a list.
 func push(path, text string) edit {
 	return func(dump any) any {
-		return at(dump, path, func(old any) any {
+		return editAt(dump, path, func(old any) any {
 			list, _ := old.([]any)
 			return append([]any{value(text)}, list...)
 		})
@@ -90,7 +90,7 @@ func push(path, text string) edit {
 // add puts an item behind a list.
 func add(path, text string) edit {
 	return func(dump any) any {
-		return at(dump, path, func(old any) any {
+		return editAt(dump, path, func(old any) any {
 			list, _ := old.([]any)
 			return append(list, value(text))
 		})
@@ -102,7 +102,7 @@ func add(path, text string) edit {
 func copied(from, to string, edits ...edit) edit {
 	return func(dump any) any {
 		var text []byte
-		at(dump, from, func(old any) any {
+		editAt(dump, from, func(old any) any {
 			text, _ = json.Marshal(old)
 			return old
 		})
@@ -111,7 +111,7 @@ func copied(from, to string, edits ...edit) edit {
 			part = e(part)
 		}
 		to, behind := strings.CutSuffix(to, "[]")
-		return at(dump, to, func(old any) any {
+		return editAt(dump, to, func(old any) any {
 			if list, _ := old.([]any); behind {
 				return append(list, part)
 			}
@@ -120,15 +120,15 @@ func copied(from, to string, edits ...edit) edit {
 	}
 }
 
-// open takes the RBAC filter out of the HTTP inbound.
-var open = drop("filter_chains.0.filters.0.typed_config.http_filters.0")
+// withoutRBAC takes the RBAC filter out of the HTTP inbound.
+var withoutRBAC = drop("filter_chains.0.filters.0.typed_config.http_filters.0")
 
 // listenerOf makes the entry of a dump of a listener.
 func listenerOf(part any) any { return map[string]any{"listener": part} }
 
 // twin adds a static listener, a copy of the HTTP inbound without RBAC.
 func twin(edits ...edit) edit {
-	edits = append([]edit{open, put("name", `"another"`)}, edits...)
+	edits = append([]edit{withoutRBAC, put("name", `"another"`)}, edits...)
 	return copied(listener, "configs.0.static_listeners[]", append(edits, listenerOf)...)
 }
 
@@ -166,7 +166,7 @@ func script(source string) string {
 
 // override is a route in front of the others that has no RBAC.
 func override(match string) edit {
-	return push(host+".routes", `{"match": {`+match+`}, "route": {"cluster": "self_inbound_dp_http-port"}, "typed_per_filter_config": `+off+`}`)
+	return push(host+".routes", `{"match": {`+match+`}, "route": {"cluster": "self_inbound_dp_http-port"}, "typed_per_filter_config": `+disabledRBAC+`}`)
 }
 
 // virtualHost adds a copy of the virtual host for other domains, with overrides of filters.
@@ -175,11 +175,11 @@ func virtualHost(domains, overrides string, edits ...edit) edit {
 }
 
 const (
-	off     = `{"envoy.filters.http.rbac": {"@type": "T/envoy.config.route.v3.FilterConfig", "disabled": true, "config": {}}}`
-	uriSAN  = "envoy.extensions.matching.common_inputs.ssl.v3.UriSanInput"
-	network = "envoy.extensions.matching.common_inputs.network.v3."
-	header  = "envoy.type.matcher.v3.HttpRequestHeaderMatchInput"
-	anyone  = `{"any": true}`
+	disabledRBAC = `{"envoy.filters.http.rbac": {"@type": "T/envoy.config.route.v3.FilterConfig", "disabled": true, "config": {}}}`
+	uriSAN       = "envoy.extensions.matching.common_inputs.ssl.v3.UriSanInput"
+	network      = "envoy.extensions.matching.common_inputs.network.v3."
+	header       = "envoy.type.matcher.v3.HttpRequestHeaderMatchInput"
+	anyone       = `{"any": true}`
 )
 
 // allowing puts a rule in front of the rules of the HTTP inbound, that lets callers in by a
@@ -209,10 +209,10 @@ func static(name, ip string, port int) string {
 	return fmt.Sprintf(`{"name": %q, "type": "STATIC", "load_assignment": {"endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": %q, "port_value": %d}}}}]}]}}`, name, ip, port)
 }
 
-// own and redis are the clusters of the two inbounds.
+// ownCluster and redis are the clusters of the two inbounds.
 var (
-	own   = static("self_inbound_dp_http-port", "127.0.0.1", 8080)
-	redis = static("self_inbound_dp_6379", "127.0.0.1", 6379)
+	ownCluster = static("self_inbound_dp_http-port", "127.0.0.1", 8080)
+	redis      = static("self_inbound_dp_6379", "127.0.0.1", 6379)
 )
 
 // having adds fields to a cluster, retyped gives it another type.
@@ -247,7 +247,7 @@ func endpoints(service, ip string, port int) edit {
 
 // completed adds the clusters of the example to a dump, unless an edit has added some.
 func completed(dump any) any {
-	return at(dump, "configs", func(old any) any {
+	return editAt(dump, "configs", func(old any) any {
 		list := old.([]any)
 		has := slices.ContainsFunc(list, func(part any) bool {
 			of, _ := part.(map[string]any)
@@ -256,7 +256,7 @@ func completed(dump any) any {
 		if has {
 			return list
 		}
-		return clusters(own, redis)(map[string]any{"configs": list}).(map[string]any)["configs"]
+		return clusters(ownCluster, redis)(map[string]any{"configs": list}).(map[string]any)["configs"]
 	})
 }
 
@@ -294,12 +294,12 @@ func byRDS(edits ...edit) edit {
 // at1 puts an item behind the first of a list.
 func at1(path, text string) edit {
 	return func(dump any) any {
-		return at(dump, path, func(old any) any { return slices.Insert(old.([]any), 1, value(text)) })
+		return editAt(dump, path, func(old any) any { return slices.Insert(old.([]any), 1, value(text)) })
 	}
 }
 
-// behind puts a filter behind the RBAC filter of the HTTP inbound.
-func behind(filter string) edit { return at1(filters, filter) }
+// behindRBAC puts a filter behind the RBAC filter of the HTTP inbound.
+func behindRBAC(filter string) edit { return at1(filters, filter) }
 
 const harmlessLayers = `"layered_runtime": {"layers": [{"static_layer": {}}]}`
 

@@ -29,15 +29,15 @@ var forgedAttacks = []forged{
 	{"another host by the endpoint", unverified, []edit{byHost, put(route+".route.auto_host_rewrite", `true`)}},
 	{"another host by a format", unverified, []edit{byHost, put(route+".route.host_rewrite", `"%REQ(x)%"`)}},
 	{"another host by a share", unverified, []edit{byHost, put(route+".route", `{"weighted_clusters": {"clusters": [{"name": "self_inbound_dp_http-port", "weight": 1, "host_rewrite_literal": "admin.example"}]}}`)}},
-	{"another host by a script", unverified, []edit{byHost, behind(script(`function envoy_on_request(h) h:headers():replace("host", "admin.example") end`))}},
-	{"another host by a script, in capitals", unverified, []edit{byHost, behind(script(`function envoy_on_request(h) h:headers():replace("Host", "admin.example") end`))}},
-	{"no host by a script", unverified, []edit{byHost, behind(script(`function envoy_on_request(h) h:headers():remove("host") end`))}},
-	{"a header by a script behind a decision by it", unverified, []edit{byRole, behind(script(`function envoy_on_request(h) h:headers():replace("x-role", "admin") end`))}},
-	{"a header taken away by a script behind a decision by it", unverified, []edit{byRole, behind(script(`function envoy_on_request(h) h:headers():remove("x-role") end`))}},
-	{"another path by a script of a route", unverified, []edit{deep, behind(lua()), put(route+".typed_per_filter_config", scriptOfRoute(`function envoy_on_request(h) h:headers():replace(":path", "/admin") end`))}},
-	{"another host by a script of a route", unverified, []edit{byHost, behind(lua()), put(host+".typed_per_filter_config", scriptOfRoute(`function envoy_on_request(h) h:headers():replace("host", "a") end`))}},
-	{"another header by a script of a route", verified, []edit{byHost, behind(lua()), put(host+".typed_per_filter_config", scriptOfRoute(`function envoy_on_request(h) h:headers():replace("x-a", "a") end`))}},
-	{"no path by a script", unverified, []edit{deep, behind(script(`function envoy_on_request(h) h:headers():remove(":path") end`))}},
+	{"another host by a script", unverified, []edit{byHost, behindRBAC(script(`function envoy_on_request(h) h:headers():replace("host", "admin.example") end`))}},
+	{"another host by a script, in capitals", unverified, []edit{byHost, behindRBAC(script(`function envoy_on_request(h) h:headers():replace("Host", "admin.example") end`))}},
+	{"no host by a script", unverified, []edit{byHost, behindRBAC(script(`function envoy_on_request(h) h:headers():remove("host") end`))}},
+	{"a header by a script behind a decision by it", unverified, []edit{byRole, behindRBAC(script(`function envoy_on_request(h) h:headers():replace("x-role", "admin") end`))}},
+	{"a header taken away by a script behind a decision by it", unverified, []edit{byRole, behindRBAC(script(`function envoy_on_request(h) h:headers():remove("x-role") end`))}},
+	{"another path by a script of a route", unverified, []edit{deep, behindRBAC(lua()), put(route+".typed_per_filter_config", scriptOfRoute(`function envoy_on_request(h) h:headers():replace(":path", "/admin") end`))}},
+	{"another host by a script of a route", unverified, []edit{byHost, behindRBAC(lua()), put(host+".typed_per_filter_config", scriptOfRoute(`function envoy_on_request(h) h:headers():replace("host", "a") end`))}},
+	{"another header by a script of a route", verified, []edit{byHost, behindRBAC(lua()), put(host+".typed_per_filter_config", scriptOfRoute(`function envoy_on_request(h) h:headers():replace("x-a", "a") end`))}},
+	{"no path by a script", unverified, []edit{deep, behindRBAC(script(`function envoy_on_request(h) h:headers():remove(":path") end`))}},
 	{"a header of the host before", unverified, []edit{byHeader("x-forwarded-host"), put(route+".route.append_x_forwarded_host", `true`)}},
 	// Second round: matchers of routes and of RBAC.
 	{"RBAC by structure that a route disables by structure", differs, []edit{put(route+".typed_per_filter_config", `{"envoy.filters.http.rbac": `+structured("envoy.config.route.v3.FilterConfig", `{"disabled": true}`)+`}`)}},
@@ -46,13 +46,13 @@ var forgedAttacks = []forged{
 	{"a route disables a filter of the name in capitals", verified, []edit{put(route+".typed_per_filter_config", `{"Envoy.filters.http.rbac": {"@type": "T/envoy.config.route.v3.FilterConfig", "disabled": true}}`)}},
 	{"an override by the old name", unverified, []edit{put(route+".per_filter_config", `{"envoy.filters.http.rbac": {}}`)}},
 	{"an override of a route that redirects", differs, []edit{override(`"prefix": "/old"`)}},
-	{"an override for an empty prefix in a second host", unverified, []edit{virtualHost(`"*.example"`, off, put("routes.0.match", `{"prefix": ""}`))}},
-	{"two virtual hosts for all", unverified, []edit{virtualHost(`"*"`, off)}},
-	{"a virtual host for all, and for all with a port", differs, []edit{virtualHost(`"*:8080"`, off)}},
-	{"a domain in IPv6", unverified, []edit{virtualHost(`"[::1]"`, off), put(routes+".ignore_port_in_host_matching", `true`)}},
-	{"a domain with an underscore", differs, []edit{virtualHost(`"a_b"`, off)}},
-	{"a domain beyond ASCII", unverified, []edit{virtualHost(`"\u00e9"`, off)}},
-	{"a domain of a star within", differs, []edit{virtualHost(`"a*b"`, off)}},
+	{"an override for an empty prefix in a second host", unverified, []edit{virtualHost(`"*.example"`, disabledRBAC, put("routes.0.match", `{"prefix": ""}`))}},
+	{"two virtual hosts for all", unverified, []edit{virtualHost(`"*"`, disabledRBAC)}},
+	{"a virtual host for all, and for all with a port", differs, []edit{virtualHost(`"*:8080"`, disabledRBAC)}},
+	{"a domain in IPv6", unverified, []edit{virtualHost(`"[::1]"`, disabledRBAC), put(routes+".ignore_port_in_host_matching", `true`)}},
+	{"a domain with an underscore", differs, []edit{virtualHost(`"a_b"`, disabledRBAC)}},
+	{"a domain beyond ASCII", unverified, []edit{virtualHost(`"\u00e9"`, disabledRBAC)}},
+	{"a domain of a star within", differs, []edit{virtualHost(`"a*b"`, disabledRBAC)}},
 	{"a route by a pseudo header of the scheme", unverified, []edit{override(`"prefix": "/", "headers": [{"name": ":scheme", "present_match": true}]`)}},
 	{"a route by host header", differs, []edit{override(`"prefix": "/", "headers": [{"name": "host", "string_match": {"exact": "evil"}}]`)}},
 	{"a route by the host in capitals", differs, []edit{override(`"prefix": "/", "headers": [{"name": "HOST", "string_match": {"exact": "evil"}}]`)}},
@@ -118,8 +118,8 @@ var forgedAttacks = []forged{
 	{"outbound by a default chain to the inbound's cluster", unverified, []edit{leading(copied("filter_chains.0", "default_filter_chain", put("filters.0.typed_config.cluster", `"self_inbound_dp_6379"`)))}},
 	{"outbound by a share to the inbound's cluster", unverified, []edit{leading(drop("filter_chains.0.filters.0.typed_config.cluster"), put("filter_chains.0.filters.0.typed_config.weighted_clusters", `{"clusters": [{"name": "self_inbound_dp_6379", "weight": 1}]}`))}},
 	{"outbound that drains, to the inbound's cluster", unverified, []edit{copied(outbound, "configs.0.dynamic_listeners.2.draining_state.listener", put("filter_chains.0.filters.0.typed_config.cluster", `"self_inbound_dp_6379"`), put("address.socket_address.address", `"10.0.0.8"`))}},
-	{"a twin that drains", differs, []edit{copied(listener, "configs.0.dynamic_listeners.1.draining_state.listener", open)}},
-	{"a twin that warms", unverified, []edit{copied(listener, "configs.0.dynamic_listeners.1.warming_state.listener", open)}},
+	{"a twin that drains", differs, []edit{copied(listener, "configs.0.dynamic_listeners.1.draining_state.listener", withoutRBAC)}},
+	{"a twin that warms", unverified, []edit{copied(listener, "configs.0.dynamic_listeners.1.warming_state.listener", withoutRBAC)}},
 	{"an active state without a listener", unverified, []edit{drop(listener)}},
 	{"a client status of an error", verified, []edit{put(states+".client_status", `"NACKED"`)}},
 	{"a listener in two states of one name", unverified, []edit{put(states+".activeState", `{}`)}},
@@ -143,12 +143,12 @@ var forgedAttacks = []forged{
 	{"a secret with a CA of the system", unverified, []edit{bundle(`{"system_root_certs": {}}`)}},
 	{"a secret that takes a leaf for its CA", unverified, []edit{bundle(`{"trusted_ca": {"inline_string": "x"}, "trust_chain_verification": "ACCEPT_UNTRUSTED"}`)}},
 	{"a secret that a watched directory changes", unverified, []edit{bundle(`{"trusted_ca": {"filename": "/x"}, "watched_directory": {"path": "/"}}`)}},
-	{"a cluster with a subset by a header", verified, []edit{clusters(having(own, `"lb_subset_config": {"subset_selectors": [{"keys": ["v"]}]}`), redis)}},
-	{"a cluster on a second priority outside", verified, []edit{clusters(strings.Replace(own, `]}}`, `, {"priority": 1, "lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": "10.0.0.7", "port_value": 8080}}}}]}]}}`, 1), redis)}},
-	{"a cluster with named endpoints", unverified, []edit{clusters(strings.Replace(own, `"load_assignment": {`, `"load_assignment": {"named_endpoints": {"a": {}}, `, 1), redis)}},
+	{"a cluster with a subset by a header", verified, []edit{clusters(having(ownCluster, `"lb_subset_config": {"subset_selectors": [{"keys": ["v"]}]}`), redis)}},
+	{"a cluster on a second priority outside", verified, []edit{clusters(strings.Replace(ownCluster, `]}}`, `, {"priority": 1, "lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": "10.0.0.7", "port_value": 8080}}}}]}]}}`, 1), redis)}},
+	{"a cluster with named endpoints", unverified, []edit{clusters(strings.Replace(ownCluster, `"load_assignment": {`, `"load_assignment": {"named_endpoints": {"a": {}}, `, 1), redis)}},
 	{"a cluster without a type, with a name for an endpoint", unverified, []edit{clusters(static("self_inbound_dp_http-port", "redis.default.svc", 8080), redis)}},
 	{"an inbound with the cluster's name in capitals", unverified, []edit{put(route+".route.cluster", `"SELF_inbound_dp_http-port"`)}},
-	{"a tcp inbound that leads to the admin", unverified, []edit{clusters(own, static("self_inbound_dp_6379", "127.0.0.1", 9901)), bootstrap(harmlessLayers + `, "admin": {"address": {"socket_address": {"address": "127.0.0.1", "port_value": 9901}}}`)}},
+	{"a tcp inbound that leads to the admin", unverified, []edit{clusters(ownCluster, static("self_inbound_dp_6379", "127.0.0.1", 9901)), bootstrap(harmlessLayers + `, "admin": {"address": {"socket_address": {"address": "127.0.0.1", "port_value": 9901}}}`)}},
 	{"an RBAC filter by ECDS without a type", unverified, []edit{drop(rbac), put(filters+".0.config_discovery", `{"config_source": {"ads": {}}, "type_urls": ["T/envoy.extensions.filters.http.rbac.v3.RBAC"]}`), add("configs", `{"@type": "T/envoy.admin.v3.EcdsConfigDump", "ecds_filters": [{"ecds_filter": {"name": "envoy.filters.http.rbac", "typed_config": {}}}]}`)}},
 	{"a typed config beside a discovery", unverified, []edit{put(filters+".0.config_discovery", `{"config_source": {"ads": {}}, "type_urls": ["T/envoy.extensions.filters.http.rbac.v3.RBAC"]}`)}},
 	{"another host, where no decision asks for it", verified, []edit{put(route+".route.host_rewrite_literal", `"admin.example"`)}},
@@ -161,7 +161,7 @@ func holed(filter string, edits ...edit) edit {
 	edits = append([]edit{put("name", `"hole"`), put("address.socket_address.port_value", `9999`), put(m+".stat_prefix", `"hole"`), put(m+".route_config.name", `"hole"`), put(m+".route_config.virtual_hosts.0.name", `"hole"`), put(m+".http_filters.0", filter), put(m+".route_config.virtual_hosts.0.routes.0.route.cluster", `"hole"`)}, edits...)
 	return func(dump any) any {
 		dump = copied(listener, "configs.0.static_listeners[]", append(edits, listenerOf)...)(dump)
-		return clusters(own, redis, `{"name": "hole", "type": "STATIC"}`)(dump)
+		return clusters(ownCluster, redis, `{"name": "hole", "type": "STATIC"}`)(dump)
 	}
 }
 
@@ -176,7 +176,7 @@ var (
 )
 
 func byHeader(name string) edit {
-	return push(rbac+".matcher.matcher_list.matchers", `{"predicate": {"and_matcher": {"predicate": [`+of(header, `"header_name": "`+name+`"`, inList(`"exact": "admin.example"`))+`, `+of(uriSAN, "", inList(`"prefix": "spiffe://default.zone-1.mesh.local/ns/malicious"`))+`]}},
+	return push(rbac+".matcher.matcher_list.matchers", `{"predicate": {"and_matcher": {"predicate": [`+predicate(header, `"header_name": "`+name+`"`, inList(`"exact": "admin.example"`))+`, `+predicate(uriSAN, "", inList(`"prefix": "spiffe://default.zone-1.mesh.local/ns/malicious"`))+`]}},
 		"on_match": {"action": `+typed("act", "envoy.config.rbac.v3.Action", `"name": "kri_mtp_default_zone-1_kuma-system_by-mesh-operator_", "action": "DENY"`)+`}}`)
 }
 
@@ -216,7 +216,7 @@ func TestAttacksOnIstio(t *testing.T) {
 }
 
 // inAnyPort edits the chain of any port.
-func inAnyPort(e edit) edit { return func(dump any) any { return at(dump, anyPortTCP, e) } }
+func inAnyPort(e edit) edit { return func(dump any) any { return editAt(dump, anyPortTCP, e) } }
 
 // istioTwin adds a listener for the port 7070 of another address, with the filters of the chain of
 // any port.

@@ -50,7 +50,7 @@ var forgedRequests = []forged{
 	{"dots in a name", unverified, []edit{name(`"contains": "/../"`)}},
 	{"a trust domain for a name", unverified, []edit{name(`"exact": "spiffe://default.zone-1.mesh.local"`)}},
 	{"not a name of SPIFFE", unverified, []edit{unless(uriSAN, "", inList(`"safe_regex": {"regex": "(spiffe://.*)?"}`))}},
-	{"two parts that no name of SPIFFE has", unverified, []edit{put(rbac+".matcher.matcher_list.matchers.0.predicate", `{"and_matcher": {"predicate": [`+of(uriSAN, "", inList(`"contains": "kuma://a"`))+`, `+of(uriSAN, "", inList(`"contains": "kuma://b"`))+`]}}`), put(rbac+".matcher.matcher_list.matchers.0.on_match.action.typed_config.action", `"ALLOW"`)}},
+	{"two parts that no name of SPIFFE has", unverified, []edit{put(rbac+".matcher.matcher_list.matchers.0.predicate", `{"and_matcher": {"predicate": [`+predicate(uriSAN, "", inList(`"contains": "kuma://a"`))+`, `+predicate(uriSAN, "", inList(`"contains": "kuma://b"`))+`]}}`), put(rbac+".matcher.matcher_list.matchers.0.on_match.action.typed_config.action", `"ALLOW"`)}},
 	{"a long name", differs, []edit{name(`"suffix": "/` + strings.Repeat("a", 3000) + `"`)}},
 	{"a subject for a principal", differs, []edit{letting(anyone, `{"authenticated": {"principal_name": {"exact": "CN=evil"}}}`)}},
 	{"not a principal of SPIFFE", differs, []edit{letting(anyone, `{"not_id": {"authenticated": {"principal_name": {"prefix": "spiffe://"}}}}`)}},
@@ -60,14 +60,14 @@ func path(match string) edit   { return allowing(header, `"header_name": ":path"
 func method(match string) edit { return allowing(header, `"header_name": ":method"`, inList(match)) }
 func name(match string) edit   { return allowing(uriSAN, "", inList(match)) }
 
-// of is a predicate on one input.
-func of(message, fields, match string) string {
+// predicate is a predicate on one input.
+func predicate(message, fields, match string) string {
 	return `{"single_predicate": {"input": ` + typed("in", message, fields) + `, ` + match + `}}`
 }
 
 // unless puts a rule in front of the rules of the HTTP inbound, that lets callers in unless a
 // predicate holds.
 func unless(message, fields, match string) edit {
-	return push(rbac+".matcher.matcher_list.matchers", `{"predicate": {"not_matcher": `+of(message, fields, match)+`},
+	return push(rbac+".matcher.matcher_list.matchers", `{"predicate": {"not_matcher": `+predicate(message, fields, match)+`},
 		"on_match": {"action": `+typed("act", "envoy.config.rbac.v3.Action", `"name": "back-door"`)+`}}`)
 }

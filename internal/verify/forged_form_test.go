@@ -3,17 +3,17 @@ package verify
 // forgedForms are dumps that say something twice, in another form, or in a place where no dump
 // has it.
 var forgedForms = []forged{
-	{"listeners beside the parts of a dump", unverified, []edit{copied(listener, "static_listeners[]", open, listenerOf)}},
+	{"listeners beside the parts of a dump", unverified, []edit{copied(listener, "static_listeners[]", withoutRBAC, listenerOf)}},
 	{"an unknown part beside the others", unverified, []edit{put("more_configs", `[]`)}},
 	{"listeners that are no list", unverified, []edit{put("configs.0.static_listeners", `{"0": {"listener": {}}}`)}},
 	{"a listener that is no object", unverified, []edit{put("configs.0.static_listeners", `["x"]`)}},
 	{"a state that is a list", unverified, []edit{add("configs.0.dynamic_listeners", `{"name": "x", "active_state": [{"listener": {}}]}`)}},
 	{"more listeners in one state", unverified, []edit{put(states+".active_state.listeners", `[{}]`)}},
 	{"a static listener of a later API", unverified, []edit{copied(listener, "configs.0.static_listeners[]", listenerOf, put("also", `{}`))}},
-	{"routes in two spellings", unverified, []edit{byRDS(), put("configs.1.dynamic_route_configs.0.routeConfig", `{"name": "self_inbound_dp_http-port", "virtual_hosts": [{"domains": ["*"], "typed_per_filter_config": `+off+`}]}`)}},
+	{"routes in two spellings", unverified, []edit{byRDS(), put("configs.1.dynamic_route_configs.0.routeConfig", `{"name": "self_inbound_dp_http-port", "virtual_hosts": [{"domains": ["*"], "typed_per_filter_config": `+disabledRBAC+`}]}`)}},
 	{"routes of a later API", unverified, []edit{byRDS(), put("configs.1.dynamic_route_configs.0.next_route_config", `{}`)}},
-	{"a cluster in two spellings", unverified, []edit{clusters(own, redis), put("configs.1.staticClusters", `[]`)}},
-	{"a later state of a cluster", unverified, []edit{clusters(own, redis), put("configs.1.static_clusters.0.next_cluster", `{}`)}},
+	{"a cluster in two spellings", unverified, []edit{clusters(ownCluster, redis), put("configs.1.staticClusters", `[]`)}},
+	{"a later state of a cluster", unverified, []edit{clusters(ownCluster, redis), put("configs.1.static_clusters.0.next_cluster", `{}`)}},
 	{"layers that are no list", unverified, []edit{bootstrap(`"layered_runtime": {"layers": {"static_layer": {}}}`)}},
 	{"a static layer that is no object", unverified, []edit{bootstrap(`"layered_runtime": {"layers": [{"static_layer": [{"envoy.reloadable_features.x": false}]}]}`)}},
 	{"a listener of the bootstrap that is no object", unverified, []edit{bootstrap(harmlessLayers + `, "static_resources": {"listeners": ["x"]}`)}},

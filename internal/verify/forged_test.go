@@ -104,7 +104,7 @@ func exampleDump(t *testing.T) any {
 		t.Fatal(err)
 	}
 	// The clusters are put back by completed.
-	return at(value(string(text)), "configs", func(old any) any { return old.([]any)[:1] })
+	return editAt(value(string(text)), "configs", func(old any) any { return old.([]any)[:1] })
 }
 
 func outcomeOf(v *Verification) outcome {

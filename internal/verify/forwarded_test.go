@@ -49,7 +49,7 @@ spec: {rules: [{from: [{source: {remoteIpBlocks: [203.0.113.0/24]}}]}]}
 				t.Fatalf("got %+v, want one inbound with %d hops", found.Inbounds, tt.hops)
 			}
 			var reasons []string
-			for _, u := range found.Of(found.Inbounds[0]) {
+			for _, u := range found.UnknownOf(found.Inbounds[0]) {
 				if text := u.String(); strings.Contains(text, "remote address") || strings.Contains(text, "xff_trusted_cidrs") || strings.Contains(text, "original_ip_detection") {
 					reasons = append(reasons, text)
 				}

@@ -75,7 +75,7 @@ func Match(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool
 			}
 		}
 	}
-	for _, u := range found.Loose() {
+	for _, u := range found.Unplaced() {
 		v.Unverified = append(v.Unverified, Unverified{Gap: OtherJudges, Inbound: "the sidecar", Reasons: []string{u.String()}})
 	}
 	return v, v.plan(ctx, replays.list)

@@ -94,9 +94,9 @@ func TestMatch(t *testing.T) {
 	http.Protocol = policy.HTTP
 	lossy := inbound("10.0.0.1:8080")
 	lossy.Filters.Network = []*networkrbacv3.RBAC{askingUpstream()}
-	judge := dump.Unknown{Kind: dump.Beside, Listener: "inbound", Filter: "authz", Reason: "it asks", Position: dump.InFront}
+	judge := dump.Unknown{Kind: dump.BesideRBAC, Listener: "inbound", Filter: "authz", Reason: "it asks", Position: dump.InFront}
 	behind := judge
-	behind.Kind, behind.Position = dump.Note, dump.Behind
+	behind.Kind, behind.Position = dump.Note, dump.BehindRBAC
 	for name, tt := range map[string]struct {
 		files      string
 		portNamed  bool

@@ -21,7 +21,7 @@ func (s *subject) onPorts(enforced sidecar.Inbound, found sidecar.Sidecar) ([]si
 	if !s.anyPort || !enforced.Address.IsValid() || enforced.Address.Port() != 0 {
 		return []sidecar.Inbound{enforced}, nil
 	}
-	reading, err := s.source.on(s.inbound, enforced)
+	reading, err := s.source.readFor(s.inbound, enforced)
 	if err != nil {
 		return nil, err
 	}

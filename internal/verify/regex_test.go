@@ -57,7 +57,7 @@ func TestOpenRegex(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				v.On("1.0.0", "process", true, behavior.Set{}.With(behavior.RegexBytes, fixed))
+				v.SetEnvoy("1.0.0", "process", true, behavior.Set{}.Change(behavior.RegexBytes, fixed))
 				got := ""
 				for _, line := range lines(v.Unverified) {
 					if _, after, ok := strings.Cut(line, "on this Envoy the regular expression "); ok {

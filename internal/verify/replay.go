@@ -127,9 +127,9 @@ func newSource(c lab.Case, ofFlags bool) *source {
 	})}
 }
 
-// on reads the policies for one inbound of the sidecar. It is a case of its own, because
+// readFor reads the policies for one inbound of the sidecar. It is a case of its own, because
 // listeners differ in how they normalize paths.
-func (s *source) on(in cases.Inbound, enforced sidecar.Inbound) (*verdict.Reading, error) {
+func (s *source) readFor(in cases.Inbound, enforced sidecar.Inbound) (*verdict.Reading, error) {
 	whole, err := s.read()
 	if err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func modeGap(wanted mtls.Mode, enforced sidecar.Inbound) string {
 
 // takesPlaintext reports whether the policies say that the inbound takes plaintext.
 func (s *source) takesPlaintext(in cases.Inbound, enforced sidecar.Inbound) (bool, error) {
-	reading, err := s.on(in, enforced)
+	reading, err := s.readFor(in, enforced)
 	if err != nil {
 		return false, err
 	}
@@ -190,8 +190,8 @@ func (s *source) takesPlaintext(in cases.Inbound, enforced sidecar.Inbound) (boo
 // decidesAlike reports whether the policies say the same of an inbound for each of two
 // layers it has.
 func (s *source) decidesAlike(a, b cases.Inbound, enforced sidecar.Inbound) (bool, error) {
-	first, errFirst := s.on(a, enforced)
-	second, errSecond := s.on(b, enforced)
+	first, errFirst := s.readFor(a, enforced)
+	second, errSecond := s.readFor(b, enforced)
 	if err := errors.Join(errFirst, errSecond); err != nil {
 		return false, err
 	}
@@ -242,7 +242,7 @@ type group struct {
 // add puts an inbound into its group. It fails where policies are refused, and where there
 // are too many groups.
 func (g *groups) add(s *source, in cases.Inbound, enforced sidecar.Inbound) error {
-	reading, err := s.on(in, enforced)
+	reading, err := s.readFor(in, enforced)
 	if err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func (g *groups) add(s *source, in cases.Inbound, enforced sidecar.Inbound) erro
 	if !enforced.Destination.IsValid() && destination.IsAsked(reading.Inbounds()[0].Program.Program, one.lifted) {
 		one.lost = append(one.lost, "the policies or a filter ask for the address that callers connect to, and the sidecar does not say which address of IPv4 that is")
 	}
-	if why := reading.Inbounds()[0].Program.Tokens.With(g.keys).Difference(enforced.Tokens); why != "" && in.Protocol.Layer() == policy.L7 {
+	if why := reading.Inbounds()[0].Program.Tokens.WithKeys(g.keys).Difference(enforced.Tokens); why != "" && in.Protocol.Layer() == policy.L7 {
 		one.lost = append(one.lost, "the policies and the sidecar's filter for tokens (JWT) demand other tokens: "+why)
 	}
 	one.lost = append(one.lost, askedElsewhere(reading.Inbounds()[0], enforced.Filters)...)

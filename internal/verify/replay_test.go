@@ -31,7 +31,7 @@ func chains(n int, name func(i int) string) []byte {
 	return b.Bytes()
 }
 
-func same(int) string { return "same" }
+func sameText(int) string { return "same" }
 
 func distinct(i int) string { return fmt.Sprint("caller", i) }
 
@@ -67,7 +67,7 @@ func TestEqualChains(t *testing.T) {
 // Policies may say something else of one of several equal chains.
 func TestEqualChainsOfOtherPolicies(t *testing.T) {
 	t.Parallel()
-	found, err := sidecar.Dump(chains(3, same))
+	found, err := sidecar.Dump(chains(3, sameText))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestTooManyChains(t *testing.T) {
 
 // BenchmarkChains reads and matches a sidecar of 20,000 filter chains.
 func BenchmarkChains(b *testing.B) {
-	for name, of := range map[string]func(int) string{"equal": same, "distinct": distinct} {
+	for name, of := range map[string]func(int) string{"equal": sameText, "distinct": distinct} {
 		b.Run(name, func(b *testing.B) {
 			text := chains(20_000, of)
 			for b.Loop() {

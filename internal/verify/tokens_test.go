@@ -162,7 +162,7 @@ func TestTokenFilters(t *testing.T) {
 		{"a disabled filter", tokenPolicies, []edit{put(filters+".0.disabled", `true`)}, `the tokens of "a" are taken on one side only`},
 		{"a filter of another name", tokenPolicies, []edit{put(filters+".0.name", `"jwt"`)}, "refuses requests without a sound token"},
 		{"two filters", tokenPolicies, []edit{push(filters, typed("other", tokenFilter, ofIstio))}, "refuses requests without a sound token"},
-		{"behind RBAC", tokenPolicies, []edit{drop(filters + ".0"), behind(typed(inFront, tokenFilter, ofIstio))}, `the tokens of "a" are taken on one side only`},
+		{"behind RBAC", tokenPolicies, []edit{drop(filters + ".0"), behindRBAC(typed(inFront, tokenFilter, ofIstio))}, `the tokens of "a" are taken on one side only`},
 		{"switched off for a route", tokenPolicies, []edit{put(route+".typed_per_filter_config", `{"envoy.filters.http.jwt_authn": {"@type": "T/envoy.extensions.filters.http.jwt_authn.v3.PerRouteConfig", "disabled": true}}`)}, "replaces the filter for tokens"},
 		{"switched off for all routes", tokenPolicies, []edit{put(routes+".typed_per_filter_config", `{"envoy.filters.http.jwt_authn": {"@type": "T/envoy.config.route.v3.FilterConfig", "disabled": true}}`)}, "replaces the filter for tokens"},
 		{"claims of a header", tokenPolicies, []edit{at1(filters, typed("h", "envoy.extensions.filters.http.header_to_metadata.v3.Config", header("x")))}, `filter "h"`},

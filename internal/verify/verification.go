@@ -51,10 +51,10 @@ func (v *Verification) Holds() bool {
 // Envoy returns the version that the sidecar states of itself, empty where it states none.
 func (v *Verification) Envoy() string { return v.sidecar.Envoy }
 
-// On says which Envoy is asked, whether the user named it, and how it behaves. Releases decide
+// SetEnvoy says which Envoy is asked, whether the user named it, and how it behaves. Releases decide
 // differently, so another Envoy than the sidecar's verifies nothing. Where the sidecar states no
 // version, the user has to name it.
-func (v *Verification) On(version, runtime string, named bool, behaves behavior.Set) {
+func (v *Verification) SetEnvoy(version, runtime string, named bool, behaves behavior.Set) {
 	v.Report.Envoy, v.Report.Runtime = version, runtime
 	for _, replay := range v.Replays {
 		reason := openregex.Doubt(replay.Filters, replay.Proof.Case.Normalization, behaves)

@@ -31,7 +31,7 @@ type kind uint8
 
 // The kinds of domains, in the order of Envoy's choice.
 const (
-	whole kind = iota
+	wholeDomain kind = iota
 	ending
 	beginning
 	everything
@@ -54,7 +54,7 @@ func Choices(config *routev3.RouteConfiguration) ([]Choice, error) {
 			case strings.HasSuffix(domain, "*"):
 				c.kind, c.Domain = beginning, c.Domain[:len(domain)-1]
 			}
-			if !plain.MatchString(c.Domain) && c.kind != everything || c.ignorePort && strings.Contains(c.Domain, ":") {
+			if !plainDomain.MatchString(c.Domain) && c.kind != everything || c.ignorePort && strings.Contains(c.Domain, ":") {
 				return nil, fmt.Errorf("the domain %q of virtual host %q is no host that a caller of the lab sends", domain, host.GetName())
 			}
 			if known[strings.ToLower(domain)] {
@@ -70,7 +70,7 @@ func Choices(config *routev3.RouteConfiguration) ([]Choice, error) {
 	return out, nil
 }
 
-var plain = regexp.MustCompile(`^[!-9;-Z\\^-~]*(:[0-9]+)?$`)
+var plainDomain = regexp.MustCompile(`^[!-9;-Z\\^-~]*(:[0-9]+)?$`)
 
 // NameOf returns the name of a route of the virtual host, with the domain unless it is "*".
 func (c Choice) NameOf(route string) string {

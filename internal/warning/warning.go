@@ -58,8 +58,8 @@ const (
 	YoungerThanAnother      Kind = "younger-than-another"
 )
 
-// About says of each kind what it is about.
-var About = map[Kind]string{
+// Descriptions says of each kind what it is about.
+var Descriptions = map[Kind]string{
 	DanglingReference:       "A reference to an object that is not there",
 	DenyByServerName:        "A deny by server name, which a caller avoids with another name",
 	DotForAny:               "A dot of an expression, which stands for any character",

@@ -115,7 +115,7 @@ func (addressSpace) sound(value string) error {
 	return err
 }
 
-func (addressSpace) from(text string) (string, bool) {
+func (addressSpace) firstKey(text string) (string, bool) {
 	for _, block := range endpoint.Callers {
 		if key := max(text, addressKey(block[0])); key <= addressKey(block[1]) {
 			return key, true
@@ -128,8 +128,8 @@ func (addressSpace) natural() string { return endpoint.Unnamed.String() }
 
 func (addressSpace) complete(string, int) []string { return nil }
 
-// around has the address of IPv4 in the notation of IPv6 too, which is another address.
-func (s addressSpace) around(p pattern, witness string) []variant {
+// neighbours has the address of IPv4 in the notation of IPv6 too, which is another address.
+func (s addressSpace) neighbours(p pattern, witness string) []variant {
 	out := aroundInterval(s, p, "address")
 	if address, err := netip.ParseAddr(witness); err == nil && address.Is4() {
 		out = append(out, variant{netip.AddrFrom16(address.As16()).String(), "the same address in IPv6"})

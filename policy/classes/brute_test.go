@@ -151,7 +151,7 @@ func TestCoversByBruteForce(t *testing.T) {
 				if p.Check() != nil {
 					return
 				}
-				cover := classes.Of(classes.Surface{Protocol: policy.HTTP2}, p)
+				cover := classes.Cut(classes.Surface{Protocol: policy.HTTP2}, p)
 				if !cover.Complete() {
 					t.Fatalf("%s\n%s", cover, p)
 				}

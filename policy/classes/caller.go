@@ -74,7 +74,7 @@ func (v *values) names(l literals, space *callerSpace) (automaton.Answer, policy
 		only := literals{[]int32{at}, l.without}
 		name, answer := v.text(sets, only)
 		if answer == automaton.Empty {
-			answer = v.beyond(only)
+			answer = v.askUnprintable(only)
 		}
 		if answer != automaton.Found {
 			return answer, policy.Request{}

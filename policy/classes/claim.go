@@ -85,8 +85,8 @@ const (
 	// asThird begins a value that is a number, true, false or null where a text or a list is
 	// meant, and a list where such a value is meant.
 	asThird = "\xfc"
-	// between stands between the texts of a list.
-	between = "\xff"
+	// listSeparator stands between the texts of a list.
+	listSeparator = "\xff"
 )
 
 // claimSpace is the space of the texts of a claim. A mark in front of each key keeps a token
@@ -107,15 +107,15 @@ type claimSpace struct {
 
 // usual is a text that a token cannot be without, and else no claim.
 func (s claimSpace) usual() string {
-	if texts := s.only(); len(texts) > 0 && s.impossible("") == nil {
+	if texts := s.onlyTexts(); len(texts) > 0 && s.impossible("") == nil {
 		return texts[0]
 	}
 	return absent
 }
 
-// only returns the only texts that a token can have, and none where it can have others: the
+// onlyTexts returns the only texts that a token can have, and none where it can have others: the
 // issuers, and the audiences where each issuer has some.
-func (s claimSpace) only() (texts []string) {
+func (s claimSpace) onlyTexts() (texts []string) {
 	for _, issuer := range s.demand.Issuers {
 		var of []string
 		switch s.attribute.Key {
@@ -163,7 +163,7 @@ type claimListSpace struct{ claimSpace }
 
 func (s claimSpace) read(r *policy.Request) string {
 	if texts, ok := r.Others[s.attribute.Name]; ok {
-		return strings.Join(texts, between)
+		return strings.Join(texts, listSeparator)
 	}
 	return absent
 }
@@ -171,7 +171,7 @@ func (s claimSpace) read(r *policy.Request) string {
 func (s claimSpace) put(r *policy.Request, value string) { s.give(r, value, []string{value}) }
 
 func (s claimListSpace) put(r *policy.Request, value string) {
-	s.give(r, value, strings.Split(value, between))
+	s.give(r, value, strings.Split(value, listSeparator))
 }
 
 // give gives a request the texts of the claim.
@@ -243,7 +243,7 @@ func (s claimListSpace) sound(value string) error {
 	if value == absent {
 		return nil
 	}
-	for text := range strings.SplitSeq(value, between) {
+	for text := range strings.SplitSeq(value, listSeparator) {
 		if err := s.soundMarked(text); err != nil {
 			return err
 		}
@@ -256,7 +256,7 @@ func (s claimSpace) soundText(text, form string) error {
 	if err := s.impossible(form); err != nil {
 		return err
 	}
-	texts := s.only()
+	texts := s.onlyTexts()
 	switch {
 	case (form == claim.Scalar || form == claim.ScalarList) && token.ScalarText(text) != text:
 		return fmt.Errorf("%q is no number, true, false or null", text)
@@ -273,7 +273,7 @@ func (s claimSpace) soundText(text, form string) error {
 }
 
 func (s claimSpace) complete(prefix string, n int) []string {
-	switch texts := s.only(); {
+	switch texts := s.onlyTexts(); {
 	case len(texts) > 0 && s.impossible("") == nil:
 		return append(slices.DeleteFunc(texts, func(text string) bool { return !strings.HasPrefix(s.key(text), prefix) }), absent)
 	case s.spaced():
@@ -285,9 +285,9 @@ func (s claimSpace) complete(prefix string, n int) []string {
 	}
 }
 
-// around has the claim as a list, and as a text of two, too: a compiler may ask for the
+// neighbours has the claim as a list, and as a text of two, too: a compiler may ask for the
 // wrong one of them.
-func (s claimSpace) around(p pattern, witness string) []variant {
+func (s claimSpace) neighbours(p pattern, witness string) []variant {
 	if witness == absent || witness != "" && strings.Contains(asOther+asThird, witness[:1]) {
 		return nil
 	}
@@ -311,7 +311,7 @@ func (s claimSpace) around(p pattern, witness string) []variant {
 		}
 	}
 	var out []variant
-	for _, text := range s.only() {
+	for _, text := range s.onlyTexts() {
 		out = append(out, variant{text, "another that the inbound takes"})
 	}
 	return append(out, []variant{
@@ -326,11 +326,11 @@ func (s claimSpace) around(p pattern, witness string) []variant {
 	}...)
 }
 
-func (s claimListSpace) around(_ pattern, witness string) []variant {
+func (s claimListSpace) neighbours(_ pattern, witness string) []variant {
 	if witness == absent || strings.HasPrefix(witness, asOther) {
 		return nil
 	}
-	texts := strings.Split(witness, between)
+	texts := strings.Split(witness, listSeparator)
 	reversed := slices.Clone(texts)
 	slices.Reverse(reversed)
 	return []variant{
@@ -338,11 +338,11 @@ func (s claimListSpace) around(_ pattern, witness string) []variant {
 		{asOther + texts[0], "the claim by itself"},
 		{asThird + texts[0], "the claim in another form"},
 		{strings.Join(texts, ",") + ",x", "all texts in one"},
-		{"x" + between + witness, "a longer list"},
-		{witness + between + "0", "a longer list of numbers"},
+		{"x" + listSeparator + witness, "a longer list"},
+		{witness + listSeparator + "0", "a longer list of numbers"},
 		{texts[0] + "1", "a larger number"},
-		{strings.Join(reversed, between), "the list in another order"},
-		{strings.Join(texts[1:], between), "a shorter list"},
+		{strings.Join(reversed, listSeparator), "the list in another order"},
+		{strings.Join(texts[1:], listSeparator), "a shorter list"},
 		{swapCase(witness), "another case"},
 	}
 }
@@ -376,7 +376,7 @@ func (s claimSpace) textsOf(form string) (natural, all string, without []string)
 			natural, all = `\[\]`, `\[\]`
 		}
 	}
-	if texts := s.only(); len(texts) > 0 && form == "" {
+	if texts := s.onlyTexts(); len(texts) > 0 && form == "" {
 		natural, all = oneOf(texts), oneOf(texts)
 	}
 	if s.spaced() && form == "" {

@@ -23,7 +23,7 @@ func BenchmarkClaims(b *testing.B) {
 	p := policy.Program{Gates: []policy.Gate{gate}}
 	on := classes.Surface{Protocol: policy.HTTP, Tokens: &token.Demand{Issuers: []token.Issuer{{Name: "a"}, {Name: "b", Audiences: []string{"api"}}}}}
 	for b.Loop() {
-		if cover := classes.Of(on, p); !cover.Complete() || len(cover.Classes) < 100 {
+		if cover := classes.Cut(on, p); !cover.Complete() || len(cover.Classes) < 100 {
 			b.Fatal(cover)
 		}
 	}

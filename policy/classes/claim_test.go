@@ -121,7 +121,7 @@ func TestClaims(t *testing.T) {
 			gate.Rules = append(gate.Rules, policy.Rule{Verdict: policy.Verdict{Effect: policy.Allow, Origin: fmt.Sprint(i)}, When: when})
 		}
 		p := policy.Program{Gates: []policy.Gate{gate}}
-		cover := classes.Of(on, p)
+		cover := classes.Cut(on, p)
 		if !cover.Complete() {
 			t.Fatalf("%s\n%q", p, cover.Sampled)
 		}
@@ -136,7 +136,7 @@ func TestClaims(t *testing.T) {
 				requests = append(requests, n.Request)
 			}
 			for _, r := range requests {
-				sent := demand.Complete(token.Of(r.Others))
+				sent := demand.Complete(token.FromClaims(r.Others))
 				if refusal := demand.Refuses(sent); refusal != (token.Refusal{}) {
 					t.Fatalf("%v of class %d: %s\n%s", r.Others, i, refusal.Why, p)
 				}

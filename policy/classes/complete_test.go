@@ -98,7 +98,7 @@ func TestEveryRequestHasItsClass(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		on := surface().Draw(t, "surface")
 		p := classedProgram(on.Protocol.Layer()).Draw(t, "program")
-		cover := classes.Of(on, p)
+		cover := classes.Cut(on, p)
 		for _, class := range cover.Classes {
 			if !sendable(on, p, class.Witness) {
 				t.Fatalf("no caller can send the witness %+v of %s", class.Witness, class)
@@ -144,7 +144,7 @@ func TestCellsAreBounded(t *testing.T) {
 		for _, m := range matchers {
 			programs = append(programs, policy.Program{Gates: []policy.Gate{{Rules: []policy.Rule{rule(policy.Allow, "", m)}}}})
 		}
-		cover := classes.Of(classes.Surface{}, programs...)
+		cover := classes.Cut(classes.Surface{}, programs...)
 		callers := cover.Dimensions[0]
 		if n := len(matchers); len(cover.Classes) > 2*n+1 || callers.Matchers != n || len(cover.Classes) != callers.Cells || callers.Cells+len(callers.Unreachable) > n+1 {
 			t.Fatalf("%d matchers make %d classes, %+v", n, len(cover.Classes), callers)
@@ -168,7 +168,7 @@ func TestClassesAreDeterministic(t *testing.T) {
 		on := surface().Draw(t, "surface")
 		p := classedProgram(on.Protocol.Layer()).Draw(t, "program")
 		dump := func() (out []string) {
-			cover := classes.Of(on, p)
+			cover := classes.Cut(on, p)
 			for i, class := range cover.Classes {
 				out = append(out, fmt.Sprint(class, class.Witness, cover.Neighbours(i)))
 			}

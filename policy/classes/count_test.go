@@ -56,12 +56,12 @@ func TestClassesDoNotMultiply(t *testing.T) {
 		{"a decided gate", []policy.Program{l7([]policy.Rule{rule(policy.Deny, "", policy.Always)}, many(policy.Allow, both))}, 1},
 		{"a route", []policy.Program{{Gates: l7(many(policy.Allow, caller)).Gates, Routes: []policy.Route{{When: path(0)}}}}, 1 + n + 1},
 	} {
-		cover := classes.Of(classes.Surface{}, tt.programs...)
+		cover := classes.Cut(classes.Surface{}, tt.programs...)
 		if got := len(cover.Classes); got != tt.want || !cover.Complete() {
 			t.Errorf("%s: %d, want %d: %s", tt.name, got, tt.want, cover)
 		}
 	}
-	if cover := classes.Of(classes.Surface{Protocol: policy.TCP}, l7(many(policy.Allow, both))); len(cover.Classes) != 1 || len(cover.Dimensions) != 1 {
+	if cover := classes.Cut(classes.Surface{Protocol: policy.TCP}, l7(many(policy.Allow, both))); len(cover.Classes) != 1 || len(cover.Dimensions) != 1 {
 		t.Errorf("tcp, where no path matches: %s", cover)
 	}
 }
@@ -73,7 +73,7 @@ func TestTooManyClassesAreNoCompleteCover(t *testing.T) {
 	if len(cover.Classes) != 10 || cover.Complete() || cover.Sampled[0] != "there are more than 10 classes, and no others were looked for" {
 		t.Errorf("%d classes, %s", len(cover.Classes), cover)
 	}
-	if all := classes.Of(classes.Surface{}, p); !classes.UpTo(len(all.Classes), classes.Surface{}, p).Complete() {
+	if all := classes.Cut(classes.Surface{}, p); !classes.UpTo(len(all.Classes), classes.Surface{}, p).Complete() {
 		t.Errorf("%s is not complete", all)
 	}
 }
@@ -106,7 +106,7 @@ func TestCallersWithSeveralNames(t *testing.T) {
 			}
 			p.Gates = append(p.Gates, g)
 		}
-		cover := classes.Of(classes.Surface{Protocol: policy.TCP}, p)
+		cover := classes.Cut(classes.Surface{Protocol: policy.TCP}, p)
 		if !cover.Complete() {
 			return
 		}
@@ -139,7 +139,7 @@ type opaque struct{ policy.Condition }
 func TestUnknownConditionIsNoCompleteCover(t *testing.T) {
 	t.Parallel()
 	p := policy.Program{Gates: []policy.Gate{{Rules: []policy.Rule{rule(policy.Allow, "", policy.Or{opaque{policy.Always}, attribute.Identity.Exact("spiffe://td/a")})}}}}
-	cover := classes.Of(classes.Surface{Protocol: policy.TCP}, p)
+	cover := classes.Cut(classes.Surface{Protocol: policy.TCP}, p)
 	if len(cover.Classes) != 2 || cover.Complete() || cover.String() != `2 classes of requests (cells by caller: 2); sampled: condition "always": requests that meet it were not looked for` {
 		t.Error(cover)
 	}
@@ -169,7 +169,7 @@ func BenchmarkClasses(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				cover := classes.Of(classes.Surface{}, p)
+				cover := classes.Cut(classes.Surface{}, p)
 				b.ReportMetric(float64(len(cover.Classes)), "classes")
 			}
 		})
@@ -186,7 +186,7 @@ func BenchmarkClassesInterleaved(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		classes.Of(classes.Surface{}, policy.Program{Gates: []policy.Gate{gate}})
+		classes.Cut(classes.Surface{}, policy.Program{Gates: []policy.Gate{gate}})
 	}
 }
 
@@ -203,13 +203,13 @@ func BenchmarkClassesOfVersions(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		cover := classes.Of(classes.Surface{Protocol: policy.TCP}, programs...)
+		cover := classes.Cut(classes.Surface{Protocol: policy.TCP}, programs...)
 		b.ReportMetric(float64(len(cover.Classes)), "classes")
 	}
 }
 
 func BenchmarkNeighbours(b *testing.B) {
-	cover := classes.Of(classes.Surface{}, manyIdentities(10_000))
+	cover := classes.Cut(classes.Surface{}, manyIdentities(10_000))
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range cover.Classes {
@@ -219,7 +219,7 @@ func BenchmarkNeighbours(b *testing.B) {
 }
 
 func BenchmarkLocate(b *testing.B) {
-	cover := classes.Of(classes.Surface{}, manyIdentities(10_000))
+	cover := classes.Cut(classes.Surface{}, manyIdentities(10_000))
 	r := policy.Request{URIs: []string{"spiffe://td/ns/metrics/sa/17"}, Method: "GET", Path: "/metrics/x"}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -128,7 +128,7 @@ type Class struct {
 }
 
 // region is the part of a dimension that a class has: all of it, or what a key covers
-// without the patterns inside it, see [Class.inside].
+// without the patterns inside it, see [Class.innerPatterns].
 type region struct {
 	cut bool
 	key int32
@@ -283,7 +283,7 @@ func (c Class) String() string {
 
 func (c Class) region(d int, key int32) string {
 	a := c.cover.axes[d]
-	inside := c.inside(d, key)
+	inside := c.innerPatterns(d, key)
 	if key == 0 && !slices.Contains(inside, a.rest) {
 		key = a.rest
 	}
@@ -291,13 +291,13 @@ func (c Class) region(d int, key int32) string {
 	if len(inside) == 0 || key <= a.rest {
 		return text
 	}
-	return text + " but not " + some(inside, func(cell int32) string {
+	return text + " but not " + describeSome(inside, func(cell int32) string {
 		return strings.TrimPrefix(a.describe(a.patterns[cell]), strings.SplitAfter(text, " ")[0])
 	})
 }
 
-// some describes the first of the cells, and counts the others.
-func some(cells []int32, describe func(int32) string) string {
+// describeSome describes the first of the cells, and counts the others.
+func describeSome(cells []int32, describe func(int32) string) string {
 	var out []string
 	for _, cell := range cells[:min(mostNamed, len(cells))] {
 		out = append(out, describe(cell))
@@ -324,17 +324,17 @@ func (c Class) callers() string {
 	absent = n.outermost(absent)
 	switch {
 	case len(with) == 0:
-		return "callers without " + some(absent, describe)
+		return "callers without " + describeSome(absent, describe)
 	case len(absent) == 0:
 		return "callers with " + strings.Join(with, " and ")
 	default:
-		return "callers with " + strings.Join(with, " and ") + " but not " + some(absent, describe)
+		return "callers with " + strings.Join(with, " and ") + " but not " + describeSome(absent, describe)
 	}
 }
 
-// inside returns the patterns inside a key whose requests are in other classes: the
+// innerPatterns returns the patterns inside a key whose requests are in other classes: the
 // outermost of the patterns that the class was compared with.
-func (c Class) inside(d int, key int32) []int32 {
+func (c Class) innerPatterns(d int, key int32) []int32 {
 	a := c.cover.axes[d]
 	var inside []int32
 	for at := c.parent; at != noRef; at = c.cover.nodes[^at].parent {

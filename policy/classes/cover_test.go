@@ -160,7 +160,7 @@ func TestClassIsDecidedAlike(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		on := surface().Draw(t, "surface")
 		programs := rapid.SliceOfN(classedProgram(on.Protocol.Layer()), 1, 2).Draw(t, "programs")
-		cover := classes.Of(on, programs...)
+		cover := classes.Cut(on, programs...)
 		alike := func(class int, r policy.Request, what string) {
 			for _, p := range programs {
 				if diff := cmp.Diff(policy.Decide(p, cover.Classes[class].Witness), policy.Decide(p, r)); diff != "" {
@@ -194,7 +194,7 @@ func TestEmptyProgramHasOneClass(t *testing.T) {
 	t.Parallel()
 	for _, programs := range [][]policy.Program{nil, {{}}, {{}, {Gates: make([]policy.Gate, 2)}}} {
 		for _, protocol := range []policy.Protocol{policy.HTTP, policy.TCP} {
-			cover := classes.Of(classes.Surface{Protocol: protocol}, programs...)
+			cover := classes.Cut(classes.Surface{Protocol: protocol}, programs...)
 			if len(cover.Classes) != 1 || !cover.Complete() || cover.String() != "1 class of requests" || cover.Classes[0].String() != "every request" {
 				t.Errorf("%s: %v", cover, cover.Classes)
 			}

@@ -75,7 +75,7 @@ func (s portSpace) sound(value string) error {
 	}
 }
 
-func (s portSpace) from(text string) (string, bool) {
+func (s portSpace) firstKey(text string) (string, bool) {
 	least := max(portKey(1), text)
 	if len(s.ports) == 0 {
 		return least, true
@@ -96,7 +96,7 @@ func (s portSpace) natural() string {
 
 func (portSpace) complete(string, int) []string { return nil }
 
-func (s portSpace) around(p pattern, _ string) []variant {
+func (s portSpace) neighbours(p pattern, _ string) []variant {
 	return aroundInterval(s, p, "port")
 }
 
@@ -113,11 +113,11 @@ func aroundInterval(s space, p pattern, what string) []variant {
 		p = interval(p.text, p.text)
 	}
 	var out []variant
-	if lower, ok := before(p.text); ok {
+	if lower, ok := keyBefore(p.text); ok {
 		out = append(out, variant{s.value(lower), "the " + what + " in front of it"})
 	}
 	out = append(out, variant{s.value(p.text), "the first " + what + " of it"}, variant{s.value(p.last), "the last " + what + " of it"})
-	if higher, ok := after(p.last); ok {
+	if higher, ok := keyAfter(p.last); ok {
 		out = append(out, variant{s.value(higher), "the " + what + " behind it"})
 	}
 	return out

@@ -39,8 +39,8 @@ func (d dnsSpace) complete(prefix string, n int) []string {
 	return d.plainSpace.complete(d.value(prefix), n)
 }
 
-func (d dnsSpace) around(p pattern, witness string) []variant {
-	return d.plainSpace.around(pattern{text: d.value(p.text), kind: p.kind}, witness)
+func (d dnsSpace) neighbours(p pattern, witness string) []variant {
+	return d.plainSpace.neighbours(pattern{text: d.value(p.text), kind: p.kind}, witness)
 }
 
 func (d dnsSpace) describe(p pattern) string {

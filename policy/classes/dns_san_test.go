@@ -20,18 +20,18 @@ func TestDNSSANs(t *testing.T) {
 		programs []policy.Program
 		want     []string
 	}{
-		{"exact and prefix", each(attribute.DNSSAN.Exact("web.example"), attribute.DNSSAN.Prefix("api.")), []string{
+		{"exact and prefix", programs(attribute.DNSSAN.Exact("web.example"), attribute.DNSSAN.Prefix("api.")), []string{
 			"any other dns-san: spiffe://trust-domain.mesh/ns/any/sa/any",
 			"dns-san api.…: spiffe://trust-domain.mesh/ns/any/sa/any api.any",
 			"dns-san web.example: spiffe://trust-domain.mesh/ns/any/sa/any web.example",
 		}},
-		{"a caller without a URI SAN has no DNS SAN", each(attribute.Identity.Exact(""), attribute.Identity.Prefix("spiffe://"), attribute.DNSSAN.Exact("web.example")), []string{
+		{"a caller without a URI SAN has no DNS SAN", programs(attribute.Identity.Exact(""), attribute.Identity.Prefix("spiffe://"), attribute.DNSSAN.Exact("web.example")), []string{
 			"identity , any other dns-san:",
 			"no any other identity: the 2 matchers inside it leave nothing of it",
 			"identity spiffe://…, any other dns-san: spiffe://trust-domain.mesh/ns/any/sa/any",
 			"identity spiffe://…, dns-san web.example: spiffe://trust-domain.mesh/ns/any/sa/any web.example",
 		}},
-		{"any DNS SAN and an empty one", each(attribute.DNSSAN.Prefix(""), attribute.DNSSAN.Exact("")), []string{
+		{"any DNS SAN and an empty one", programs(attribute.DNSSAN.Prefix(""), attribute.DNSSAN.Exact("")), []string{
 			"any other dns-san: spiffe://trust-domain.mesh/ns/any/sa/any",
 			"dns-san … but not : spiffe://trust-domain.mesh/ns/any/sa/any any",
 			`no dns-san : no request has the dns-san ""`,
@@ -44,7 +44,7 @@ func TestDNSSANs(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			cover := classes.Of(tcp, tt.programs...)
+			cover := classes.Cut(tcp, tt.programs...)
 			got, want := lines(cover), slices.Clone(tt.want)
 			slices.Sort(got)
 			slices.Sort(want)
@@ -71,7 +71,7 @@ func TestDNSSANs(t *testing.T) {
 // TestDNSSANsBesideNames has a cover that says that it has examples only.
 func TestDNSSANsBesideNames(t *testing.T) {
 	t.Parallel()
-	cover := classes.Of(classes.Surface{Protocol: policy.TCP}, each(attribute.URISAN.Exact("spiffe://td/a"), attribute.DNSSAN.Exact("web.example"))...)
+	cover := classes.Cut(classes.Surface{Protocol: policy.TCP}, programs(attribute.URISAN.Exact("spiffe://td/a"), attribute.DNSSAN.Exact("web.example"))...)
 	want := []string{`condition "DNS SANs = \"web.example\"": requests that meet it were not looked for`}
 	if diff := cmp.Diff(want, cover.Sampled); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

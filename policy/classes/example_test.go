@@ -10,7 +10,7 @@ import (
 
 // Two versions of a policy set are compared class by class. If they agree on every class,
 // they agree on every request.
-func ExampleOf() {
+func ExampleCut() {
 	prometheus := policy.And{
 		attribute.Identity.Prefix("spiffe://trust-domain.mesh/ns/observability/"),
 		attribute.Path.Segments("/metrics"),
@@ -25,7 +25,7 @@ func ExampleOf() {
 	}
 	before, after := allow(prometheus, legacy), allow(prometheus)
 
-	cover := classes.Of(classes.Surface{Protocol: policy.HTTP}, before, after)
+	cover := classes.Cut(classes.Surface{Protocol: policy.HTTP}, before, after)
 	fmt.Println(cover)
 	for _, class := range cover.Classes {
 		was, is := policy.Decide(before, class.Witness), policy.Decide(after, class.Witness)

@@ -87,8 +87,8 @@ func (s forwardedSpace) sound(value string) error {
 	return headerSpace{forwarded.Header}.sound(value + lineEnd)
 }
 
-// from implements [intervals]: a header can say every address.
-func (s forwardedSpace) from(text string) (string, bool) {
+// firstKey implements [intervals]: a header can say every address.
+func (s forwardedSpace) firstKey(text string) (string, bool) {
 	for _, block := range [][2]string{{addressKey(netip.IPv4Unspecified()), addressKey(endpoint.Last(netip.MustParsePrefix("0.0.0.0/0")))}, {addressKey(netip.IPv6Unspecified()), addressKey(endpoint.Last(netip.MustParsePrefix("::/0")))}} {
 		if key := max(text, block[0]); key <= block[1] {
 			return key, true
@@ -101,8 +101,8 @@ func (s forwardedSpace) natural() string {
 	return forwarded.Text(s.hops, netip.MustParseAddr("203.0.113.7"))
 }
 
-// around has what a caller can do with the header, beside other addresses.
-func (s forwardedSpace) around(p pattern, witness string) []variant {
+// neighbours has what a caller can do with the header, beside other addresses.
+func (s forwardedSpace) neighbours(p pattern, witness string) []variant {
 	out := aroundInterval(s, p, "address")
 	address, ok := addressOf(s.key(witness))
 	if !ok {

@@ -39,7 +39,7 @@ func TestForwarded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cover := classes.Of(classes.Surface{Protocol: policy.HTTP, TrustedHops: tt.hops}, tt.program)
+			cover := classes.Cut(classes.Surface{Protocol: policy.HTTP, TrustedHops: tt.hops}, tt.program)
 			if !cover.Complete() {
 				t.Errorf("sampled: %q", cover.Sampled)
 			}

@@ -92,8 +92,8 @@ func (s headerSpace) sendable() (natural, all string, without []string) {
 
 func (s headerSpace) describe(p pattern) string { return s.name() + " " + p.text }
 
-// around has what a caller can do with the lines of its request.
-func (headerSpace) around(_ pattern, value string) []variant {
+// neighbours has what a caller can do with the lines of its request.
+func (headerSpace) neighbours(_ pattern, value string) []variant {
 	lines := strings.Split(strings.TrimSuffix(value, lineEnd), lineEnd)
 	out := []variant{{"", "without the header"}, {lineEnd, "an empty header"}}
 	if value == "" {

@@ -23,24 +23,24 @@ func named(of ...policy.Condition) policy.Program {
 func TestHTTPAttributes(t *testing.T) {
 	t.Parallel()
 	role, joined, whole := attribute.Header("x-role"), attribute.Header("x-role").Joined, attribute.Header(":path")
-	present := by(role, policy.Present, "")
+	present := is(role, policy.Present, "")
 	for name, tt := range map[string]struct {
 		program policy.Program
 		want    []string
 	}{
 		"host":            {named(attribute.Host.Exact("a.com")), []string{"any.example / []", "a.com / []"}},
-		"host by suffix":  {named(by(attribute.Host, policy.Suffix, ".a.com")), []string{"a.a.com / []", "any.example / []"}},
+		"host by suffix":  {named(is(attribute.Host, policy.Suffix, ".a.com")), []string{"a.a.com / []", "any.example / []"}},
 		"one line":        {named(role.Exact("admin")), []string{" / [admin]", " / []"}},
 		"absent or empty": {named(role.Exact(""), present), []string{" / []", " / [a]", " / []"}},
 		"two lines":       {named(policy.And{role.Exact("a"), role.Exact("b")}), []string{" / [b a]", " / []"}},
 		"a list":          {ordered(joined.Exact("a,b")), []string{" / [a,b]", " / []"}},
 		"absent":          {named(policy.Not{Of: present}), []string{" / []", " / [a]"}},
-		"two lines alike": {named(policy.And{role.Prefix("ad"), by(role, policy.Suffix, "min")}), []string{" / [admin]", " / []"}},
+		"two lines alike": {named(policy.And{role.Prefix("ad"), is(role, policy.Suffix, "min")}), []string{" / [admin]", " / []"}},
 		"no such line":    {named(policy.And{role.Exact("a"), policy.Not{Of: role.Prefix("a")}}), []string{" / []"}},
 		"query":           {named(attribute.Query.Exact("b=1")), []string{" /?b=1 []", " / []"}},
-		"path and query":  {named(policy.And{attribute.Path.Exact("/a"), by(attribute.Query, policy.Contains, "x")}), []string{" /a?x []", " / []"}},
-		"whole path":      {named(by(whole, policy.Regex, `/public\?v=[0-9]`), attribute.Path.Exact("/public")), []string{" /public?v=0 []", " /public []", " / []"}},
-		"template":        {named(by(attribute.Path, policy.Template, "/a/*/c/**")), []string{" /a/a/c/a []", " / []"}},
+		"path and query":  {named(policy.And{attribute.Path.Exact("/a"), is(attribute.Query, policy.Contains, "x")}), []string{" /a?x []", " / []"}},
+		"whole path":      {named(is(whole, policy.Regex, `/public\?v=[0-9]`), attribute.Path.Exact("/public")), []string{" /public?v=0 []", " /public []", " / []"}},
+		"template":        {named(is(attribute.Path, policy.Template, "/a/*/c/**")), []string{" /a/a/c/a []", " / []"}},
 		"parameter": {policy.Program{Routes: []policy.Route{
 			{Name: "one", When: attribute.QueryParameter("id").Exact("1")}, {Name: "none", When: attribute.QueryParameter("id").Exact("")},
 		}}, []string{" /?id=1 []", " /?id []", " / []"}},
@@ -50,7 +50,7 @@ func TestHTTPAttributes(t *testing.T) {
 			if err := tt.program.Check(); err != nil {
 				t.Fatal(err)
 			}
-			cover := classes.Of(classes.Surface{}, tt.program)
+			cover := classes.Cut(classes.Surface{}, tt.program)
 			var got []string
 			for i, class := range cover.Classes {
 				var lines []string
@@ -77,11 +77,11 @@ func TestInvalidByteBesideEachRegex(t *testing.T) {
 	t.Parallel()
 	for _, expression := range []string{"admin.*", ".*admin.*", "(root|admin)", "a[a-z]+n"} {
 		for _, header := range []*policy.Attribute{attribute.Header("x-role"), attribute.Header("x-role").Joined} {
-			p := named(by(header, policy.Regex, expression))
+			p := named(is(header, policy.Regex, expression))
 			if header.Family == "joined-header" {
-				p = ordered(by(header, policy.Regex, expression))
+				p = ordered(is(header, policy.Regex, expression))
 			}
-			cover := classes.Of(classes.Surface{}, p)
+			cover := classes.Cut(classes.Surface{}, p)
 			for i, class := range cover.Classes {
 				if len(class.Witness.Headers) == 0 {
 					continue

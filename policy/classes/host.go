@@ -52,7 +52,7 @@ func (hostSpace) complete(prefix string, n int) []string {
 	return []string{prefix + filler(n) + ".example", prefix + filler(n), prefix, prefix + fmt.Sprint(8000+n)}
 }
 
-func (hostSpace) around(p pattern, witness string) []variant {
+func (hostSpace) neighbours(p pattern, witness string) []variant {
 	name, port, err := net.SplitHostPort(witness)
 	other := variant{name, "without the port"}
 	if err != nil {

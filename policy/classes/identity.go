@@ -198,7 +198,7 @@ func accounts(prefix, name string) []string {
 	}
 }
 
-func (d *callerSpace) around(p pattern, witness string) []variant {
+func (d *callerSpace) neighbours(p pattern, witness string) []variant {
 	whole := strings.TrimSuffix(d.value(p.text), "/")
 	// tail is the part of the witness behind the pattern.
 	tail := strings.TrimPrefix(witness, whole)

@@ -13,8 +13,8 @@ import (
 // key is the bytes of the number, and all keys of a space have one length.
 type intervals interface {
 	space
-	// from returns the first key at a text, or behind it, that can be sent.
-	from(text string) (string, bool)
+	// firstKey returns the first key at a text, or behind it, that can be sent.
+	firstKey(text string) (string, bool)
 	// natural returns a value that can be sent, for requests of which nothing is asked.
 	natural() string
 }
@@ -24,8 +24,8 @@ func interval(first, last string) pattern {
 	return pattern{text: first, last: last, kind: policy.Range}
 }
 
-// after returns the text of the number behind a number, and false behind the last one.
-func after(key string) (string, bool) {
+// keyAfter returns the text of the number behind a number, and false behind the last one.
+func keyAfter(key string) (string, bool) {
 	next := []byte(key)
 	for i := len(next) - 1; i >= 0; i-- {
 		if next[i]++; next[i] != 0 {
@@ -35,8 +35,8 @@ func after(key string) (string, bool) {
 	return "", false
 }
 
-// before returns the text of the number in front of a number, and false for the first one.
-func before(key string) (string, bool) {
+// keyBefore returns the text of the number in front of a number, and false for the first one.
+func keyBefore(key string) (string, bool) {
 	next := []byte(key)
 	for i := len(next) - 1; i >= 0; i-- {
 		if next[i]--; next[i] != 0xff {
@@ -52,19 +52,19 @@ func before(key string) (string, bool) {
 func (a *axis) searchInterval(in intervals, cell int32) (string, error) {
 	p := a.patterns[cell]
 	starts := make([]string, 0, 2)
-	if second, ok := after(p.text); ok && p.text != p.last {
+	if second, ok := keyAfter(p.text); ok && p.text != p.last {
 		// The first address of a block is the name of the block for many.
 		starts = append(starts, second)
 	}
 	starts = append(starts, p.text)
 	inside := a.children(cell)
 	for _, child := range inside {
-		if start, ok := after(a.patterns[child].last); ok {
+		if start, ok := keyAfter(a.patterns[child].last); ok {
 			starts = append(starts, start)
 		}
 	}
 	for _, start := range starts {
-		if key, ok := in.from(start); ok && a.find(key) == cell {
+		if key, ok := in.firstKey(start); ok && a.find(key) == cell {
 			return in.value(key), nil
 		}
 	}
@@ -92,7 +92,7 @@ func laminar(patterns []pattern) (parts map[pattern][]pattern) {
 	var starts []string
 	for _, p := range patterns {
 		starts = append(starts, p.text)
-		if behind, ok := after(p.last); ok {
+		if behind, ok := keyAfter(p.last); ok {
 			starts = append(starts, behind)
 		}
 	}
@@ -103,7 +103,7 @@ func laminar(patterns []pattern) (parts map[pattern][]pattern) {
 		if _, done := parts[p]; !done {
 			low := sort.SearchStrings(starts, p.text)
 			high := len(starts)
-			if behind, ok := after(p.last); ok {
+			if behind, ok := keyAfter(p.last); ok {
 				high = sort.SearchStrings(starts, behind)
 			}
 			parts[p] = groups(starts, p.last, low, high, 0, len(starts), nil)
@@ -121,7 +121,7 @@ func groups(starts []string, last string, low, high, first, end int, out []patte
 		return out
 	case low == first && high == end:
 		if end < len(starts) {
-			last, _ = before(starts[end])
+			last, _ = keyBefore(starts[end])
 		}
 		return append(out, interval(starts[first], last))
 	}
@@ -154,19 +154,19 @@ func (v *values) findInterval(in intervals, l literals, request *policy.Request)
 	starts := []string{in.key(in.natural())}
 	for _, at := range l.with {
 		p := v.intervalOf(at)
-		if second, ok := after(p.text); ok {
+		if second, ok := keyAfter(p.text); ok {
 			starts = append(starts, second)
 		}
 		starts = append(starts, p.text)
 	}
 	for _, at := range l.without {
-		if start, ok := after(v.intervalOf(at).last); ok {
+		if start, ok := keyAfter(v.intervalOf(at).last); ok {
 			starts = append(starts, start)
 		}
 	}
 	for _, start := range append(starts, "") {
 		candidate := *request
-		key, ok := in.from(start)
+		key, ok := in.firstKey(start)
 		if !ok {
 			continue
 		}

@@ -34,17 +34,17 @@ func TestPortCells(t *testing.T) {
 		conditions []policy.Condition
 		want       []string
 	}{
-		{tcp, []policy.Condition{by(attribute.DestinationPort, policy.Range, "8000-8999")},
+		{tcp, []policy.Condition{is(attribute.DestinationPort, policy.Range, "8000-8999")},
 			[]string{"any other destination port: 1", "destination port 8000-8999: 8080"}},
-		{tcp, []policy.Condition{by(attribute.DestinationPort, policy.Range, "8000-8999"), attribute.DestinationPort.Exact("9090")},
+		{tcp, []policy.Condition{is(attribute.DestinationPort, policy.Range, "8000-8999"), attribute.DestinationPort.Exact("9090")},
 			[]string{"any other destination port: 1", "destination port 8000-8999: 8080", "destination port 9090: 9090"}},
-		{tcp, []policy.Condition{by(attribute.DestinationPort, policy.Range, "1-65535")}, []string{"destination port 1-65535: 8080"}},
-		{classes.Surface{Protocol: policy.TCP, Ports: []uint16{9090}}, []policy.Condition{by(attribute.DestinationPort, policy.Range, "8000-8999")},
+		{tcp, []policy.Condition{is(attribute.DestinationPort, policy.Range, "1-65535")}, []string{"destination port 1-65535: 8080"}},
+		{classes.Surface{Protocol: policy.TCP, Ports: []uint16{9090}}, []policy.Condition{is(attribute.DestinationPort, policy.Range, "8000-8999")},
 			[]string{"any other destination port: 9090"}},
-		{classes.Surface{Protocol: policy.TCP, Ports: []uint16{9090, 8080, 80}}, []policy.Condition{by(attribute.DestinationPort, policy.Range, "8000-8999")},
+		{classes.Surface{Protocol: policy.TCP, Ports: []uint16{9090, 8080, 80}}, []policy.Condition{is(attribute.DestinationPort, policy.Range, "8000-8999")},
 			[]string{"any other destination port: 80", "destination port 8000-8999: 8080"}},
 	} {
-		cover := classes.Of(tt.on, ordered(tt.conditions...))
+		cover := classes.Cut(tt.on, ordered(tt.conditions...))
 		if diff := cmp.Diff(tt.want, cells(cover, portText)); diff != "" || !cover.Complete() {
 			t.Errorf("%v (-want +got):\n%s%s", tt.conditions, diff, cover)
 		}
@@ -55,7 +55,7 @@ func TestPortCells(t *testing.T) {
 // address is known. A caller of IPv6 reaches that one in the notation of IPv6.
 func TestDestinations(t *testing.T) {
 	t.Parallel()
-	to := func(value string) policy.Condition { return by(attribute.DestinationAddress, policy.CIDR, value) }
+	to := func(value string) policy.Condition { return is(attribute.DestinationAddress, policy.CIDR, value) }
 	known := classes.Surface{Protocol: policy.TCP, Destination: netip.MustParseAddr("10.9.0.5")}
 	for _, tt := range []struct {
 		on          classes.Surface
@@ -68,7 +68,7 @@ func TestDestinations(t *testing.T) {
 		{known, to("10.10.0.0/16"), []string{"every request: 10.9.0.5"}, 1},
 		{known, policy.Or{to("10.9.0.0/16"), to("::/0")}, []string{"source address ::/0: ::ffff:10.9.0.5", "source address 0.0.0.0/0: 10.9.0.5"}, 0},
 	} {
-		cover := classes.Of(tt.on, ordered(tt.condition))
+		cover := classes.Cut(tt.on, ordered(tt.condition))
 		got := cells(cover, func(r policy.Request) string { return r.Destination.String() })
 		slices.Sort(got)
 		slices.Sort(tt.want)
@@ -98,17 +98,17 @@ func TestPortsByBruteForce(t *testing.T) {
 		var conditions []policy.Condition
 		for range rapid.IntRange(1, 5).Draw(t, "ranges") {
 			first, last := edge.Draw(t, "first"), edge.Draw(t, "last")
-			var c policy.Condition = by(attribute.DestinationPort, policy.Range, fmt.Sprintf("%d-%d", min(first, last), max(first, last)))
+			var c policy.Condition = is(attribute.DestinationPort, policy.Range, fmt.Sprintf("%d-%d", min(first, last), max(first, last)))
 			if rapid.Bool().Draw(t, "not") {
 				c = policy.Not{Of: c}
 			}
 			conditions = append(conditions, c)
 		}
 		if rapid.Bool().Draw(t, "regular") {
-			conditions[0] = policy.And{conditions[0], by(attribute.Identity, policy.Regex, ".*/ns/a/.*")}
+			conditions[0] = policy.And{conditions[0], is(attribute.Identity, policy.Regex, ".*/ns/a/.*")}
 		}
 		p := ordered(conditions...)
-		cover := classes.Of(classes.Surface{}, p)
+		cover := classes.Cut(classes.Surface{}, p)
 		if !cover.Complete() {
 			t.Fatal(cover)
 		}
@@ -131,14 +131,14 @@ func TestPortsByBruteForce(t *testing.T) {
 // rules ask for, and finds what is covered.
 func TestAddressesBesideRegularExpressions(t *testing.T) {
 	t.Parallel()
-	in := func(block string) policy.Condition { return by(attribute.SourceAddress, policy.CIDR, block) }
-	team := by(attribute.Identity, policy.Regex, `.*/ns/team-[a-z]+/.*`)
-	cover := classes.Of(classes.Surface{}, ordered(
+	in := func(block string) policy.Condition { return is(attribute.SourceAddress, policy.CIDR, block) }
+	team := is(attribute.Identity, policy.Regex, `.*/ns/team-[a-z]+/.*`)
+	cover := classes.Cut(classes.Surface{}, ordered(
 		policy.And{team, in("10.0.0.0/8"), policy.Not{Of: in("10.1.0.0/16")}},
 		policy.And{in("10.0.0.0/9"), in("10.128.0.0/9")},
 		policy.Or{in("10.0.0.0/9"), in("10.128.0.0/9")},
 		in("10.0.0.0/8"),
-		by(attribute.RemoteAddress, policy.CIDR, "224.0.0.0/4"),
+		is(attribute.RemoteAddress, policy.CIDR, "224.0.0.0/4"),
 		policy.Not{Of: policy.Or{in("0.0.0.0/0"), in("::/0")}},
 	))
 	var got []string
@@ -156,11 +156,11 @@ func TestAddressesBesideRegularExpressions(t *testing.T) {
 func TestEndpointNeighbours(t *testing.T) {
 	t.Parallel()
 	for _, regular := range []bool{false, true} {
-		p := policy.And{by(attribute.SourceAddress, policy.CIDR, "10.1.0.0/16"), by(attribute.DestinationPort, policy.Range, "8000-8999")}
+		p := policy.And{is(attribute.SourceAddress, policy.CIDR, "10.1.0.0/16"), is(attribute.DestinationPort, policy.Range, "8000-8999")}
 		if regular {
-			p = append(p, by(attribute.Identity, policy.Suffix, "/sa/a"))
+			p = append(p, is(attribute.Identity, policy.Suffix, "/sa/a"))
 		}
-		cover := classes.Of(classes.Surface{Protocol: policy.TCP}, ordered(p))
+		cover := classes.Cut(classes.Surface{Protocol: policy.TCP}, ordered(p))
 		at, ok := cover.Locate(policy.Request{URIs: []string{"spiffe://trust-domain.mesh/ns/a/sa/a"}, Port: 8080, Source: netip.MustParseAddr("10.1.2.3")})
 		if !ok {
 			t.Fatalf("regular %t: no class", regular)
@@ -183,13 +183,13 @@ func BenchmarkBlocks(b *testing.B) {
 	var conditions policy.Or
 	for i := range 10_000 {
 		block := func(bits int) policy.Condition {
-			return by(attribute.SourceAddress, policy.CIDR, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 8), byte(i), 0}), bits).String())
+			return is(attribute.SourceAddress, policy.CIDR, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 8), byte(i), 0}), bits).String())
 		}
 		conditions = append(conditions, policy.And{block(24), policy.Not{Of: block(25)}})
 	}
 	p := ordered(conditions)
 	for b.Loop() {
-		cover := classes.Of(classes.Surface{Protocol: policy.TCP}, p)
+		cover := classes.Cut(classes.Surface{Protocol: policy.TCP}, p)
 		if !cover.Complete() {
 			b.Fatal(cover)
 		}

@@ -18,7 +18,7 @@ func (c *Cover) claimsCanBeSent(r *policy.Request) bool {
 	if !c.table.asksClaims() {
 		return true
 	}
-	t, demand := c.demand.Complete(token.Of(r.Others)), c.demand.For(r.Method, r.Headers)
+	t, demand := c.demand.Complete(token.FromClaims(r.Others)), c.demand.ForRequest(r.Method, r.Headers)
 	if demand.Refuses(t) != (token.Refusal{}) {
 		return false
 	}

@@ -77,7 +77,7 @@ func (d methodSpace) complete(prefix string, n int) []string {
 	return []string{fmt.Sprint("ANY", n)}
 }
 
-func (methodSpace) around(p pattern, _ string) []variant {
+func (methodSpace) neighbours(p pattern, _ string) []variant {
 	related := "GET"
 	switch p.text {
 	case "GET":

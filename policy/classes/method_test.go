@@ -21,7 +21,7 @@ func TestMethodPrefix(t *testing.T) {
 			p := policy.Program{Gates: []policy.Gate{{Layer: policy.L7, Rules: []policy.Rule{
 				{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"}, When: attribute.Method.Prefix(prefix)},
 			}}}}
-			cover := classes.Of(classes.Surface{Protocol: protocol}, p)
+			cover := classes.Cut(classes.Surface{Protocol: protocol}, p)
 			var got []policy.Effect
 			for _, class := range cover.Classes {
 				got = append(got, policy.Decide(p, class.Witness).Effect)

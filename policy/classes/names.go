@@ -94,14 +94,14 @@ func (n *names) possible(cell int32) bool {
 }
 
 // pick returns a cell for a name that a pattern covers, if possible the pattern's own.
-func (n *names) pick(cell int32) int32 { return n.open(n.axis, cell) }
+func (n *names) pick(cell int32) int32 { return n.openCell(n.axis, cell) }
 
 // front returns a cell for a name that can stand in front.
-func (n *names) front() int32 { return n.open(n.firsts, 0) }
+func (n *names) front() int32 { return n.openCell(n.firsts, 0) }
 
-// open returns the first cell inside a pattern that has a name and may have a name of the
+// openCell returns the first cell inside a pattern that has a name and may have a name of the
 // caller, and a negative number where there is none.
-func (n *names) open(a *axis, cell int32) int32 {
+func (n *names) openCell(a *axis, cell int32) int32 {
 	for at, end := cell, n.ends[cell]; at < end; {
 		switch {
 		case n.known[at] == no:

@@ -118,7 +118,7 @@ func TestNamesInAnyNumberAndOrder(t *testing.T) {
 		}
 		layer := on.Protocol.Layer()
 		programs := rapid.SliceOfN(nameProgram(layer), 1, 2).Draw(t, "programs")
-		cover := classes.Of(on, programs...)
+		cover := classes.Cut(on, programs...)
 		if !cover.Complete() {
 			t.Fatal(cover)
 		}

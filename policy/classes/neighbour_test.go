@@ -17,7 +17,7 @@ func TestNeighbours(t *testing.T) {
 	p := policy.Program{Gates: []policy.Gate{{Layer: policy.L7, Rules: []policy.Rule{rule(policy.Allow, "observability", policy.And{
 		identity(policy.Prefix, "spiffe://td/ns/observability/"), attribute.Path.Segments("/metrics"), attribute.Method.Exact("GET"),
 	})}}}}
-	cover := classes.Of(classes.Surface{Protocol: policy.HTTP2}, p)
+	cover := classes.Cut(classes.Surface{Protocol: policy.HTTP2}, p)
 	at, ok := cover.Locate(policy.Request{URIs: []string{"spiffe://td/ns/observability/sa/prometheus"}, Method: "GET", Path: "/metrics/x?y"})
 	if !ok || cover.Classes[at].String() != "identity spiffe://td/ns/observability/…, path under /metrics, method GET" {
 		t.Fatalf("class %d of %v", at, cover.Classes)
@@ -62,7 +62,7 @@ func TestNeighboursByName(t *testing.T) {
 	t.Parallel()
 	a, b := attribute.URISAN.Exact("spiffe://td/a"), attribute.URISAN.Exact("spiffe://td/b")
 	gate := policy.Gate{Rules: []policy.Rule{rule(policy.Allow, "a", a), rule(policy.Allow, "b", b)}}
-	cover := classes.Of(classes.Surface{Protocol: policy.TCP}, policy.Program{Gates: []policy.Gate{gate}})
+	cover := classes.Cut(classes.Surface{Protocol: policy.TCP}, policy.Program{Gates: []policy.Gate{gate}})
 	in, _ := cover.Locate(policy.Request{URIs: []string{"spiffe://td/a"}})
 	if !slices.ContainsFunc(cover.Neighbours(in), func(n classes.Neighbour) bool { return len(n.Request.DNS) == 1 && n.Class == in }) {
 		t.Error("no caller has the name as a DNS SAN")
@@ -72,11 +72,11 @@ func TestNeighboursByName(t *testing.T) {
 	}
 	// No single name passes both of two gates.
 	gates := []policy.Gate{{Rules: []policy.Rule{rule(policy.Allow, "a", a)}}, {Rules: []policy.Rule{rule(policy.Allow, "b", b)}}}
-	twice := classes.Of(classes.Surface{Protocol: policy.TCP}, policy.Program{Gates: gates})
+	twice := classes.Cut(classes.Surface{Protocol: policy.TCP}, policy.Program{Gates: gates})
 	if at, ok := twice.Locate(policy.Request{URIs: []string{"spiffe://td/b", "spiffe://td/a"}}); !ok || twice.Classes[at].String() != "callers with spiffe://td/a and spiffe://td/b" {
 		t.Errorf("who has both names is in class %d of %v", at, twice.Classes)
 	}
-	mixed := classes.Of(classes.Surface{Protocol: policy.TCP}, each(a, identity(policy.Exact, "spiffe://td/b"))...)
+	mixed := classes.Cut(classes.Surface{Protocol: policy.TCP}, programs(a, identity(policy.Exact, "spiffe://td/b"))...)
 	if at, ok := mixed.Locate(policy.Request{URIs: []string{"spiffe://td/a", "spiffe://td/b"}}); ok || at != classes.Unclassed || mixed.Complete() {
 		t.Errorf("who has both names is in class %d of %s", at, mixed)
 	}
@@ -87,7 +87,7 @@ func TestHiddenMatcherIsANeighbour(t *testing.T) {
 	p := policy.Program{Gates: []policy.Gate{{Rules: []policy.Rule{
 		rule(policy.Allow, "all", policy.Always), rule(policy.Deny, "hidden", identity(policy.Exact, "spiffe://td/hidden")),
 	}}}}
-	cover := classes.Of(classes.Surface{Protocol: policy.TCP}, p)
+	cover := classes.Cut(classes.Surface{Protocol: policy.TCP}, p)
 	requests := []policy.Request{cover.Classes[0].Witness}
 	for _, n := range cover.Neighbours(0) {
 		requests = append(requests, n.Request)

@@ -40,7 +40,7 @@ func (c *Cover) Neighbours(class int) []Neighbour {
 		}
 		a := c.axes[d]
 		if region.key > a.rest {
-			for _, v := range around(a.space, a.patterns[region.key], a.read(&of.Witness)) {
+			for _, v := range neighboursOf(a.space, a.patterns[region.key], a.read(&of.Witness)) {
 				if a.sound(v.value) == nil {
 					r := of.Witness
 					a.put(&r, v.value)
@@ -58,9 +58,9 @@ func (c *Cover) Neighbours(class int) []Neighbour {
 	return out
 }
 
-// around returns values close to the border of a pattern, see [space.around].
-func around(s space, p pattern, witness string) []variant {
-	out := s.around(p, witness)
+// neighboursOf returns values close to the border of a pattern, see [space.neighbours].
+func neighboursOf(s space, p pattern, witness string) []variant {
+	out := s.neighbours(p, witness)
 	// A compiler may make a regular expression of a value, and take a dot for any character. No
 	// caller has a trust domain of another name.
 	name := len(trustDomain.FindString(witness))
@@ -138,7 +138,7 @@ func (c *Cover) hideAround(d int, p pattern) {
 	if _, names := a.space.(sniSpace); !names || p.kind != policy.Exact {
 		return
 	}
-	for _, v := range around(a.space, p, a.value(p.text)) {
+	for _, v := range neighboursOf(a.space, p, a.value(p.text)) {
 		if a.sound(v.value) == nil {
 			r := c.withoutDimension(d)
 			a.put(&r, v.value)
@@ -272,7 +272,7 @@ func (o otherNames) changeKind() {
 func (o otherNames) changeValue(cell int32) {
 	p := o.patterns[cell]
 	if i := slices.IndexFunc(o.of.URIs, p.covers); i >= 0 {
-		for _, v := range around(o.space, p, o.of.URIs[i]) {
+		for _, v := range neighboursOf(o.space, p, o.of.URIs[i]) {
 			if o.sound(v.value) == nil && isURI(v.value) {
 				uris := slices.Clone(o.of.URIs)
 				uris[i] = v.value
@@ -282,7 +282,7 @@ func (o otherNames) changeValue(cell int32) {
 		return
 	}
 	if i := slices.IndexFunc(o.of.DNS, p.covers); i >= 0 {
-		for _, v := range around(o.space, p, o.of.DNS[i]) {
+		for _, v := range neighboursOf(o.space, p, o.of.DNS[i]) {
 			if o.sound(v.value) == nil {
 				dns := slices.Clone(o.of.DNS)
 				dns[i] = v.value

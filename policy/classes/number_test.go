@@ -45,7 +45,7 @@ func TestNumbersIn(t *testing.T) {
 		}
 		for _, n := range asked {
 			text := claim.NumberText(n)
-			if want := from <= n && n < to && numbers.MatchString(text); language.Matches(text) != want || numbers.MatchString(text) && claim.Within(text, interval) != want {
+			if want := from <= n && n < to && numbers.MatchString(text); language.Matches(text) != want || numbers.MatchString(text) && claim.InRange(text, interval) != want {
 				t.Fatalf("%s within %s: want %t", text, interval, want)
 			}
 		}

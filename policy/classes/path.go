@@ -121,7 +121,7 @@ func filler(n int) string {
 	return fmt.Sprint("any", n)
 }
 
-func (d pathSpace) around(p pattern, _ string) []variant {
+func (d pathSpace) neighbours(p pattern, _ string) []variant {
 	path := d.value(p.text)
 	out := []variant{
 		{path + "x", "a longer name"},

@@ -13,8 +13,8 @@ import (
 	"github.com/meshproof/meshproof/policy/classes"
 )
 
-// by is a match of an attribute.
-func by(a *policy.Attribute, kind policy.MatchKind, value string) policy.Is {
+// is is a match of an attribute.
+func is(a *policy.Attribute, kind policy.MatchKind, value string) policy.Is {
 	return policy.Is{Attribute: a, Match: policy.Match{Kind: kind, Value: value}}
 }
 
@@ -32,11 +32,11 @@ func mixedMatches(n int) (out []policy.Condition) {
 	for i := range n {
 		switch i % 3 {
 		case 0:
-			out = append(out, by(attribute.Identity, policy.Suffix, fmt.Sprintf("/sa/account%d", i)))
+			out = append(out, is(attribute.Identity, policy.Suffix, fmt.Sprintf("/sa/account%d", i)))
 		case 1:
-			out = append(out, by(attribute.Identity, policy.Contains, fmt.Sprintf("/ns/space%d/", i)))
+			out = append(out, is(attribute.Identity, policy.Contains, fmt.Sprintf("/ns/space%d/", i)))
 		default:
-			out = append(out, by(attribute.Identity, policy.Regex, fmt.Sprintf(`spiffe://[^/]+/ns/team%d-[a-z]+/sa/[a-z-]+`, i)))
+			out = append(out, is(attribute.Identity, policy.Regex, fmt.Sprintf(`spiffe://[^/]+/ns/team%d-[a-z]+/sa/[a-z-]+`, i)))
 		}
 	}
 	return out
@@ -46,7 +46,7 @@ func mixedMatches(n int) (out []policy.Condition) {
 func TestMixedMatches(t *testing.T) {
 	t.Parallel()
 	p := ordered(mixedMatches(60)...)
-	cover := classes.Of(classes.Surface{}, p)
+	cover := classes.Cut(classes.Surface{}, p)
 	if !cover.Complete() || len(cover.Classes) != 61 {
 		t.Fatalf("%s, want 61 classes", cover)
 	}
@@ -64,12 +64,12 @@ func TestMixedMatches(t *testing.T) {
 func TestHiddenMatches(t *testing.T) {
 	t.Parallel()
 	p := ordered(
-		by(attribute.Identity, policy.Regex, `.*/ns/[a-m][^/]*/.*`),
-		by(attribute.Identity, policy.Contains, "/ns/b/"),
-		by(attribute.Identity, policy.Suffix, "//"),
-		policy.And{by(attribute.Path, policy.Suffix, ".json"), attribute.Path.Segments("/api")},
+		is(attribute.Identity, policy.Regex, `.*/ns/[a-m][^/]*/.*`),
+		is(attribute.Identity, policy.Contains, "/ns/b/"),
+		is(attribute.Identity, policy.Suffix, "//"),
+		policy.And{is(attribute.Path, policy.Suffix, ".json"), attribute.Path.Segments("/api")},
 	)
-	cover := classes.Of(classes.Surface{}, p)
+	cover := classes.Cut(classes.Surface{}, p)
 	if !cover.Complete() || len(cover.Classes) != 3 {
 		t.Fatalf("%s, want 3 classes: %v", cover, cover.Classes)
 	}
@@ -96,10 +96,10 @@ func TestNamesByRegex(t *testing.T) {
 	gate := policy.Gate{Layer: policy.L7, Form: policy.Named}
 	for i, ns := range []string{"a", "b", "c"} {
 		gate.Rules = append(gate.Rules, rule(policy.Allow, fmt.Sprint(i), policy.And{
-			by(attribute.URISAN, policy.Regex, ".*/ns/"+ns+"/.*"), attribute.Path.Segments("/" + ns),
+			is(attribute.URISAN, policy.Regex, ".*/ns/"+ns+"/.*"), attribute.Path.Segments("/" + ns),
 		}))
 	}
-	cover := classes.Of(classes.Surface{}, policy.Program{Gates: []policy.Gate{gate}})
+	cover := classes.Cut(classes.Surface{}, policy.Program{Gates: []policy.Gate{gate}})
 	if !cover.Complete() || len(cover.Classes) != 4 {
 		t.Fatalf("%s, want 4 classes", cover)
 	}
@@ -120,7 +120,7 @@ func TestMatchesThatMeetTheLimit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes 20 s under the race detector")
 	}
-	cover := classes.Of(classes.Surface{}, ordered(exploding()...))
+	cover := classes.Cut(classes.Surface{}, ordered(exploding()...))
 	if cover.Complete() || !strings.Contains(cover.Sampled[0], "met their limit") || !strings.Contains(cover.Sampled[0], "identity matches the regex") {
 		t.Errorf("sampled: %q", cover.Sampled)
 	}
@@ -130,9 +130,9 @@ func TestMatchesThatMeetTheLimit(t *testing.T) {
 // puzzle of 40 letters.
 func exploding() []policy.Condition {
 	const front = `spiffe://[^/]+/ns/a/sa/`
-	all := policy.And{by(attribute.Identity, policy.Regex, front+`[ab]{40}`)}
+	all := policy.And{is(attribute.Identity, policy.Regex, front+`[ab]{40}`)}
 	for _, pattern := range programtest.Puzzle() {
-		all = append(all, policy.Not{Of: by(attribute.Identity, policy.Regex, front+pattern)})
+		all = append(all, policy.Not{Of: is(attribute.Identity, policy.Regex, front+pattern)})
 	}
 	return []policy.Condition{all}
 }
@@ -144,7 +144,7 @@ func BenchmarkMixedMatches(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				cover := classes.Of(classes.Surface{}, p)
+				cover := classes.Cut(classes.Surface{}, p)
 				if !cover.Complete() {
 					b.Fatal(cover.Sampled)
 				}
@@ -164,7 +164,7 @@ func BenchmarkMixedMatches(b *testing.B) {
 func BenchmarkExplodingMatches(b *testing.B) {
 	p := ordered(exploding()...)
 	for b.Loop() {
-		classes.Of(classes.Surface{}, p)
+		classes.Cut(classes.Surface{}, p)
 	}
 }
 
@@ -185,7 +185,7 @@ func BenchmarkRegularPairs(b *testing.B) {
 	}
 	was, is := version(0), version(1)
 	for b.Loop() {
-		cover := classes.Of(classes.Surface{}, was, is)
+		cover := classes.Cut(classes.Surface{}, was, is)
 		if !cover.Complete() {
 			b.Fatal(cover.Sampled)
 		}
@@ -198,8 +198,8 @@ func TestUnprintableNames(t *testing.T) {
 	t.Parallel()
 	for expression, complete := range map[string]bool{`.*/evil\xff`: false, `[^\x00-\x7f]+`: false, `spiffe://td/a b`: false, `.*/ns/[a-z]+/.*|\xff`: true} {
 		gate := policy.Gate{Form: policy.Named, Default: policy.Verdict{Effect: policy.Allow}}
-		gate.Rules = []policy.Rule{rule(policy.Deny, "evil", by(attribute.URISAN, policy.Regex, expression))}
-		cover := classes.Of(classes.Surface{Protocol: policy.TCP}, policy.Program{Gates: []policy.Gate{gate}})
+		gate.Rules = []policy.Rule{rule(policy.Deny, "evil", is(attribute.URISAN, policy.Regex, expression))}
+		cover := classes.Cut(classes.Surface{Protocol: policy.TCP}, policy.Program{Gates: []policy.Gate{gate}})
 		if cover.Complete() != complete {
 			t.Errorf("%s: %s", expression, cover)
 		}
@@ -211,9 +211,9 @@ func TestUnprintableNames(t *testing.T) {
 func TestPrefixBesideRegex(t *testing.T) {
 	t.Parallel()
 	program := func(kind policy.MatchKind, value string) policy.Program {
-		return policy.Program{Gates: []policy.Gate{{Form: policy.Named, Rules: []policy.Rule{rule(policy.Allow, "friend", by(attribute.URISAN, kind, value))}}}}
+		return policy.Program{Gates: []policy.Gate{{Form: policy.Named, Rules: []policy.Rule{rule(policy.Allow, "friend", is(attribute.URISAN, kind, value))}}}}
 	}
-	cover := classes.Of(classes.Surface{Protocol: policy.TCP}, program(policy.Prefix, "spiffe://td/ns/a/"), program(policy.Regex, "spiffe://td/ns/a/.*"))
+	cover := classes.Cut(classes.Surface{Protocol: policy.TCP}, program(policy.Prefix, "spiffe://td/ns/a/"), program(policy.Regex, "spiffe://td/ns/a/.*"))
 	if !cover.Complete() || len(cover.Classes) < 2 {
 		t.Error(cover)
 	}
@@ -223,7 +223,7 @@ func TestPrefixBesideRegex(t *testing.T) {
 // for Go reads no certificate with spiffe://.partner.example.
 func TestDomainsHaveLabels(t *testing.T) {
 	t.Parallel()
-	cover := classes.Of(classes.Surface{}, ordered(by(attribute.URISAN, policy.Regex, `spiffe://[^/]*\.partner\.example/.*`)))
+	cover := classes.Cut(classes.Surface{}, ordered(is(attribute.URISAN, policy.Regex, `spiffe://[^/]*\.partner\.example/.*`)))
 	if !cover.Complete() || len(cover.Classes) != 2 {
 		t.Fatalf("%s, want 2 classes", cover)
 	}

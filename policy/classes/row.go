@@ -39,7 +39,7 @@ type row struct {
 	// the attribute is made of names of the caller.
 	perName, names bool
 	// several is true where each of several values is judged by itself. The values of the
-	// space are texts that have all of them, see [between].
+	// space are texts that have all of them, see [listSeparator].
 	several bool
 }
 
@@ -60,9 +60,9 @@ type space interface {
 	complete(prefix string, n int) []string
 	// alphabet has every character of a sound value.
 	alphabet() string
-	// around returns values close to the border of a pattern, on both sides of it. The
+	// neighbours returns values close to the border of a pattern, on both sides of it. The
 	// witness is a value that the pattern covers. They need not be sound.
-	around(p pattern, witness string) []variant
+	neighbours(p pattern, witness string) []variant
 	// describe names what the pattern covers.
 	describe(p pattern) string
 }
@@ -217,7 +217,7 @@ func (plainSpace) complete(prefix string, n int) []string {
 	return []string{prefix + filler(n), prefix}
 }
 
-func (plainSpace) around(p pattern, _ string) []variant {
+func (plainSpace) neighbours(p pattern, _ string) []variant {
 	out := []variant{{p.text + "x", "a longer value"}, {swapCase(p.text), "another case"}}
 	if p.text != "" {
 		out = append(out, variant{p.text[:len(p.text)-1], "a shorter value"})

@@ -44,8 +44,8 @@ func (s sniSpace) complete(prefix string, n int) []string {
 	return []string{prefix + filler(n) + ".example", prefix + filler(n), prefix}
 }
 
-// around has no server name too: a caller chooses what it sends.
-func (s sniSpace) around(p pattern, witness string) []variant {
+// neighbours has no server name too: a caller chooses what it sends.
+func (s sniSpace) neighbours(p pattern, witness string) []variant {
 	name := s.value(p.text)
 	_, parent, _ := strings.Cut(witness, ".")
 	return []variant{

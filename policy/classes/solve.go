@@ -238,18 +238,18 @@ func (r *regular) neighbours(class int, add func(policy.Request, string)) {
 				add(other, why+r.atoms[at].is.String())
 				if len(l.with) > 0 {
 					// No witness may have the value: then nothing else asks at its border.
-					r.around(at, other, add)
+					r.addNeighbours(at, other, add)
 					r.aroundValue(d, other, add)
 				}
 			}
-			r.around(at, witness, add)
+			r.addNeighbours(at, witness, add)
 		})
 	}
 	// A rule that excludes what the witness has does not decide, and has a border here too.
 	for at := range r.atoms[:min(len(r.atoms), mostExcluding)] {
 		if a := &r.atoms[at]; !seen[at] && !r.values.unknown(a.dimension) && a.is.Holds(&witness) {
 			touched[a.dimension] = true
-			r.around(int32(at), witness, add)
+			r.addNeighbours(int32(at), witness, add)
 		}
 	}
 	for d := range touched {
@@ -277,7 +277,7 @@ func (r *regular) aroundValue(d int, witness policy.Request, add func(policy.Req
 	if d != callers {
 		key = in.key(value)
 	}
-	for _, v := range around(in, pattern{text: key, kind: policy.Exact}, value) {
+	for _, v := range neighboursOf(in, pattern{text: key, kind: policy.Exact}, value) {
 		r.try(d, witness, v, add)
 	}
 }
@@ -289,13 +289,13 @@ func (r *regular) try(d int, witness policy.Request, v variant, add func(policy.
 	}
 }
 
-// around adds values that are one step away from what an atom matches in the witness.
-func (r *regular) around(at int32, witness policy.Request, add func(policy.Request, string)) {
+// addNeighbours adds values that are one step away from what an atom matches in the witness.
+func (r *regular) addNeighbours(at int32, witness policy.Request, add func(policy.Request, string)) {
 	a := &r.atoms[at]
 	d := a.dimension
 	value := r.values.spaces[d].read(&witness)
 	if in, ok := r.values.spaces[d].(intervals); ok {
-		for _, v := range in.around(r.values.intervalOf(at), value) {
+		for _, v := range in.neighbours(r.values.intervalOf(at), value) {
 			r.try(d, witness, v, add)
 		}
 		return

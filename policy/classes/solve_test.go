@@ -68,7 +68,7 @@ func TestSearchesByBruteForce(t *testing.T) {
 		// A suffix and a regular expression need a search.
 		gate.Rules = append(gate.Rules, policy.Rule{When: policy.Or{leaves[5], leaves[6]}})
 		gate.Layer, gate.Form = policy.L7, policy.Named
-		cover := Of(Surface{Protocol: policy.HTTP2}, policy.Program{Gates: []policy.Gate{gate}})
+		cover := Cut(Surface{Protocol: policy.HTTP2}, policy.Program{Gates: []policy.Gate{gate}})
 		r := cover.regular
 		if !cover.Complete() || r == nil {
 			t.Fatalf("%s, want a complete cover that was searched", cover)

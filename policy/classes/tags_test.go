@@ -60,9 +60,9 @@ func TestTagsDoNotMultiply(t *testing.T) {
 		{"none of them", []policy.Program{one(policy.Not{Of: allowed})}, n + 1},
 		{"two versions", []policy.Program{one(last), one(policy.And{tag(n - 1), last})}, n + 1},
 		{"a decision for each combination", []policy.Program{{Gates: []policy.Gate{{Rules: parity}}}}, 1 << n},
-		{"each for itself", each(tag(0), tag(1), tag(2), tag(3)), 1 << 4},
+		{"each for itself", programs(tag(0), tag(1), tag(2), tag(3)), 1 << 4},
 	} {
-		cover := classes.Of(classes.Surface{Protocol: policy.TCP}, tt.programs...)
+		cover := classes.Cut(classes.Surface{Protocol: policy.TCP}, tt.programs...)
 		if got := len(cover.Classes); got != tt.want || !cover.Complete() {
 			t.Errorf("%s: %d, want %d: %s", tt.name, got, tt.want, cover)
 		}
@@ -75,7 +75,7 @@ func TestTooManyCombinationsAreNoCompleteCover(t *testing.T) {
 	for i := range 60 {
 		tags = append(tags, tag(i))
 	}
-	cover := classes.UpTo(100, classes.Surface{Protocol: policy.TCP}, each(tags...)...)
+	cover := classes.UpTo(100, classes.Surface{Protocol: policy.TCP}, programs(tags...)...)
 	if len(cover.Classes) != 100 || cover.Complete() {
 		t.Errorf("%d classes, %s", len(cover.Classes), cover)
 	}
@@ -98,7 +98,7 @@ func TestNeighboursOfNames(t *testing.T) {
 	dev, prod := attribute.URISAN.Exact("kuma://env/dev"), attribute.URISAN.Exact("kuma://env/prod")
 	web := attribute.URISAN.Prefix("spiffe://td/")
 	when := policy.And{web, dev, policy.Not{Of: prod}}
-	cover := classes.Of(classes.Surface{Protocol: policy.TCP}, each(when)...)
+	cover := classes.Cut(classes.Surface{Protocol: policy.TCP}, programs(when)...)
 	at, ok := cover.Locate(policy.Request{URIs: []string{"spiffe://td/web", "kuma://env/dev"}})
 	if !ok || cover.Classes[at].String() != "callers with kuma://env/dev and spiffe://td/… but not kuma://env/prod" {
 		t.Fatalf("class %d of %v", at, cover.Classes)

@@ -85,7 +85,7 @@ func (t *tour) list(l *list, from int, then func(policy.Effect)) {
 			}
 			continue
 		}
-		if !t.both(s, met) {
+		if !t.askBoth(s, met) {
 			return
 		}
 	}
@@ -105,15 +105,15 @@ func (t *tour) branch(s *step, met, missed func()) {
 		return
 	}
 	before, request := len(t.obligations), t.request
-	if t.both(s, met) {
+	if t.askBoth(s, met) {
 		missed()
 	}
 	t.forget(before, request)
 }
 
-// both goes on with requests that meet a step. Then it turns to those that do not, and
+// askBoth goes on with requests that meet a step. Then it turns to those that do not, and
 // reports whether there are any.
-func (t *tour) both(s *step, met func()) bool {
+func (t *tour) askBoth(s *step, met func()) bool {
 	if t.full {
 		return false
 	}

@@ -146,7 +146,7 @@ func (v *values) start() policy.Request {
 		}
 	}
 	if v.cover.table.asksClaims() {
-		request.Others = v.cover.demand.Seen(v.cover.demand.Complete(token.Of(request.Others)))
+		request.Others = v.cover.demand.Seen(v.cover.demand.Complete(token.FromClaims(request.Others)))
 	}
 	return request
 }
@@ -173,8 +173,8 @@ func (v *values) find(d int, l literals, request *policy.Request) automaton.Answ
 		return automaton.Found
 	}
 	text, answer := v.texts(d, l)
-	if answer == automaton.Empty && v.open(d) && !v.several(d) {
-		answer = v.beyond(l)
+	if answer == automaton.Empty && v.isOpen(d) && !v.several(d) {
+		answer = v.askUnprintable(l)
 	}
 	if answer == automaton.Empty && len(l.with) == 0 && !v.cover.table.rows[d][0].attribute.Always {
 		candidate = *request
@@ -208,30 +208,30 @@ func (v *values) texts(d int, l literals) (string, automaton.Answer) {
 		}
 		only := literals{[]int32{at}, l.without}
 		text, answer := v.text(v.sets[d], only)
-		if answer == automaton.Empty && v.open(d) {
-			answer = v.beyond(only)
+		if answer == automaton.Empty && v.isOpen(d) {
+			answer = v.askUnprintable(only)
 		}
 		if answer != automaton.Found {
 			return "", answer
 		}
 		out = append(out, text)
 	}
-	return strings.Join(out, between), automaton.Found
+	return strings.Join(out, listSeparator), automaton.Found
 }
 
 // several reports whether each of several values is judged by itself.
 func (v *values) several(d int) bool { return v.cover.table.rows[d][0].several }
 
-// open reports whether values of the dimension can have any bytes.
-func (v *values) open(d int) bool {
+// isOpen reports whether values of the dimension can have any bytes.
+func (v *values) isOpen(d int) bool {
 	in, isSender := v.spaces[d].(sender)
 	_, ofDNS := in.(dnsSpace)
 	return ofDNS || !isSender && !v.unknown(d)
 }
 
-// beyond says what becomes of atoms that no text of printable ASCII has: other texts may have
+// askUnprintable says what becomes of atoms that no text of printable ASCII has: other texts may have
 // them, and callers may send those.
-func (v *values) beyond(l literals) automaton.Answer {
+func (v *values) askUnprintable(l literals) automaton.Answer {
 	if _, answer := v.text([]*automaton.Language{anyName()}, l); answer == automaton.Empty {
 		return automaton.Empty
 	}

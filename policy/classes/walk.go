@@ -81,7 +81,7 @@ func (w *walk) list(l *list) effects {
 	var possible effects
 	base, touched := w.candidates(l)
 	for len(base)+len(touched) > 0 && !w.stopped {
-		s := &l.steps[next(&base, &touched)]
+		s := &l.steps[takeNext(&base, &touched)]
 		known := w.judge(&s.when)
 		switch {
 		case known == no:
@@ -98,8 +98,8 @@ func (w *walk) list(l *list) effects {
 	return possible | 1<<l.fallback
 }
 
-// next takes the lowest number off two ordered lists.
-func next(a, b *[]int32) int32 {
+// takeNext takes the lowest number off two ordered lists.
+func takeNext(a, b *[]int32) int32 {
 	if len(*b) == 0 || len(*a) > 0 && (*a)[0] < (*b)[0] {
 		a, b = b, a
 	}

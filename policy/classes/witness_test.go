@@ -13,8 +13,8 @@ import (
 	"github.com/meshproof/meshproof/policy/classes"
 )
 
-// each has a program for every condition.
-func each(conditions ...policy.Condition) (out []policy.Program) {
+// programs has a program for every condition.
+func programs(conditions ...policy.Condition) (out []policy.Program) {
 	for _, c := range conditions {
 		out = append(out, policy.Program{Gates: []policy.Gate{{Layer: policy.L7, Rules: []policy.Rule{rule(policy.Allow, "", c)}}}})
 	}
@@ -50,7 +50,7 @@ func TestWitnesses(t *testing.T) {
 		programs []policy.Program
 		want     []string
 	}{
-		{"prefixes break off anywhere", tcp, each(
+		{"prefixes break off anywhere", tcp, programs(
 			identity(prefix, "spiffe://td/ns/a/"), identity(prefix, "spiffe://td/ns/b"), identity(prefix, "spiffe://t"), identity(prefix, "spiffe://trust-domain.m"), identity(exact, "spiffe://td/ns/a/sa/x")), []string{
 			"any other identity: spiffe://other.example/ns/any/sa/any",
 			"identity spiffe://t… but not spiffe://td/ns/a/…, spiffe://td/ns/b…, spiffe://trust-domain.m…: spiffe://td/ns/any/sa/any",
@@ -59,13 +59,13 @@ func TestWitnesses(t *testing.T) {
 			"identity spiffe://td/ns/b…: spiffe://td/ns/b/sa/any",
 			"identity spiffe://trust-domain.m…: spiffe://trust-domain.m/any",
 		}},
-		{"a trust domain that is known", classes.Surface{Protocol: policy.TCP, TrustDomains: []string{"trust-domain.mesh"}}, each(
+		{"a trust domain that is known", classes.Surface{Protocol: policy.TCP, TrustDomains: []string{"trust-domain.mesh"}}, programs(
 			identity(prefix, "spiffe://trust-domain.m"), identity(exact, "spiffe://other/a")), []string{
 			"any other identity:",
 			"identity spiffe://trust-domain.m…: spiffe://trust-domain.mesh/ns/any/sa/any",
 			`no identity spiffe://other/a: "spiffe://other/a" is not of a trust domain that the inbound trusts`,
 		}},
-		{"no caller has such an identity", tcp, each(
+		{"no caller has such an identity", tcp, programs(
 			identity(exact, "spiffe://td/a/"), identity(prefix, "spiffe://td//"), identity(prefix, "http://"), identity(prefix, "spiffe://TD/")), []string{
 			"any other identity: spiffe://td/ns/any/sa/any",
 			`no identity http://…: "http://any" is not a SPIFFE ID: scheme is missing or invalid`,
@@ -73,12 +73,12 @@ func TestWitnesses(t *testing.T) {
 			`no identity spiffe://td//…: "spiffe://td//any" is not a SPIFFE ID: path cannot contain empty segments`,
 			`no identity spiffe://td/a/: "spiffe://td/a/" is not a SPIFFE ID: path cannot have a trailing slash`,
 		}},
-		{"two URI SANs", tcp, each(identity(exact, "spiffe://td/a,spiffe://td/b"), identity(prefix, "spiffe://td/c,")), []string{
+		{"two URI SANs", tcp, programs(identity(exact, "spiffe://td/a,spiffe://td/b"), identity(prefix, "spiffe://td/c,")), []string{
 			"any other identity: spiffe://td/ns/any/sa/any",
 			"identity spiffe://td/a,spiffe://td/b: spiffe://td/a spiffe://td/b",
 			"identity spiffe://td/c,…: spiffe://td/c spiffe://td/ns/any/sa/any",
 		}},
-		{"each name by itself", tcp, each(attribute.URISAN.Exact("spiffe://td/a"), attribute.URISAN.Exact("kuma://env/dev")), []string{
+		{"each name by itself", tcp, programs(attribute.URISAN.Exact("spiffe://td/a"), attribute.URISAN.Exact("kuma://env/dev")), []string{
 			"callers without spiffe://td/a, kuma://env/dev: spiffe://td/ns/any/sa/any",
 			"callers with spiffe://td/a but not kuma://env/dev: spiffe://td/a",
 			"callers with kuma://env/dev and spiffe://td/a: spiffe://td/a kuma://env/dev",
@@ -94,7 +94,7 @@ func TestWitnesses(t *testing.T) {
 			"callers without kuma://env/dev: spiffe://trust-domain.mesh/ns/any/sa/any",
 			"callers with kuma://env/dev: spiffe://trust-domain.mesh/ns/any/sa/any kuma://env/dev",
 		}},
-		{"names that no SPIFFE ID can be", tcp, each(attribute.URISAN.Exact("web.example"), attribute.URISAN.Exact("spiffe://td/a/")), []string{
+		{"names that no SPIFFE ID can be", tcp, programs(attribute.URISAN.Exact("web.example"), attribute.URISAN.Exact("spiffe://td/a/")), []string{
 			"callers without web.example, spiffe://td/a/: spiffe://td/ns/any/sa/any",
 			"callers with web.example but not spiffe://td/a/: spiffe://td/ns/any/sa/any web.example",
 			"callers with spiffe://td/a/ and web.example: spiffe://td/ns/any/sa/any spiffe://td/a/ web.example",
@@ -106,20 +106,20 @@ func TestWitnesses(t *testing.T) {
 			`callers with kuma://env/ü but not "": spiffe://trust-domain.mesh/ns/any/sa/any kuma://env/ü`,
 			`callers with "" and kuma://env/ü: spiffe://trust-domain.mesh/ns/any/sa/any kuma://env/ü`,
 		}},
-		{"names inside each other", tcp, each(policy.Is{Attribute: attribute.URISAN, Match: policy.Match{Kind: prefix, Value: ""}}, policy.Is{Attribute: attribute.URISAN, Match: policy.Match{Kind: prefix, Value: "kuma://"}}, attribute.URISAN.Exact("kuma://env/dev")), []string{
+		{"names inside each other", tcp, programs(policy.Is{Attribute: attribute.URISAN, Match: policy.Match{Kind: prefix, Value: ""}}, policy.Is{Attribute: attribute.URISAN, Match: policy.Match{Kind: prefix, Value: "kuma://"}}, attribute.URISAN.Exact("kuma://env/dev")), []string{
 			"callers without any name:",
 			"callers with any name but not kuma://…: spiffe://trust-domain.mesh/ns/any/sa/any",
 			"callers with kuma://… but not kuma://env/dev: spiffe://trust-domain.mesh/ns/any/sa/any kuma://any",
 			"callers with kuma://env/dev: spiffe://trust-domain.mesh/ns/any/sa/any kuma://env/dev",
 		}},
-		{"no caller is without a SPIFFE ID in front", tcp, each(policy.Is{Attribute: attribute.URISAN, Match: policy.Match{Kind: prefix, Value: "spiffe://"}}, policy.Is{Attribute: attribute.URISAN, Match: policy.Match{Kind: prefix, Value: "spiffe://td/"}}, attribute.URISAN.Exact("kuma://env/dev")), []string{
+		{"no caller is without a SPIFFE ID in front", tcp, programs(policy.Is{Attribute: attribute.URISAN, Match: policy.Match{Kind: prefix, Value: "spiffe://"}}, policy.Is{Attribute: attribute.URISAN, Match: policy.Match{Kind: prefix, Value: "spiffe://td/"}}, attribute.URISAN.Exact("kuma://env/dev")), []string{
 			"callers without spiffe://…, kuma://env/dev:",
 			"callers with spiffe://… but not spiffe://td/…, kuma://env/dev: spiffe://other.example/ns/any/sa/any",
 			"callers with spiffe://td/… but not kuma://env/dev: spiffe://td/ns/any/sa/any",
 			"callers with kuma://env/dev and spiffe://td/…: spiffe://td/ns/any/sa/any kuma://env/dev",
 			"callers with kuma://env/dev and spiffe://… but not spiffe://td/…: spiffe://other.example/ns/any/sa/any kuma://env/dev",
 		}},
-		{"paths", classes.Surface{}, each(
+		{"paths", classes.Surface{}, programs(
 			attribute.Path.Segments("/a/"), attribute.Path.Exact("/a"), attribute.Path.Exact("/a//b"), attribute.Path.Exact("/b?c"), attribute.Path.Exact("/%2f"), attribute.Path.Exact("/{")), []string{
 			"any other path: spiffe://trust-domain.mesh/ns/any/sa/any GET /",
 			"path under /a but not /a, /a//b: spiffe://trust-domain.mesh/ns/any/sa/any GET /a/any",
@@ -129,23 +129,23 @@ func TestWitnesses(t *testing.T) {
 			`no path /b?c: no request has the path "/b?c"`,
 			`no path /{: '{' in the path "/{" has to be escaped`,
 		}},
-		{"two slashes", classes.Surface{}, each(attribute.Path.Exact("/"), attribute.Path.Exact("//"), attribute.Path.Exact("///")), []string{
+		{"two slashes", classes.Surface{}, programs(attribute.Path.Exact("/"), attribute.Path.Exact("//"), attribute.Path.Exact("///")), []string{
 			"any other path: spiffe://trust-domain.mesh/ns/any/sa/any GET /any",
 			"path /: spiffe://trust-domain.mesh/ns/any/sa/any GET /",
 			"path //: spiffe://trust-domain.mesh/ns/any/sa/any GET //",
 			`no path ///: the listener makes "//" of the path "///"`,
 		}},
-		{"paths that begin with two slashes", classes.Surface{}, each(policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: policy.Prefix, Value: "//"}}), []string{
+		{"paths that begin with two slashes", classes.Surface{}, programs(policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: policy.Prefix, Value: "//"}}), []string{
 			`path starts with "//": spiffe://trust-domain.mesh/ns/a/sa/a GET //`,
 			"any other request: spiffe://trust-domain.mesh/ns/a/sa/a GET /",
 		}},
-		{"methods of HTTP/1.1", classes.Surface{}, each(attribute.Method.Exact("GET"), attribute.Method.Exact("get"), attribute.Method.Exact("CONNECT")), []string{
+		{"methods of HTTP/1.1", classes.Surface{}, programs(attribute.Method.Exact("GET"), attribute.Method.Exact("get"), attribute.Method.Exact("CONNECT")), []string{
 			"any other method: spiffe://trust-domain.mesh/ns/any/sa/any POST /",
 			"method GET: spiffe://trust-domain.mesh/ns/any/sa/any GET /",
 			"no method CONNECT: a CONNECT has no path and opens a tunnel",
 			`no method get: HTTP/1.1 answers 400 to the method "get"`,
 		}},
-		{"methods of HTTP/2", classes.Surface{Protocol: policy.HTTP2}, each(attribute.Method.Exact("get"), attribute.Method.Exact("G T")), []string{
+		{"methods of HTTP/2", classes.Surface{Protocol: policy.HTTP2}, programs(attribute.Method.Exact("get"), attribute.Method.Exact("G T")), []string{
 			"any other method: spiffe://trust-domain.mesh/ns/any/sa/any GET /",
 			"method get: spiffe://trust-domain.mesh/ns/any/sa/any get /",
 			`no method G T: "G T" is no token of RFC 9110, section 5.6.2`,
@@ -153,7 +153,7 @@ func TestWitnesses(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, lines(classes.Of(tt.on, tt.programs...))); diff != "" {
+			if diff := cmp.Diff(tt.want, lines(classes.Cut(tt.on, tt.programs...))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -169,7 +169,7 @@ func TestWitnessIsFoundWhereverThereIsOne(t *testing.T) {
 		matchers = append(matchers, identity(policy.Prefix, "spiffe://td/"+string(c)))
 	}
 	find := func() string {
-		for _, line := range lines(classes.Of(classes.Surface{Protocol: policy.TCP}, each(matchers...)...)) {
+		for _, line := range lines(classes.Cut(classes.Surface{Protocol: policy.TCP}, programs(matchers...)...)) {
 			if strings.Contains(line, "identity spiffe://td/…") {
 				_, after, _ := strings.Cut(line, ": ")
 				return after

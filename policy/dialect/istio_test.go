@@ -27,7 +27,7 @@ func TestConvertedToIstio(t *testing.T) {
 		if len(c.Policies) == 0 || c.ExpectError != "" || slices.ContainsFunc(c.Policies, func(d manifest.Document) bool { return d.Type().Kind != "" && d.Type().Kind != "MeshTrafficPermission" }) {
 			continue
 		}
-		if _, ok := c.Options.Document.At("systemNamespace"); ok {
+		if _, ok := c.Options.Document.Lookup("systemNamespace"); ok {
 			continue // The command has no such option.
 		}
 		result, err := converter.Convert(c.Policies, "istio")
@@ -70,7 +70,7 @@ func compare(t *testing.T, c cases.Case, old, recent language.Policies, made []b
 		}
 		before, after := old.Program(in.Inbound).Program, recent.Program(in.Inbound).Program
 		on := classes.Surface{Protocol: in.Protocol, Normalization: c.Normalization, Ports: []uint16{in.Port}}
-		for _, class := range classes.Of(on, before, after).Classes {
+		for _, class := range classes.Cut(on, before, after).Classes {
 			// Kuma compares one name of a caller, and Istio each of them.
 			if len(class.Witness.URIs) > 1 {
 				continue
@@ -99,10 +99,10 @@ func TestConvertedToKuma(t *testing.T) {
 		isKuma := slices.ContainsFunc(c.Policies, func(d manifest.Document) bool {
 			return d.Type().Type == "MeshTrafficPermission" || d.Type().Kind == "MeshTrafficPermission"
 		})
-		if _, ok := c.Options.Document.At("systemNamespace"); ok || c.ExpectError != "" || isIstio == isKuma {
+		if _, ok := c.Options.Document.Lookup("systemNamespace"); ok || c.ExpectError != "" || isIstio == isKuma {
 			continue
 		}
-		if _, ok := c.Options.Document.At("istio"); ok {
+		if _, ok := c.Options.Document.Lookup("istio"); ok {
 			continue // The command has no such option.
 		}
 		docs := c.Policies

@@ -65,7 +65,7 @@ func (p policies) Program(in policy.Inbound) language.Program {
 }
 
 func (p policies) Evaluate(in policy.Inbound) func(policy.Request) policy.Decision {
-	return evaluation.On(p.all, in, p.options)
+	return evaluation.ForInbound(p.all, in, p.options)
 }
 
 // Locate implements [capability.Locator].

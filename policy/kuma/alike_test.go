@@ -29,8 +29,8 @@ type reading struct {
 
 func (r reading) String() string { return fmt.Sprintf("%s, %s", r.opts.Option, r.opts.ShadowForm) }
 
-// alike compares the readings of one inbound.
-type alike struct {
+// comparison compares the readings of one inbound.
+type comparison struct {
 	inbound  policy.Inbound
 	readings []reading
 }
@@ -44,9 +44,9 @@ func convertAll(t testing.TB, ps []permission.Policy) map[permission.Option][]pe
 	}
 }
 
-func newAlike(t testing.TB, ps map[permission.Option][]permission.Policy, in policy.Inbound, opts permission.Options) alike {
+func newAlike(t testing.TB, ps map[permission.Option][]permission.Policy, in policy.Inbound, opts permission.Options) comparison {
 	t.Helper()
-	a := alike{inbound: in}
+	a := comparison{inbound: in}
 	for _, opts.Option = range fixture.EveryOption {
 		converted := ps[opts.Option]
 		for _, opts.ShadowForm = range []permission.ShadowForm{permission.Precise, permission.Accepted} {
@@ -63,11 +63,11 @@ func newAlike(t testing.TB, ps map[permission.Option][]permission.Policy, in pol
 // differ returns the differences of two readings that must not be. By design the origins
 // differ, except "default". The effect of the shadow differs too, unless its form is precise
 // or the option is the third.
-func (a alike) differ(r policy.Request) string {
+func (a comparison) differ(r policy.Request) string {
 	first := policy.Decide(a.readings[0].program, r)
 	for _, reading := range a.readings {
 		got := policy.Decide(reading.program, r)
-		if second := evaluation.On(reading.policies, a.inbound, reading.opts)(r); second != got {
+		if second := evaluation.ForInbound(reading.policies, a.inbound, reading.opts)(r); second != got {
 			return fmt.Sprintf("%s: Evaluate says %+v, Decide %+v:\n%s", reading, second, got, reading.program)
 		}
 		precise := reading.opts.Option == permission.Option3 || reading.opts.ShadowForm == permission.Precise

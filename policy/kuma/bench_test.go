@@ -84,7 +84,7 @@ func BenchmarkEvaluate(b *testing.B) {
 	r := policy.Request{URIs: []string{"spiffe://trust-domain.mesh/ns/team-9/sa/a"}, Method: "GET", Path: "/"}
 	b.ReportAllocs()
 	for b.Loop() {
-		evaluation.On(ps, in, permission.Options{})(r)
+		evaluation.ForInbound(ps, in, permission.Options{})(r)
 	}
 }
 

@@ -98,7 +98,7 @@ func TestFromAgrees(t *testing.T) {
 				if err := program.Check(); err != nil {
 					r.Fatal(err)
 				}
-				want, got := evaluation.On(ps, in, opts)(request), policy.Decide(program, request)
+				want, got := evaluation.ForInbound(ps, in, opts)(request), policy.Decide(program, request)
 				if diff := cmp.Diff(want, got); diff != "" {
 					r.Fatalf("%s %+v %+v (-text +program):\n%s\n%s\n%s", in, opts, request, diff, yaml, program)
 				}

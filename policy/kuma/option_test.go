@@ -97,7 +97,7 @@ func TestTreeAgreesWithText(t *testing.T) {
 			if in.Protocol == policy.TCP {
 				request.Method, request.Path = "", ""
 			}
-			want := evaluation.On(ps, in, opts)(request)
+			want := evaluation.ForInbound(ps, in, opts)(request)
 			if diff := cmp.Diff(want, policy.Decide(program, request)); diff != "" {
 				r.Fatalf("%s %+v (-text +program):\n%s\n%s\n%s", in, request, diff, yaml, program)
 			}

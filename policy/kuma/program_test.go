@@ -184,7 +184,7 @@ func TestEvaluateAgreesWithLower(t *testing.T) {
 				if in.Protocol == policy.TCP {
 					request.Method, request.Path = "", ""
 				}
-				want, got := evaluation.On(ps, in, opts)(request), policy.Decide(program, request)
+				want, got := evaluation.ForInbound(ps, in, opts)(request), policy.Decide(program, request)
 				if diff := cmp.Diff(want, got); diff != "" {
 					r.Fatalf("%s %s %+v (-text +program):\n%s\n%s\n%s", in, form, request, diff, yaml, program)
 				}

@@ -40,7 +40,7 @@ type routes struct {
 }
 
 func (r routes) Outbounds(of policy.Inbound) (routing.Proxy, []routing.Ignored) {
-	p := r.For(of)
+	p := r.ProxyOf(of)
 	return p.Proxy, p.Ignored
 }
 
@@ -53,7 +53,7 @@ func (r routes) Follow(of policy.Inbound, outbound string, request policy.Reques
 	return d, ok
 }
 
-func (r routes) Behind(cluster string, inbounds []policy.Inbound) []policy.Inbound {
+func (r routes) InboundsBehind(cluster string, inbounds []policy.Inbound) []policy.Inbound {
 	return r.Inbounds(cluster, inbounds)
 }
 

@@ -54,7 +54,7 @@ func TestRouting(t *testing.T) {
 		t.Error("there is an outbound that no service has")
 	}
 	backend := policy.Inbound{Workload: policy.Workload{Name: "b", Mesh: "default"}, Port: 8080, Tags: map[string]string{"app": "backend"}}
-	if in := set.Behind(outbound, []policy.Inbound{web, backend}); len(in) != 1 || in[0].Workload.Name != "b" {
+	if in := set.InboundsBehind(outbound, []policy.Inbound{web, backend}); len(in) != 1 || in[0].Workload.Name != "b" {
 		t.Errorf("%v", in)
 	}
 	if m := set.Mismatches([]policy.Inbound{web, job}); len(m) != 1 || m[0].Reason != "it has no effect: of 2 proxies 1 have the policy and 1 the route kri_mhttpr_default___slow_, none has both" {

@@ -74,7 +74,7 @@ func (p policies) Evaluate(in policy.Inbound) func(policy.Request) policy.Decisi
 	if p.Check(in) != nil {
 		return func(policy.Request) policy.Decision { return policy.Decision{} }
 	}
-	return evaluation.On(p.set, in, p.options)
+	return evaluation.ForInbound(p.set, in, p.options)
 }
 
 // Locate implements [capability.Locator].

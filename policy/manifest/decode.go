@@ -58,7 +58,7 @@ func (d Document) Decode(into ...any) error {
 // fields that the struct does not have.
 func (d Document) DecodeKnown(into any) error {
 	known := fieldsOf(reflect.TypeOf(into).Elem()).byName
-	return d.without(func(key string) bool { _, ok := known[key]; return !ok }).Decode(into)
+	return d.withoutKeys(func(key string) bool { _, ok := known[key]; return !ok }).Decode(into)
 }
 
 var (

@@ -44,9 +44,9 @@ func (d Document) text(key string) string {
 // Line returns the line on which the document begins, from 1. The zero value has 0.
 func (d Document) Line() int { return d.line }
 
-// At returns the part of the document at a path such as policies[0], and whether there is
+// Lookup returns the part of the document at a path such as policies[0], and whether there is
 // such a part. The part keeps its line and its path in the whole document.
-func (d Document) At(field string) (Document, bool) {
+func (d Document) Lookup(field string) (Document, bool) {
 	at, rest := d.nearest(field)
 	return at, rest == ""
 }
@@ -98,17 +98,17 @@ func (d Document) Keys() []string {
 	return keys
 }
 
-// Without returns the mapping without the key. The other keys keep their place. It
+// WithoutKey returns the mapping without the key. The other keys keep their place. It
 // returns the zero value where no key is left.
-func (d Document) Without(key string) Document {
-	rest := d.without(func(k string) bool { return k == key })
+func (d Document) WithoutKey(key string) Document {
+	rest := d.withoutKeys(func(k string) bool { return k == key })
 	if rest.node == nil || len(rest.node.entries) == 0 {
 		return Document{}
 	}
 	return rest
 }
 
-func (d Document) without(drop func(key string) bool) Document {
+func (d Document) withoutKeys(drop func(key string) bool) Document {
 	if d.node == nil || d.node.kind != mapping {
 		return d
 	}

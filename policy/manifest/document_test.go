@@ -29,7 +29,7 @@ list: [[1], [2, 3]]
 func TestPlace(t *testing.T) {
 	t.Parallel()
 	doc := parseOne(t, placed)
-	policy, ok := doc.At("policies[0]")
+	policy, ok := doc.Lookup("policies[0]")
 	if !ok {
 		t.Fatal("no policies[0]")
 	}
@@ -74,14 +74,14 @@ func TestFieldOfADocument(t *testing.T) {
 	for field, want := range map[string]any{
 		"case": "x", "policies[1]": "e", "list[1][1]": int64(3), `policies[0].labels["app"]`: "a", `policies[0].labels["kuma.io/mesh"]`: "m",
 	} {
-		part, ok := doc.At(field)
+		part, ok := doc.Lookup(field)
 		var got any
 		if err := part.Decode(&got); !ok || err != nil || got != want {
 			t.Errorf("At(%s) = %v, %t, %v, want %v", field, got, ok, err, want)
 		}
 	}
 	for _, field := range []string{"x", "case.x", "case[0]", "policies[2]", "list[1][2]", "list.1", "["} {
-		if _, ok := doc.At(field); ok {
+		if _, ok := doc.Lookup(field); ok {
 			t.Errorf("At(%s) is there", field)
 		}
 	}
@@ -138,7 +138,7 @@ func TestYAML(t *testing.T) {
 	if diff := cmp.Diff(want, string(doc.YAML())); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	part, _ := doc.At("a.g")
+	part, _ := doc.Lookup("a.g")
 	if diff := cmp.Diff("- x\n- - \"y: z\"\n  - {}\n- h: null\n  i: \"two\\nlines\"\n", string(part.YAML())); diff != "" {
 		t.Errorf("part (-want +got):\n%s", diff)
 	}
@@ -207,7 +207,7 @@ func TestDecodeKnown(t *testing.T) {
 func TestDocumentWithoutAField(t *testing.T) {
 	t.Parallel()
 	whole := parseOne(t, "{a: 1, b: [2], c: {d: e}}")
-	rest := whole.Without("b")
+	rest := whole.WithoutKey("b")
 	if got, want := rest.Keys(), []string{"a", "c"}; !slices.Equal(got, want) {
 		t.Errorf("keys %v, want %v", got, want)
 	}
@@ -217,10 +217,10 @@ func TestDocumentWithoutAField(t *testing.T) {
 	if got, want := rest.Place("c.d"), "p.yaml:1: c.d"; got != want {
 		t.Errorf("place %s, want %s", got, want)
 	}
-	if nothing := rest.Without("a").Without("c"); len(nothing.YAML()) > 0 || nothing.Keys() != nil {
+	if nothing := rest.WithoutKey("a").WithoutKey("c"); len(nothing.YAML()) > 0 || nothing.Keys() != nil {
 		t.Errorf("nothing is left, and printed as %q", nothing.YAML())
 	}
-	if got := (manifest.Document{}).Without("a").Keys(); got != nil {
+	if got := (manifest.Document{}).WithoutKey("a").Keys(); got != nil {
 		t.Errorf("keys of the zero value: %v", got)
 	}
 }

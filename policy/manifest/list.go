@@ -20,7 +20,7 @@ type listSchema struct {
 
 // isList reports whether the document is a list of objects.
 func (d Document) isList() bool {
-	_, hasItems := d.At("items")
+	_, hasItems := d.Lookup("items")
 	switch head := d.Type(); {
 	case head.Type != "":
 		return false
@@ -62,11 +62,11 @@ func appendObjects(docs []Document, d Document) ([]Document, error) {
 // "" where it says nothing. An empty text and zero are no such field.
 func (d Document) pageOf(items int) string {
 	for _, field := range []string{"next", "metadata.continue", "metadata.remainingItemCount"} {
-		if at, ok := d.At(field); ok && at.node.kind != null && at.node.scalar != "" && at.node.scalar != "0" {
+		if at, ok := d.Lookup(field); ok && at.node.kind != null && at.node.scalar != "" && at.node.scalar != "0" {
 			return field
 		}
 	}
-	if at, ok := d.At("total"); ok && at.node.kind != null && at.node.scalar != strconv.Itoa(items) {
+	if at, ok := d.Lookup("total"); ok && at.node.kind != null && at.node.scalar != strconv.Itoa(items) {
 		return "total"
 	}
 	return ""

@@ -40,7 +40,7 @@ func Parse(file string, data []byte) ([]Document, error) {
 		}
 	}
 	if len(docs) > 0 {
-		if _, isCase := docs[0].At("case"); isCase {
+		if _, isCase := docs[0].Lookup("case"); isCase {
 			return docs, nil // No other program reads a case file.
 		}
 	}

@@ -28,7 +28,7 @@ func (t *translator) asking(layer policy.Layer, at *messages.Path, f rbacFilter,
 		t.lost.add(at.Field("shadow_rules"), "ext_authz stands behind rules that do not deny")
 		return
 	}
-	gate.Asks, gate.Refuses = &a, refusal.By(a, layer)
+	gate.Asks, gate.Refuses = &a, refusal.Refused(a, layer)
 	for i := range gate.Rules {
 		rule := &gate.Rules[i]
 		if !strings.HasPrefix(rule.Origin, authorizerfilter.OriginPrefix(a.Provider)) {

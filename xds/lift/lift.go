@@ -225,8 +225,8 @@ type losses struct {
 }
 
 type loss struct {
-	// at is the first place.
-	at     *messages.Path
+	// path is the first place.
+	path   *messages.Path
 	reason string
 	more   int
 }
@@ -246,13 +246,13 @@ func (l *losses) add(at *messages.Path, reason string) {
 		l.seen = map[lossKey]int{}
 	}
 	l.seen[k] = len(l.list)
-	l.list = append(l.list, loss{at: at, reason: reason})
+	l.list = append(l.list, loss{path: at, reason: reason})
 }
 
 func (l *losses) sentences() []string {
 	var out []string
 	for _, of := range l.list {
-		text := of.at.String() + ": " + of.reason
+		text := of.path.String() + ": " + of.reason
 		if of.more > 0 {
 			text += fmt.Sprintf(" (and %d more)", of.more)
 		}

@@ -81,7 +81,7 @@ func TestProgramOfStories(t *testing.T) {
 			}
 			p := set.Program(in.Inbound).Program
 			back := sameProgram(t, p)
-			for _, r := range someRequests(classes.Of(classes.Surface{Protocol: in.Protocol, Normalization: c.Normalization}, p, back)) {
+			for _, r := range someRequests(classes.Cut(classes.Surface{Protocol: in.Protocol, Normalization: c.Normalization}, p, back)) {
 				requests++
 				if want, got := policy.Decide(p, r), policy.Decide(back, r); got != want {
 					t.Errorf("%s: request %+v\n got %+v\nwant %+v\nprogram:\n%sread back:\n%s", c.Place, r, got, want, p, back)

@@ -24,10 +24,10 @@ func (t *translator) paths(of []*comparison, raw bool) reading {
 	}
 	var out []reading
 	for _, c := range of {
-		out = append(out, t.each(c.text, c.at, func(a alternative) reading {
+		out = append(out, t.each(c.text, c.path, func(a alternative) reading {
 			when, reason := set.condition(a)
 			if reason != "" {
-				t.lost.add(c.at, reason)
+				t.lost.add(c.path, reason)
 				return partly(when)
 			}
 			return exactly(when)
@@ -55,7 +55,7 @@ func (s pathSet) condition(a alternative) (policy.Condition, string) {
 		return is, "it compares without regard to case, and asks for more than a beginning"
 	case a.AnyCase, a.Kind == policy.Suffix, a.Kind == policy.Contains, a.Kind == policy.Regex:
 		if s.raw {
-			return whole(a), ""
+			return wholePath(a), ""
 		}
 		return is, ""
 	case query && !s.raw:
@@ -64,11 +64,11 @@ func (s pathSet) condition(a alternative) (policy.Condition, string) {
 		if when, reason := s.exactly(path, query); reason == "" || a.longer {
 			return when, reason
 		}
-		return whole(a), ""
+		return wholePath(a), ""
 	case query && a.Value == path+"?" && !a.longer && s.hasExact(path):
 		return s.exactly(path, false)
 	case query && !a.longer:
-		return whole(a), ""
+		return wholePath(a), ""
 	case query:
 		return attribute.Path.Exact(path), withQuery
 	case a.longer && a.Value != "" && s.raw:
@@ -94,8 +94,8 @@ func (s pathSet) condition(a alternative) (policy.Condition, string) {
 	return policy.And{attribute.Path.Segments(segment), policy.Not{Of: attribute.Path.Exact(segment)}, policy.Not{Of: attribute.Path.Exact(path)}}, ""
 }
 
-// whole returns the comparison of the path together with its query.
-func whole(a alternative) policy.Condition {
+// wholePath returns the comparison of the path together with its query.
+func wholePath(a alternative) policy.Condition {
 	return policy.Is{Attribute: attribute.Header(":path"), Match: a.Match}
 }
 

@@ -103,8 +103,8 @@ type term struct {
 // comparison compares the path with texts. Where it is raw, it compares the query too.
 type comparison struct {
 	text
-	raw bool
-	at  *messages.Path
+	raw  bool
+	path *messages.Path
 }
 
 // anyTerm returns the Or of the terms.

@@ -146,7 +146,7 @@ func (t *translator) routePath(m *routev3.RouteMatch, at *messages.Path) reading
 	if sensitive := m.CaseSensitive; sensitive != nil && !sensitive.Value && !regex {
 		of.ignoreCase()
 	}
-	return t.anyTerm([]term{{path: &comparison{text: of, at: at}}})
+	return t.anyTerm([]term{{path: &comparison{text: of, path: at}}})
 }
 
 // header compares a header of the request. A connection has none, and Envoy refuses a

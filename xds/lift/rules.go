@@ -199,7 +199,7 @@ func (t *translator) urlPath(of text, at *messages.Path) term {
 	if t.layer == policy.L4 {
 		return term{reading: exactly(policy.Never)}
 	}
-	return term{path: &comparison{text: of, at: at}}
+	return term{path: &comparison{text: of, path: at}}
 }
 
 // template compares the path with a path that has wildcards. The part in front of the first

@@ -150,7 +150,7 @@ func (t *translator) each(of text, at *messages.Path, condition func(a alternati
 func (t *translator) attribute(a *policy.Attribute, of text, at *messages.Path) term {
 	if a == attribute.Path {
 		// The header carries the query.
-		return term{path: &comparison{text: of, raw: true, at: at}}
+		return term{path: &comparison{text: of, raw: true, path: at}}
 	}
 	// A header can have bytes that are no UTF-8. Where Envoy reads expressions as UTF-8, a
 	// beginning has them and an expression has not.

@@ -155,7 +155,7 @@ func Ask(conn io.ReadWriter) (behavior.Set, error) {
 		if err != nil {
 			return fail(fmt.Errorf("%s: %w", b, err))
 		}
-		out = out.With(b, refused)
+		out = out.Change(b, refused)
 	}
 	return out, nil
 }

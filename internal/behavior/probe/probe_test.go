@@ -41,11 +41,11 @@ func TestAsk(t *testing.T) {
 		err      string
 	}{
 		"all fixes":            {[]int{403, 200, 403, 403, 403, 403, 403}, fixed, ""},
-		"dot parameters":       {[]int{403, 200, 200, 403, 403, 403, 403}, fixed.With(behavior.DotParameters, false), ""},
-		"header lines":         {[]int{403, 200, 403, 200, 403, 403, 403}, fixed.With(behavior.HeaderLines, false), ""},
-		"bytes of a regex":     {[]int{403, 200, 403, 403, 200, 403, 403}, fixed.With(behavior.RegexBytes, false), ""},
-		"lines in a route":     {[]int{403, 200, 403, 403, 403, 200, 403}, fixed.With(behavior.RouteLines, false), ""},
-		"a caller's duration":  {[]int{403, 200, 403, 403, 403, 403, 200}, fixed.With(behavior.StreamDuration, false), ""},
+		"dot parameters":       {[]int{403, 200, 200, 403, 403, 403, 403}, fixed.Change(behavior.DotParameters, false), ""},
+		"header lines":         {[]int{403, 200, 403, 200, 403, 403, 403}, fixed.Change(behavior.HeaderLines, false), ""},
+		"bytes of a regex":     {[]int{403, 200, 403, 403, 200, 403, 403}, fixed.Change(behavior.RegexBytes, false), ""},
+		"lines in a route":     {[]int{403, 200, 403, 403, 403, 200, 403}, fixed.Change(behavior.RouteLines, false), ""},
+		"a caller's duration":  {[]int{403, 200, 403, 403, 403, 403, 200}, fixed.Change(behavior.StreamDuration, false), ""},
 		"it lets all pass":     {[]int{200, 200, 200, 200, 200}, fixed, "control /refused: the RBAC filter does not do what its rules say"},
 		"it refuses all":       {[]int{403, 403, 403, 403, 403}, fixed, "control /: the RBAC filter does not do what its rules say"},
 		"another answer":       {[]int{403, 200, 403, 400, 403}, fixed, "headerLines: the answer is 400, neither 200 nor 403"},

@@ -29,8 +29,8 @@ func TestJUnit(t *testing.T) {
 func TestJUnitIsXML(t *testing.T) {
 	t.Parallel()
 	want := strings.NewReplacer("\x00", "\ufffd", "\x1b", "\ufffd", "\xff", "\ufffd").Replace(reporttest.Hostile)
-	c := reporttest.With(reporttest.NewCase(reporttest.Hostile, reporttest.Hostile, "1", reporttest.Leaked(reporttest.Hostile)), func(c *report.Case) { c.Error, c.Place = reporttest.Hostile, reporttest.Hostile })
-	r := reporttest.NewRun(reporttest.Hostile, c, reporttest.With(c, reporttest.Skipped(reporttest.Hostile, true)), reporttest.With(c, func(c *report.Case) { c.Fault = true }))
+	c := reporttest.Changed(reporttest.NewCase(reporttest.Hostile, reporttest.Hostile, "1", reporttest.Leaked(reporttest.Hostile)), func(c *report.Case) { c.Error, c.Place = reporttest.Hostile, reporttest.Hostile })
+	r := reporttest.NewRun(reporttest.Hostile, c, reporttest.Changed(c, reporttest.Skipped(reporttest.Hostile, true)), reporttest.Changed(c, func(c *report.Case) { c.Fault = true }))
 	r.Implementation.Project = reporttest.Hostile
 	var b bytes.Buffer
 	if err := Write(&b, []report.Run{r}); err != nil {

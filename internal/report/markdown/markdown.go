@@ -67,7 +67,7 @@ func verdict(runs []report.Run, labels []string) string {
 	if t.Failed > 0 {
 		word = "Failed"
 	}
-	text := fmt.Sprintf("**%s** on Envoy %s: of %s with %s, %s.", word, list(labels), terminal.Count(t.Of(), "case"), terminal.Count(requests, "request"), t)
+	text := fmt.Sprintf("**%s** on Envoy %s: of %s with %s, %s.", word, list(labels), terminal.Count(t.Total(), "case"), terminal.Count(requests, "request"), t)
 	if faults > 0 {
 		text += fmt.Sprintf(" In %s Envoy or the machine failed, which proves nothing either way.", terminal.Count(faults, "case"))
 	}
@@ -103,7 +103,7 @@ func profiles(d *document, runs []report.Run, labels []string) {
 			some := false
 			for _, r := range runs {
 				tally := r.Tally(p, l)
-				some = some || tally.Of() > 0
+				some = some || tally.Total() > 0
 				row = append(row, tallyCell(tally))
 			}
 			if some {
@@ -137,7 +137,7 @@ func stories(d *document, runs []report.Run, labels []string) {
 		}
 	}
 	for _, name := range names {
-		if !slices.ContainsFunc(tallies[name], func(t report.Tally) bool { return t.Passed != t.Of() }) {
+		if !slices.ContainsFunc(tallies[name], func(t report.Tally) bool { return t.Passed != t.Total() }) {
 			continue
 		}
 		row := []string{escape(name)}
@@ -184,7 +184,7 @@ func bounds(d *document, runs []report.Run, labels []string) {
 				}
 				key := fmt.Sprintf("%q %s %s", c.Case, asked[k], q.Decision())
 				if rows[key] == nil {
-					rows[key] = []string{escape(c.Case), code(asked[k].String()), code(q.Why()), code(q.Route), code(strings.Join(q.Backends, " or ")), q.Window.String()}
+					rows[key] = []string{escape(c.Case), code(asked[k].String()), code(q.CauseText()), code(q.Route), code(strings.Join(q.Backends, " or ")), q.Window.String()}
 					for range runs {
 						rows[key] = append(rows[key], "–")
 					}
@@ -250,7 +250,7 @@ func slowest(d *document, runs []report.Run, labels []string) {
 
 func tallyCell(t report.Tally) string {
 	switch {
-	case t.Of() == 0:
+	case t.Total() == 0:
 		return "–"
 	case t.Failed > 0:
 		return "**" + t.String() + "**"

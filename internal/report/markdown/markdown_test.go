@@ -36,8 +36,8 @@ func TestMarkdownVerdict(t *testing.T) {
 	t.Parallel()
 	good := reporttest.NewCase("good", "s", "1", reporttest.Allowed("/"))
 	bad := reporttest.NewCase("bad", "s", "2", reporttest.Leaked("/"))
-	fault := reporttest.With(reporttest.NewCase("fault", "s", "3"), func(c *report.Case) { c.Passed, c.Error, c.Fault = false, "e", true })
-	gone := reporttest.With(reporttest.NewCase("gone", "s", "4"), reporttest.Skipped("why", true))
+	fault := reporttest.Changed(reporttest.NewCase("fault", "s", "3"), func(c *report.Case) { c.Passed, c.Error, c.Fault = false, "e", true })
+	gone := reporttest.Changed(reporttest.NewCase("gone", "s", "4"), reporttest.Skipped("why", true))
 	shard := reporttest.NewRun("1.40.0", good)
 	shard.Shard = "2/5"
 	many := make([]report.Run, 12)
@@ -63,7 +63,7 @@ func TestMarkdownLimits(t *testing.T) {
 	t.Parallel()
 	r := reporttest.NewRun("1.40.0")
 	for i := range 25 {
-		r.Add(reporttest.With(reporttest.NewCase(fmt.Sprintf("case %02d", i), "s", "1", reporttest.Leaked("/1"), reporttest.Leaked("/2"), reporttest.Leaked("/3"), reporttest.Leaked("/4"), reporttest.Leaked("/5"), reporttest.Leaked("/6"), reporttest.Leaked("/7")), func(c *report.Case) { c.Milliseconds = 1990 + float64(i) }))
+		r.Add(reporttest.Changed(reporttest.NewCase(fmt.Sprintf("case %02d", i), "s", "1", reporttest.Leaked("/1"), reporttest.Leaked("/2"), reporttest.Leaked("/3"), reporttest.Leaked("/4"), reporttest.Leaked("/5"), reporttest.Leaked("/6"), reporttest.Leaked("/7")), func(c *report.Case) { c.Milliseconds = 1990 + float64(i) }))
 	}
 	got := Summary(t, r)
 	if n := strings.Count(got, "**case "); n != mostFailures {
@@ -85,11 +85,11 @@ func TestMarkdownLimits(t *testing.T) {
 // TestMarkdownHostile holds that no text becomes markup.
 func TestMarkdownHostile(t *testing.T) {
 	t.Parallel()
-	bad := reporttest.With(reporttest.NewCase(reporttest.Hostile, reporttest.Hostile, "1", reporttest.Leaked(reporttest.Hostile)), func(c *report.Case) {
+	bad := reporttest.Changed(reporttest.NewCase(reporttest.Hostile, reporttest.Hostile, "1", reporttest.Leaked(reporttest.Hostile)), func(c *report.Case) {
 		c.Error, c.Again, c.Milliseconds = reporttest.Hostile, "run ```` "+reporttest.Hostile, 5000
 	})
-	text := Summary(t, reporttest.NewRun("1.38.3 "+reporttest.Hostile, bad), reporttest.NewRun("1.40.0", reporttest.With(bad, reporttest.Skipped(reporttest.Hostile, true)))) +
-		Comparison(report.Compare(reporttest.NewRun(reporttest.Hostile, bad), reporttest.NewRun("1.40.0", reporttest.With(bad, reporttest.Skipped(reporttest.Hostile, true)))))
+	text := Summary(t, reporttest.NewRun("1.38.3 "+reporttest.Hostile, bad), reporttest.NewRun("1.40.0", reporttest.Changed(bad, reporttest.Skipped(reporttest.Hostile, true)))) +
+		Comparison(report.Compare(reporttest.NewRun(reporttest.Hostile, bad), reporttest.NewRun("1.40.0", reporttest.Changed(bad, reporttest.Skipped(reporttest.Hostile, true)))))
 	prose := regexp.MustCompile("(?s)`````\n.*?\n`````\n").ReplaceAllString(text, "")
 	if prose == text {
 		t.Errorf("the fence of a command is not longer than that in it:\n%s", text)
@@ -117,15 +117,15 @@ func TestMarkdownIsBounded(t *testing.T) {
 	wide := reporttest.NewRun(long)
 	for i := range 200 {
 		name := fmt.Sprint(i, long)
-		wide.Add(reporttest.With(reporttest.NewCase(name, name, "1", reporttest.Leaked(long)), func(c *report.Case) { c.Milliseconds, c.Error, c.Again = 3000, long, long }))
+		wide.Add(reporttest.Changed(reporttest.NewCase(name, name, "1", reporttest.Leaked(long)), func(c *report.Case) { c.Milliseconds, c.Error, c.Again = 3000, long, long }))
 	}
 	high := reporttest.NewRun("1.40.0")
 	for _, c := range wide.Cases {
-		high.Add(reporttest.With(c, reporttest.Skipped(long, true)))
+		high.Add(reporttest.Changed(c, reporttest.Skipped(long, true)))
 	}
 	var many []report.Run
 	for i := range 150 {
-		many = append(many, reporttest.NewRun(fmt.Sprint(i, long), reporttest.With(reporttest.NewCase("a", "s", "1", reporttest.Leaked("/")), func(c *report.Case) { c.Milliseconds = 3000 })))
+		many = append(many, reporttest.NewRun(fmt.Sprint(i, long), reporttest.Changed(reporttest.NewCase("a", "s", "1", reporttest.Leaked("/")), func(c *report.Case) { c.Milliseconds = 3000 })))
 	}
 	many[0].Cases[0].Requests[0].Outcome = "deny"
 	for name, text := range map[string]string{

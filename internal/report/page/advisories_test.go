@@ -13,7 +13,7 @@ import (
 func TestPageAdvisories(t *testing.T) {
 	t.Parallel()
 	show := func(id, product string, edit func(*report.Case)) report.Case {
-		return reporttest.With(reporttest.NewCase(id, id, "1", reporttest.Allowed("/")), func(c *report.Case) {
+		return reporttest.Changed(reporttest.NewCase(id, id, "1", reporttest.Allowed("/")), func(c *report.Case) {
 			c.Advisory = &report.Advisory{ID: id, Product: product, Loses: "a deny"}
 			if edit != nil {
 				edit(c)

@@ -127,7 +127,7 @@ func (s *storyView) count(labels []string, ids idSet) {
 		cell := storyCell{ID: ids.take(s.ID + "_" + label), Run: label, Status: worstStatus(t), Label: t.String(), Time: report.Seconds(report.Took(ms))}
 		switch cell.Status {
 		case failed:
-			cell.Text = fmt.Sprintf("%d of %d", t.Failed, t.Of())
+			cell.Text = fmt.Sprintf("%d of %d", t.Failed, t.Total())
 		case absent:
 			cell.Label, cell.Time = string(absent), ""
 		default:

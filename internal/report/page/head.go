@@ -122,7 +122,7 @@ func (v *view) verdict(runs []report.Run) {
 	case same:
 		v.Verdict += all.String()
 	default:
-		v.Verdict += all.String() + " of " + terminal.Count(all.Of(), "result")
+		v.Verdict += all.String() + " of " + terminal.Count(all.Total(), "result")
 	}
 	if classes := runs[0].ClassesProven; v.Title == "proof" && len(runs) == 1 && classes != nil {
 		v.Verdict += fmt.Sprintf(", %s of %s request classes proven", formatCount(classes.Proven), formatCount(classes.Of))

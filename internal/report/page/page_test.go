@@ -32,7 +32,7 @@ func page(t testing.TB, runs ...report.Run) string {
 // someRuns are the runs of [matrix], and a case where they agree.
 func someRuns() []report.Run {
 	runs := reporttest.Matrix()
-	shared := reporttest.With(reporttest.NewCase("everybody agrees", "in common", "1", reporttest.Allowed("/"), reporttest.Denied("/admin")), func(c *report.Case) {
+	shared := reporttest.Changed(reporttest.NewCase("everybody agrees", "in common", "1", reporttest.Allowed("/"), reporttest.Denied("/admin")), func(c *report.Case) {
 		c.Source, c.Warnings, c.Notes = "case: everybody agrees\nstory: in common\n", []string{"an allow hides another"}, []string{"Envoy names no policy"}
 	})
 	for i := range runs {
@@ -124,10 +124,10 @@ func hostileRun(text string) report.Run {
 	q.From, q.To, q.Method, q.GRPC, q.Header, q.Want, q.Outcome = text, text, text, text, []string{text}, text, text
 	q.By, q.Shadow, q.ShadowBy, q.Rule, q.Problems = text, text, text, text, []string{text}
 	q.Evidence = report.Evidence{Caller: text, Log: text, Peer: []string{text}, Upstream: &report.Arrived{Method: text, Path: text, XFCC: text}}
-	r := reporttest.NewRun(text, reporttest.With(reporttest.NewCase(text, text, text, q), func(c *report.Case) {
+	r := reporttest.NewRun(text, reporttest.Changed(reporttest.NewCase(text, text, text, q), func(c *report.Case) {
 		c.Place, c.Error, c.Again, c.Source, c.Warnings, c.Notes = text, text, text, text, []string{text}, []string{text}
 		c.Features, c.Counters = nil, map[string]report.Counters{text: {}}
-	}), reporttest.With(reporttest.NewCase(text, text, text), reporttest.Skipped(text, true)))
+	}), reporttest.Changed(reporttest.NewCase(text, text, text), reporttest.Skipped(text, true)))
 	r.Meshproof, r.EnvoySHA256, r.Runtime, r.Shard = text, text, text, text
 	r.Implementation = report.Implementation{Organization: text, Project: text, URL: "javascript:" + text, Version: text}
 	return r
@@ -171,7 +171,7 @@ func bigRuns() []report.Run {
 			q.Evidence.Peer = []string{q.From}
 			requests = append(requests, q)
 		}
-		cases = append(cases, reporttest.With(reporttest.NewCase(fmt.Sprintf("case %d does as it says in its name, which is long", i), fmt.Sprintf("story-%d", i/8), "1", requests...), func(c *report.Case) { c.Source = strings.Repeat("requests: [{from: frontend}]\n", 45) }))
+		cases = append(cases, reporttest.Changed(reporttest.NewCase(fmt.Sprintf("case %d does as it says in its name, which is long", i), fmt.Sprintf("story-%d", i/8), "1", requests...), func(c *report.Case) { c.Source = strings.Repeat("requests: [{from: frontend}]\n", 45) }))
 	}
 	var runs []report.Run
 	for _, version := range []string{"1.36.4", "1.37.0", "1.38.3", "1.39.3", "1.40.0"} {

@@ -138,7 +138,7 @@ func askedOfSidecar(r report.RoutedRequest) string {
 	case r.GRPC != "":
 		text = "gRPC " + r.GRPC
 	case r.Protocol != "tcp":
-		method, path := requestline.Of(r.Method, r.Path, "")
+		method, path := requestline.MethodAndTarget(r.Method, r.Path, "")
 		text = method + " " + path
 	}
 	return strings.Join(append([]string{text}, r.Header...), ", ")
@@ -160,7 +160,7 @@ func (c *caseView) differentRouted() []differentRequest {
 			}
 			differs[a] = differs[a] || r.Differs
 			for _, run := range g.runs {
-				rows[a].Cells[run] = []cell{{Class: "status", Sign: report.Visible(r.Why()), Label: report.Visible(r.Decision()), Evidence: r.ID, Wrong: !r.Passed}}
+				rows[a].Cells[run] = []cell{{Class: "status", Sign: report.Visible(r.CauseText()), Label: report.Visible(r.Decision()), Evidence: r.ID, Wrong: !r.Passed}}
 			}
 		}
 	}

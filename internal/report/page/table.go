@@ -145,10 +145,10 @@ func askText(q report.Request, protocol string) string {
 	case protocol == "" && q.Method == "" && q.Path == "":
 		text = "request" // the results do not name its protocol
 	default:
-		method, path := requestline.Of(q.Method, q.Path, "")
+		method, path := requestline.MethodAndTarget(q.Method, q.Path, "")
 		text = method + " " + path
 	}
-	return strings.Join(append([]string{text + servername.With(q.SNI) + token.WithText(q.Token) + report.FromAddress(q.Source)}, q.Header...), ", ")
+	return strings.Join(append([]string{text + servername.Clause(q.SNI) + token.WithText(q.Token) + report.FromAddress(q.Source)}, q.Header...), ", ")
 }
 
 // elideTrustDomain returns the callers without the trust domain that most of them share, and

@@ -76,7 +76,7 @@ func TestPageMeasured(t *testing.T) {
 
 // timed is a case that took some milliseconds.
 func timed(name string, milliseconds float64) report.Case {
-	return reporttest.With(reporttest.NewCase(name, "s", "1", reporttest.Allowed("/")), func(c *report.Case) { c.Milliseconds = milliseconds })
+	return reporttest.Changed(reporttest.NewCase(name, "s", "1", reporttest.Allowed("/")), func(c *report.Case) { c.Milliseconds = milliseconds })
 }
 
 // The table of times has every case, sorted by its longest run.

@@ -17,7 +17,7 @@ func TestPageVerdict(t *testing.T) {
 	t.Parallel()
 	good := reporttest.NewCase("a", "s", "1", reporttest.Allowed("/"))
 	bad := reporttest.NewCase("b", "s", "2", reporttest.Leaked("/"))
-	gated := reporttest.With(bad, reporttest.Skipped("it holds from 1.39.3 only", false))
+	gated := reporttest.Changed(bad, reporttest.Skipped("it holds from 1.39.3 only", false))
 	for name, tt := range map[string]struct {
 		runs []report.Run
 		want string
@@ -61,7 +61,7 @@ func TestPageFacts(t *testing.T) {
 func TestPageStories(t *testing.T) {
 	t.Parallel()
 	of := func(story string, features ...feature.Name) report.Case {
-		return reporttest.With(reporttest.NewCase(story, story, "1"), func(c *report.Case) { c.Features = features })
+		return reporttest.Changed(reporttest.NewCase(story, story, "1"), func(c *report.Case) { c.Features = features })
 	}
 	v := newView([]report.Run{reporttest.NewRun("1.40.0",
 		of("ports", "AuthorizationPolicyNetworkEnforcement", "AuthorizationPolicyPorts"), of("rules", "AuthorizationPolicyNetworkEnforcement"),
@@ -131,7 +131,7 @@ func TestPageTruthTable(t *testing.T) {
 		"signs": {[]report.Case{reporttest.NewCase("c", "s", "1", outcome("400"), shadowed, from("plaintext", outcome("handshake failed")), from("anonymous", outcome("unproven")))},
 			"on []\nspiffe://trust-domain.mesh/ns/web/sa/web: [400] [✓◐✗]\nplaintext: [TLS] []\nanonymous: [?] []\n"},
 		"wrong":           {[]report.Case{reporttest.NewCase("c", "s", "1", reporttest.Leaked("/a"))}, "on []\nspiffe://trust-domain.mesh/ns/web/sa/web: [✓!]\n"},
-		"gated":           {[]report.Case{reporttest.With(reporttest.NewCase("c", "s", "1", reporttest.Leaked("/a")), reporttest.Skipped("later", false))}, "on []\nspiffe://trust-domain.mesh/ns/web/sa/web: [✓◌]\n"},
+		"gated":           {[]report.Case{reporttest.Changed(reporttest.NewCase("c", "s", "1", reporttest.Leaked("/a")), reporttest.Skipped("later", false))}, "on []\nspiffe://trust-domain.mesh/ns/web/sa/web: [✓◌]\n"},
 		"asked twice":     {[]report.Case{reporttest.NewCase("c", "s", "1", reporttest.Allowed("/a"), reporttest.Allowed("/a"))}, "on []\nspiffe://trust-domain.mesh/ns/web/sa/web: [✓✓]\n"},
 		"runs agree":      {[]report.Case{base, base}, "on []\nspiffe://trust-domain.mesh/ns/web/sa/web: [✓] [✗]\n"},
 		"runs differ":     {[]report.Case{base, reporttest.NewCase("c", "s", "1", reporttest.Allowed("/a"), reporttest.Leaked("/b")), base}, "on [v0 and v2]\nspiffe://trust-domain.mesh/ns/web/sa/web: [✓] [✗≠]\non [v1]\nspiffe://trust-domain.mesh/ns/web/sa/web: [✓] [✓!≠]\n"},
@@ -255,7 +255,7 @@ func TestPageAgain(t *testing.T) {
 func TestPageLabs(t *testing.T) {
 	t.Parallel()
 	lab := func(name, story string) report.Case {
-		return reporttest.With(reporttest.NewCase(name, story, "1", reporttest.Allowed("/")), func(c *report.Case) { c.Features = []feature.Name{"MeshOperator4"} })
+		return reporttest.Changed(reporttest.NewCase(name, story, "1", reporttest.Allowed("/")), func(c *report.Case) { c.Features = []feature.Name{"MeshOperator4"} })
 	}
 	proof := reporttest.NewRun("1.40.0", lab("a", "proof"), lab("b", "proof"))
 	proof.Profiles, proof.ClassesProven = nil, &report.Classes{Proven: 1200, Of: 1201, Complete: true}

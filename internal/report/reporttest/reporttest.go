@@ -43,8 +43,8 @@ func NewCase(name, story string, line string, requests ...report.Request) report
 	return hashed(c)
 }
 
-// With returns a case that was changed, with the hash of what it is now.
-func With(c report.Case, change func(*report.Case)) report.Case {
+// Changed returns a case that was changed, with the hash of what it is now.
+func Changed(c report.Case, change func(*report.Case)) report.Case {
 	c.Requests = append([]report.Request{}, c.Requests...)
 	change(&c)
 	return hashed(c)
@@ -91,20 +91,20 @@ const Hostile = "a|b `c` </td><script>alert(1)</script> *d* [e](http://f) &amp; 
 // as a whole, one stands in one run only, one is slow.
 func Matrix() []report.Run {
 	gated := NewCase("a dot segment is resolved", "path", "9", Denied("/admin"), Denied("/a/../admin"))
-	slow := With(NewCase("twelve tags", "size", "2"), func(c *report.Case) { c.Milliseconds = 2400; c.Features = nil })
-	extended := With(NewCase("conditions are a tree", "option-3", "1", Allowed("/")), func(c *report.Case) { c.Features = []feature.Name{"MTPOption3", "MTPPath"} })
+	slow := Changed(NewCase("twelve tags", "size", "2"), func(c *report.Case) { c.Milliseconds = 2400; c.Features = nil })
+	extended := Changed(NewCase("conditions are a tree", "option-3", "1", Allowed("/")), func(c *report.Case) { c.Features = []feature.Name{"MTPOption3", "MTPPath"} })
 	return []report.Run{
 		NewRun("1.38.3",
 			NewCase("a prefix ends at a segment", "path", "2", Allowed("/metrics"), Denied("/metrics-evil")),
-			With(NewCase("a dot segment is resolved", "path", "9", Denied("/admin"), Leaked("/a/../admin")), Skipped("it holds from 1.39.3 only", false)),
+			Changed(NewCase("a dot segment is resolved", "path", "9", Denied("/admin"), Leaked("/a/../admin")), Skipped("it holds from 1.39.3 only", false)),
 			slow,
-			With(With(extended, Skipped("the compiler does not claim MTPOption3", true)), func(c *report.Case) { c.Requests = []report.Request{} }),
+			Changed(Changed(extended, Skipped("the compiler does not claim MTPOption3", true)), func(c *report.Case) { c.Requests = []report.Request{} }),
 			NewCase("only here", "old", "1", Allowed("/")),
 		),
 		NewRun("1.40.0",
 			NewCase("a prefix ends at a segment", "path", "2", Allowed("/metrics"), Leaked("/metrics-evil")),
 			gated,
-			With(slow, func(c *report.Case) { c.Passed, c.Error, c.Fault = false, "harness: Envoy ended: signal: killed", true }),
+			Changed(slow, func(c *report.Case) { c.Passed, c.Error, c.Fault = false, "harness: Envoy ended: signal: killed", true }),
 			extended,
 		),
 	}

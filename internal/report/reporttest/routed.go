@@ -24,7 +24,7 @@ func Answered(after float64) report.RoutedRequest {
 
 // NewRoutedCase is a case of requests through sidecars.
 func NewRoutedCase(name, story string, requests ...report.RoutedRequest) report.Case {
-	return With(NewCase(name, story, "1"), func(c *report.Case) {
+	return Changed(NewCase(name, story, "1"), func(c *report.Case) {
 		c.RoutedRequests = requests
 		for _, q := range requests {
 			c.Passed = c.Passed && q.Passed

@@ -85,7 +85,7 @@ func TestRender(t *testing.T) {
 	run := report.Run{Envoy: "1.40.0", Runtime: "container"}
 	for _, r := range results {
 		c := report.Build(r)
-		c.Again = Again(r.Case, run, false)
+		c.Again = RepeatCommand(r.Case, run, false)
 		run.Add(c)
 	}
 	runs := Runs{All: []Run{{run, results}}}
@@ -121,7 +121,7 @@ func TestCommandThatRunsACaseAgain(t *testing.T) {
 	} {
 		c := c
 		c.Place, c.Name = tt.place, cmp.Or(tt.name, c.Name)
-		if got := Again(c, report.Run{Envoy: tt.version, Runtime: tt.runtime}, tt.builtIn); got != tt.want {
+		if got := RepeatCommand(c, report.Run{Envoy: tt.version, Runtime: tt.runtime}, tt.builtIn); got != tt.want {
 			t.Errorf("%s: %s\nwant %s", name, got, tt.want)
 		}
 	}

@@ -35,7 +35,7 @@ type Runs struct {
 func (r Runs) Tally() Tally {
 	var t Tally
 	for _, run := range r.All {
-		t = t.Plus(Of(run.Results...))
+		t = t.Plus(Count(run.Results...))
 	}
 	return t
 }
@@ -81,7 +81,7 @@ func (r Runs) WriteText(w io.Writer, p terminal.Paint) {
 	}
 	writeDifferences(w, r.Reports())
 	for _, run := range r.All {
-		fmt.Fprintln(w, Of(run.Results...).Line(p, run.Report))
+		fmt.Fprintln(w, Count(run.Results...).Line(p, run.Report))
 	}
 }
 
@@ -145,9 +145,9 @@ func (r Runs) writeSlow(w io.Writer, p terminal.Paint) {
 	}
 }
 
-// Again returns the command that repeats one case of a run, with further flags. A
+// RepeatCommand returns the command that repeats one case of a run, with further flags. A
 // built-in case needs no file.
-func Again(c cases.Case, run report.Run, builtIn bool, flags ...string) string {
+func RepeatCommand(c cases.Case, run report.Run, builtIn bool, flags ...string) string {
 	words := []string{"meshproof", "run"}
 	for _, word := range Arguments(c, builtIn) {
 		words = append(words, terminal.Quote(word))
@@ -198,8 +198,8 @@ type Tally struct {
 	NotRun int
 }
 
-// Of counts the results.
-func Of(results ...result.Case) Tally {
+// Count counts the results.
+func Count(results ...result.Case) Tally {
 	var run report.Run
 	for _, r := range results {
 		run.Cases = append(run.Cases, report.Build(r))

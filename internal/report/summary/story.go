@@ -26,7 +26,7 @@ func (r Run) WriteText(w io.Writer, p terminal.Paint) {
 	}
 	r.writeFailures(w, p)
 	r.writeOutage(w, p)
-	fmt.Fprintln(w, Of(r.Results...).Line(p, r.Report))
+	fmt.Fprintln(w, Count(r.Results...).Line(p, r.Report))
 }
 
 func (r Run) writeFailures(w io.Writer, p terminal.Paint) {
@@ -65,7 +65,7 @@ func byStory(results []result.Case) [][]result.Case {
 
 // storyLine counts the cases of a story.
 func storyLine(p terminal.Paint, results []result.Case) string {
-	t := Of(results...)
+	t := Count(results...)
 	title := terminal.Printable(cmp.Or(results[0].Case.Story, "cases without a story"))
 	return fmt.Sprintf("%s %s: %s", p.Mark(t.Failed == 0 && t.NotRun == 0), title, t)
 }

@@ -36,7 +36,7 @@ func TestAddedAttribute(t *testing.T) {
 	if back, lost := lift.Program(filters, 0); len(lost) > 0 || back.String() != p.String() {
 		t.Errorf("the filters say\n%slost %q, want\n%s", back, lost, p)
 	}
-	cover := classes.Of(classes.Surface{Protocol: policy.TCP}, p)
+	cover := classes.Cut(classes.Surface{Protocol: policy.TCP}, p)
 	var got []string
 	for _, class := range cover.Classes {
 		got = append(got, fmt.Sprint(class, ": ", class.Witness.Others["source-port"], " ", policy.Decide(p, class.Witness).Effect))

@@ -29,6 +29,6 @@ func (sourcePortSpace) sound(port string) error {
 
 func (sourcePortSpace) complete(_ string, n int) []string { return []string{strconv.Itoa(8000 + n)} }
 
-func (sourcePortSpace) around(p pattern, _ string) []variant {
+func (sourcePortSpace) neighbours(p pattern, _ string) []variant {
 	return []variant{{p.text[:len(p.text)-1], "a shorter number"}}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/meshproof/meshproof/policy/cilium/internal/networkpolicy"
 )
 
-// On selects the policies of the inbound, and returns a function that judges requests.
-func On(ps []networkpolicy.Policy, in policy.Inbound, opts networkpolicy.Options) func(policy.Request) policy.Decision {
+// ForInbound selects the policies of the inbound, and returns a function that judges requests.
+func ForInbound(ps []networkpolicy.Policy, in policy.Inbound, opts networkpolicy.Options) func(policy.Request) policy.Decision {
 	q := question{in, opts, rulesOf(ps, in, opts)}
 	return func(r policy.Request) policy.Decision {
 		d, _, _ := q.judge(r)
@@ -99,13 +99,13 @@ func (q question) judge(r policy.Request) (d policy.Decision, decides, shadow st
 	}
 	who := q.callerOf(r)
 	closes := q.rules.closes || q.opts.PolicyEnforcement == "always"
-	deny := least(q.rules.deny, func(w written) bool { return q.names(w, who, r) })
+	deny := leastName(q.rules.deny, func(w written) bool { return q.names(w, who, r) })
 	if !closes {
-		deny = lesser(deny, least(q.rules.allow, func(w written) bool { return q.doubts(w, who, r) }))
+		deny = lesser(deny, leastName(q.rules.allow, func(w written) bool { return q.doubts(w, who, r) }))
 	}
-	lost := least(q.rules.allow, func(w written) bool { return q.loses(w) && q.names(w, who, r) })
-	granted := least(q.rules.allow, func(w written) bool { return q.names(w, who, r) })
-	met := least(q.rules.allow, func(w written) bool { return q.names(w, who, r) && (q.whole(w) || q.meetsHTTP(w, r)) })
+	lost := leastName(q.rules.allow, func(w written) bool { return q.loses(w) && q.names(w, who, r) })
+	granted := leastName(q.rules.allow, func(w written) bool { return q.names(w, who, r) })
+	met := leastName(q.rules.allow, func(w written) bool { return q.names(w, who, r) && (q.letsAllPass(w) || q.meetsHTTP(w, r)) })
 	asks := closes && q.asksHTTP()
 	if q.opts.PolicyAuditMode {
 		return q.audit(deny, granted, met, lost, closes, asks)
@@ -220,8 +220,8 @@ func (q question) asksHTTP() bool {
 	return false
 }
 
-// least returns the rule with the least name that the function takes, nil where there is none.
-func least(all []written, takes func(written) bool) *written {
+// leastName returns the rule with the least name that the function takes, nil where there is none.
+func leastName(all []written, takes func(written) bool) *written {
 	var found *written
 	for i := range all {
 		if (found == nil || all[i].origin < found.origin) && takes(all[i]) {

@@ -210,7 +210,7 @@ func (q question) peer(w written, labels map[string]string, source string, addre
 func inBlocks(w written, address netip.Addr) bool {
 	if w.FromCIDR != nil {
 		for _, text := range *w.FromCIDR {
-			if within(text, address) {
+			if inBlock(text, address) {
 				return true
 			}
 		}
@@ -219,9 +219,9 @@ func inBlocks(w written, address netip.Addr) bool {
 		return false
 	}
 	for _, set := range *w.FromCIDRSet {
-		in := within(set.CIDR, address)
+		in := inBlock(set.CIDR, address)
 		for _, except := range set.Except {
-			in = in && !within(except, address)
+			in = in && !inBlock(except, address)
 		}
 		if in {
 			return true
@@ -230,7 +230,7 @@ func inBlocks(w written, address netip.Addr) bool {
 	return false
 }
 
-func within(text string, address netip.Addr) bool {
+func inBlock(text string, address netip.Addr) bool {
 	block, err := netip.ParsePrefix(text)
 	return err == nil && block.Contains(address)
 }
@@ -304,8 +304,8 @@ func (q question) isPort(p networkpolicy.PortProtocol) bool {
 	return last == 0 || first <= int(q.in.Port) && int(q.in.Port) <= last
 }
 
-// whole reports whether the rule lets every request on the port pass.
-func (q question) whole(w written) bool {
+// letsAllPass reports whether the rule lets every request on the port pass.
+func (q question) letsAllPass(w written) bool {
 	if len(w.ToPorts) == 0 {
 		return true
 	}

@@ -23,12 +23,12 @@ func Check(ps []Policy, in policy.Inbound, opts Options) error {
 				continue
 			}
 			for _, r := range slices.Concat(s.deny, s.allow) {
-				if _, ok := r.on(in); ok {
+				if _, ok := r.entriesFor(in); ok {
 					errs = append(errs, p.checkKnown(r, opts), p.checkTwins(r, c, opts))
 				}
 			}
 			for _, r := range s.allow {
-				if _, ok := r.on(in); ok {
+				if _, ok := r.entriesFor(in); ok {
 					allows = append(allows, c.demandOf(p, r))
 				}
 			}
@@ -37,7 +37,7 @@ func Check(ps []Policy, in policy.Inbound, opts Options) error {
 	for i, a := range allows {
 		for _, b := range allows[:i] {
 			if a.contradicts(b) {
-				errs = append(errs, a.of.doc.Errorf(a.rule.field, "the rule at %s lets the same caller in with another authentication: give both the same mode", b.of.Place(b.rule.field)))
+				errs = append(errs, a.policy.doc.Errorf(a.rule.field, "the rule at %s lets the same caller in with another authentication: give both the same mode", b.policy.Place(b.rule.field)))
 			}
 		}
 	}
@@ -72,8 +72,8 @@ func (p Policy) checkTwins(r rule, c callers, opts Options) error {
 
 // demand is what a rule demands of the callers that it lets in.
 type demand struct {
-	of   Policy
-	rule rule
+	policy Policy
+	rule   rule
 	// The rule names workloads and world.
 	workloads []int
 	world     bool

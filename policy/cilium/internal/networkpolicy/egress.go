@@ -67,7 +67,7 @@ func (r *reader) checkEgress(field string, from []Egress, where direction) {
 
 // has reports whether the field is written, also without a value.
 func (r *reader) has(field string) bool {
-	_, written := r.doc.At(field)
+	_, written := r.doc.Lookup(field)
 	return written
 }
 

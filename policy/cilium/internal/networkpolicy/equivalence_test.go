@@ -158,7 +158,7 @@ func TestEvaluateAgreesWithLower(t *testing.T) {
 			if err := program.Check(); err != nil {
 				r.Fatal(err)
 			}
-			evaluate := evaluation.On(ps, in, opts)
+			evaluate := evaluation.ForInbound(ps, in, opts)
 			for range 5 {
 				request := drawRequest(r, in)
 				want, got := evaluate(request), policy.Decide(program, request)
@@ -204,7 +204,7 @@ func TestLinesThatTheCodecJoins(t *testing.T) {
 		for _, line := range row.lines {
 			r.Headers = append(r.Headers, policy.Header{Name: "origin", Value: line})
 		}
-		if plain, oracle := evaluation.On(ps, in, opts)(r), policy.Decide(program, r); plain != oracle || plain.Effect != row.want {
+		if plain, oracle := evaluation.ForInbound(ps, in, opts)(r), policy.Decide(program, r); plain != oracle || plain.Effect != row.want {
 			t.Errorf("%s: the text says %+v, the program %+v, want %s", name, plain, oracle, row.want)
 		}
 	}

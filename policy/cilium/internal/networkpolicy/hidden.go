@@ -35,12 +35,12 @@ func (c callers) reachOf(r rule) reach {
 // placed is a rule with its policy and its callers.
 type placed struct {
 	rule
-	of    Policy
-	reach reach
+	policy Policy
+	reach  reach
 	// about and hidden count the inbounds that the rule is about, and those where each of its callers is denied.
 	about, hidden int
-	// by is a rule that denies them.
-	by string
+	// name is a rule that denies them.
+	name string
 	// opened is true for a rule that a warning names already.
 	opened bool
 }
@@ -54,7 +54,7 @@ type cover struct {
 
 type covered struct {
 	block
-	by string
+	name string
 }
 
 func newCover() cover { return cover{workloads: map[int]string{}} }
@@ -87,14 +87,14 @@ func (c cover) takesAll(of reach) (by string) {
 	}
 	for _, b := range of.blocks {
 		wide := slices.IndexFunc(c.blocks, func(o covered) bool {
-			return len(o.except) == 0 && o.of.Bits() <= b.of.Bits() && o.of.Overlaps(b.of)
+			return len(o.except) == 0 && o.prefix.Bits() <= b.prefix.Bits() && o.prefix.Overlaps(b.prefix)
 		})
 		switch {
 		case c.world != "":
 		case wide < 0:
 			return ""
 		default:
-			by = cmp.Or(by, c.blocks[wide].by)
+			by = cmp.Or(by, c.blocks[wide].name)
 		}
 	}
 	return cmp.Or(by, c.world)
@@ -112,16 +112,16 @@ func (c cover) takesSome(of reach, name func(int) string) (by, caller string) {
 			return c.world, "the world"
 		}
 		if len(c.blocks) > 0 {
-			return c.blocks[0].by, c.blocks[0].of.String()
+			return c.blocks[0].name, c.blocks[0].prefix.String()
 		}
 	}
 	for _, b := range of.blocks {
 		if c.world != "" {
-			return c.world, b.of.String()
+			return c.world, b.prefix.String()
 		}
 		for _, o := range c.blocks {
-			if b.of.Overlaps(o.of) && !isLeftOut(b.of, o.except) && !isLeftOut(o.of, b.except) {
-				return o.by, b.of.String()
+			if b.prefix.Overlaps(o.prefix) && !isLeftOut(b.prefix, o.except) && !isLeftOut(o.prefix, b.except) {
+				return o.name, b.prefix.String()
 			}
 		}
 	}
@@ -144,10 +144,10 @@ func place(ps []Policy, c callers) (out []placedSpec) {
 		for _, s := range p.specs {
 			one := placedSpec{spec: s}
 			for _, r := range s.allow {
-				one.allow = append(one.allow, &placed{rule: r, of: p, reach: c.reachOf(r)})
+				one.allow = append(one.allow, &placed{rule: r, policy: p, reach: c.reachOf(r)})
 			}
 			for _, r := range s.deny {
-				one.deny = append(one.deny, &placed{rule: r, of: p, reach: c.reachOf(r)})
+				one.deny = append(one.deny, &placed{rule: r, policy: p, reach: c.reachOf(r)})
 			}
 			out = append(out, one)
 		}
@@ -173,7 +173,7 @@ func lintTogether(ps []Policy, inbounds []policy.Inbound, identities []identity,
 	for _, one := range all {
 		for _, r := range one.allow {
 			if r.about > 0 && r.hidden == r.about {
-				out = append(out, r.of.warn(warning.HiddenByDeny, r.field, "never allows: each of its callers is denied, by %s", r.by))
+				out = append(out, r.policy.warn(warning.HiddenByDeny, r.field, "never allows: each of its callers is denied, by %s", r.name))
 			}
 		}
 	}
@@ -186,19 +186,19 @@ func countHidden(selecting []placedSpec, in policy.Inbound) {
 	denied := newCover()
 	for _, one := range selecting {
 		for _, r := range one.deny {
-			if _, ok := r.on(in); ok {
+			if _, ok := r.entriesFor(in); ok {
 				denied.add(r)
 			}
 		}
 	}
 	for _, one := range selecting {
 		for _, r := range one.allow {
-			if _, ok := r.on(in); !ok {
+			if _, ok := r.entriesFor(in); !ok {
 				continue
 			}
 			r.about++
 			if by := denied.takesAll(r.reach); by != "" {
-				r.hidden, r.by = r.hidden+1, by
+				r.hidden, r.name = r.hidden+1, by
 			}
 		}
 	}
@@ -210,7 +210,7 @@ func lintOpened(selecting []placedSpec, in policy.Inbound, opts Options) (out []
 	var bounded []*placed
 	for _, one := range selecting {
 		for _, r := range one.allow {
-			entries, ok := r.on(in)
+			entries, ok := r.entriesFor(in)
 			if !ok {
 				continue
 			}
@@ -230,7 +230,7 @@ func lintOpened(selecting []placedSpec, in policy.Inbound, opts Options) (out []
 	for _, r := range bounded {
 		if by, caller := open.takesSome(r.reach, name); by != "" {
 			r.opened = true
-			out = append(out, r.of.warn(warning.HiddenByOpenRule, r.field, "%s", openedBy(r.origin, by, caller, in)))
+			out = append(out, r.policy.warn(warning.HiddenByOpenRule, r.field, "%s", openedBy(r.origin, by, caller, in)))
 		}
 	}
 	return out

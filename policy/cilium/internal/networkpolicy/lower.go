@@ -65,7 +65,7 @@ type lowering struct {
 }
 
 func (l *lowering) addDeny(r rule) {
-	if _, ok := r.on(l.in); !ok {
+	if _, ok := r.entriesFor(l.in); !ok {
 		return
 	}
 	l.deny = appendDeny(l.deny, r, l.callers.lets(r))
@@ -79,7 +79,7 @@ func appendDeny(to []policy.Rule, r rule, when policy.Condition) []policy.Rule {
 }
 
 func (l *lowering) addAllow(r rule) {
-	entries, ok := r.on(l.in)
+	entries, ok := r.entriesFor(l.in)
 	if !ok {
 		return
 	}

@@ -225,7 +225,7 @@ func (r *reader) readPeers(field, verb string, from lists) peers {
 	if from.blocks != nil {
 		at := field + "." + verb + "CIDR"
 		for i, text := range *from.blocks {
-			out.blocks = append(out.blocks, block{of: r.readBlock(item(at, i), text)})
+			out.blocks = append(out.blocks, block{prefix: r.readBlock(item(at, i), text)})
 		}
 		named = appendIf(named, len(*from.blocks) > 0, verb+"CIDR")
 	}
@@ -270,7 +270,7 @@ func (r *reader) readSet(field string, from CIDRRule) block {
 		r.refuse(field+".cidr", "%q is no block of addresses such as 10.0.0.0/8", from.CIDR)
 		return block{}
 	}
-	out := block{of: of.Masked()}
+	out := block{prefix: of.Masked()}
 	for i, text := range from.Except {
 		at := item(field+".except", i)
 		except, err := netip.ParsePrefix(text)

@@ -74,14 +74,14 @@ func (c callers) selected(p peers) (workloads []int, everyWorld bool, blocks []p
 	for _, b := range p.blocks {
 		var except []policy.Condition
 		for _, e := range b.except {
-			except = append(except, within(e))
+			except = append(except, inBlock(e))
 		}
-		blocks = append(blocks, condition.Both(within(b.of), condition.None(except)))
+		blocks = append(blocks, condition.Both(inBlock(b.prefix), condition.None(except)))
 	}
 	return workloads, everyWorld, blocks
 }
 
-func within(block netip.Prefix) policy.Condition {
+func inBlock(block netip.Prefix) policy.Condition {
 	if block.IsSingleIP() {
 		return attribute.SourceAddress.Exact(block.Addr().String())
 	}

@@ -58,7 +58,7 @@ type peers struct {
 
 // block is a block of addresses without some blocks in it.
 type block struct {
-	of     netip.Prefix
+	prefix netip.Prefix
 	except []netip.Prefix
 }
 

@@ -43,8 +43,8 @@ func (r portRange) has(in policy.Inbound) bool {
 	}
 }
 
-// on returns the entries of the rule that are about the inbound, and whether the rule is.
-func (r rule) on(in policy.Inbound) (entries []portRule, ok bool) {
+// entriesFor returns the entries of the rule that are about the inbound, and whether the rule is.
+func (r rule) entriesFor(in policy.Inbound) (entries []portRule, ok bool) {
 	if r.icmp {
 		return nil, false
 	}

@@ -132,7 +132,7 @@ func FuzzParseAll(f *testing.F) {
 			if err := program.Check(); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(evaluation.On(ps, in, opts)(r), policy.Decide(program, r)); diff != "" {
+			if diff := cmp.Diff(evaluation.ForInbound(ps, in, opts)(r), policy.Decide(program, r)); diff != "" {
 				t.Fatalf("%s %+v (-text +program):\n%s\n%s", in, r, diff, program)
 			}
 		}

@@ -102,7 +102,7 @@ func TestEvaluateAgreesWithLower(t *testing.T) {
 			if err := program.Check(); err != nil {
 				r.Fatal(err)
 			}
-			want, got := evaluation.On(ps, in, options)(request), policy.Decide(program, request)
+			want, got := evaluation.ForInbound(ps, in, options)(request), policy.Decide(program, request)
 			if diff := cmp.Diff(want, got); diff != "" {
 				r.Fatalf("%s %+v (-text +program):\n%s\n%s\n%s", in, request, diff, yaml, program)
 			}
@@ -197,7 +197,7 @@ func BenchmarkEvaluate(b *testing.B) {
 	in, r := inbounds()[0], policy.Request{URIs: []string{"spiffe://td/nobody"}}
 	b.ReportAllocs()
 	for b.Loop() {
-		evaluation.On(ps, in, options)(r)
+		evaluation.ForInbound(ps, in, options)(r)
 	}
 }
 

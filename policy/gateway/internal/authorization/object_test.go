@@ -144,7 +144,7 @@ func TestObjects(t *testing.T) {
 // error the place in the file.
 func TestObjectsOfALargerDocument(t *testing.T) {
 	t.Parallel()
-	part, ok := documents(t, "policies: [1, "+object("action: DENY")+"]")[0].At("policies[1]")
+	part, ok := documents(t, "policies: [1, "+object("action: DENY")+"]")[0].Lookup("policies[1]")
 	if !ok {
 		t.Fatal("the document has no policies[1]")
 	}
@@ -247,8 +247,8 @@ func TestStatusOfAnything(t *testing.T) {
 	}
 }
 
-// again prints a policy and reads the output.
-func again(t testing.TB, p authorization.Policy) authorization.Policy {
+// reparse prints a policy and reads the output.
+func reparse(t testing.TB, p authorization.Policy) authorization.Policy {
 	t.Helper()
 	text, err := json.Marshal(p.Resource())
 	if err != nil {
@@ -280,7 +280,7 @@ func TestRoundTripKeepsAbsentEmptyAndSetApart(t *testing.T) {
 		if err != nil || !strings.Contains(string(text), want.printed) {
 			t.Errorf("rules %q are printed as %s, %v; want %s", rules, text, err, want.printed)
 		}
-		for _, p := range []authorization.Policy{p, again(t, p)} {
+		for _, p := range []authorization.Policy{p, reparse(t, p)} {
 			program := authorization.Lower(authorization.Select([]authorization.Policy{p}, in), in, options).String()
 			wantProgram := "gate of named rules L4\n"
 			if want.rule != "" {
@@ -333,7 +333,7 @@ func TestRoundTripOfRandomPolicies(t *testing.T) {
 	property.Check(t, func(r *rapid.T) {
 		ps := parseAll(t, drawPolicies(r))
 		for i, p := range ps {
-			ps[i] = again(t, p)
+			ps[i] = reparse(t, p)
 			if diff := cmp.Diff(p.Resource(), ps[i].Resource()); diff != "" {
 				r.Fatalf("(-before +after):\n%s", diff)
 			}

@@ -116,7 +116,7 @@ func (p Policy) checkSpec() error {
 // isNull reports whether a field was written without a value. The decoder takes it as
 // absent, and the author may mean an empty list.
 func (p Policy) isNull(field string) bool {
-	at, written := p.doc.At(field)
+	at, written := p.doc.Lookup(field)
 	if !written {
 		return false
 	}

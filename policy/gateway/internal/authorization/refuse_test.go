@@ -81,12 +81,12 @@ func FuzzParseAll(f *testing.F) {
 				t.Fatal(err)
 			}
 			r := policy.Request{URIs: []string{uri}}
-			if want, got := evaluation.On(ps, in, options)(r), policy.Decide(program, r); want != got {
+			if want, got := evaluation.ForInbound(ps, in, options)(r), policy.Decide(program, r); want != got {
 				t.Fatalf("%s: %q: Decide says %+v, Evaluate %+v", in, uri, got, want)
 			}
 		}
 		for _, p := range ps {
-			if diff := cmp.Diff(p.Resource(), again(t, p).Resource()); diff != "" {
+			if diff := cmp.Diff(p.Resource(), reparse(t, p).Resource()); diff != "" {
 				t.Fatalf("(-before +after):\n%s", diff)
 			}
 		}
@@ -126,7 +126,7 @@ func FuzzSource(f *testing.F) {
 		}
 		named := policy.Request{URIs: []string{id}}
 		for _, r := range []policy.Request{named, {URIs: []string{uri}}, {URIs: []string{"x", uri}, DNS: []string{dns}}, {DNS: []string{dns}}} {
-			if first, second := policy.Decide(program, r), evaluation.On(ps, in, options)(r); first != second {
+			if first, second := policy.Decide(program, r), evaluation.ForInbound(ps, in, options)(r); first != second {
 				t.Fatalf("%+v: Decide says %+v, Evaluate %+v:\n%s", r, first, second, program)
 			}
 		}

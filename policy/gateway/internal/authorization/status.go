@@ -128,7 +128,7 @@ func reasonOf(doc manifest.Document, err error) string {
 // a field that is absent or of another type.
 func read[T any](doc manifest.Document, field string) T {
 	var value T
-	if at, ok := doc.At(field); !ok || at.Decode(&value) != nil {
+	if at, ok := doc.Lookup(field); !ok || at.Decode(&value) != nil {
 		return *new(T)
 	}
 	return value
@@ -214,7 +214,7 @@ func identify(doc manifest.Document) (AuthorizationPolicy, error) {
 		{"apiVersion", &head.APIVersion}, {"kind", &head.Kind},
 		{"metadata.name", &head.Metadata.Name}, {"metadata.namespace", &head.Metadata.Namespace},
 	} {
-		if at, ok := doc.At(f.field); ok {
+		if at, ok := doc.Lookup(f.field); ok {
 			if err := at.Decode(f.into); err != nil {
 				return head, err
 			}

@@ -13,8 +13,8 @@ import (
 	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
 )
 
-// On selects the policies of the inbound, and returns a function that judges requests.
-func On(ps []authorization.Policy, in policy.Inbound, opts authorization.Options) func(policy.Request) policy.Decision {
+// ForInbound selects the policies of the inbound, and returns a function that judges requests.
+func ForInbound(ps []authorization.Policy, in policy.Inbound, opts authorization.Options) func(policy.Request) policy.Decision {
 	var selected []authorization.Policy
 	for _, p := range ps {
 		if targets(p.Resource(), in.Workload) {

@@ -148,7 +148,7 @@ func customGates(sel Selection, in policy.Inbound, opts Options) []policy.Gate {
 		asked, known := opts.provider(name)
 		known = known && len(gates) == 1
 		if known {
-			gate.Asks, gate.Refuses = &asked, refusal.By(asked, gate.Layer)
+			gate.Asks, gate.Refuses = &asked, refusal.Refused(asked, gate.Layer)
 		}
 		for i := range gate.Rules {
 			rule := &gate.Rules[i]

@@ -203,7 +203,7 @@ func TestEvaluateAgreesWithLower(t *testing.T) {
 			if err := program.Check(); err != nil {
 				r.Fatal(err)
 			}
-			want, got := evaluation.On(ps, in, options)(request), policy.Decide(program, request)
+			want, got := evaluation.ForInbound(ps, in, options)(request), policy.Decide(program, request)
 			if diff := cmp.Diff(want, got); diff != "" {
 				r.Fatalf("%s %+v (-text +program):\n%s\n%s\n%s", in, request, diff, yaml, program)
 			}

@@ -46,7 +46,7 @@ func fateOf(origin string, program policy.Program, on classes.Surface) fate {
 	if rules > mostRules || asked.Gates == nil {
 		return fate{lives: true}
 	}
-	cover := classes.Of(on, asked)
+	cover := classes.Cut(on, asked)
 	var out fate
 	for _, class := range cover.Classes {
 		switch d := policy.Decide(asked, class.Witness); {
@@ -86,7 +86,7 @@ func (s survey) lintFate(p Policy, i int, selected []policy.Inbound, warned bool
 			program = Lower(Select(s.policies, in, s.options), in, s.options)
 			s.programs[key] = program
 		}
-		if (r.plain() || warned) && !deniesBefore(p, program) {
+		if (r.isPlain() || warned) && !deniesBefore(p, program) {
 			return nil
 		}
 		demand := s.demand(in)
@@ -109,9 +109,9 @@ func (s survey) lintFate(p Policy, i int, selected []policy.Inbound, warned bool
 	}
 }
 
-// plain reports whether the rule asks for no part of a request twice and for no token, so that a
+// isPlain reports whether the rule asks for no part of a request twice and for no token, so that a
 // request meets it unless one of its values is met by none.
-func (r rule) plain() bool {
+func (r rule) isPlain() bool {
 	seen := map[string]bool{}
 	for t := range r.terms {
 		name := t.subject.name

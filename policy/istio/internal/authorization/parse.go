@@ -102,12 +102,12 @@ func (r *reader) readDryRun(of AuthorizationPolicy) bool {
 	return on
 }
 
-// most is the largest number of rules, and of sources of a rule, in the CRD.
-const most = 512
+// maxRules is the largest number of rules, and of sources of a rule, in the CRD.
+const maxRules = 512
 
 func (r *reader) checkNumber(field string, n int) {
-	if n > most {
-		r.refuse(field, "the list has %d items, at most %d are allowed", n, most)
+	if n > maxRules {
+		r.refuse(field, "the list has %d items, at most %d are allowed", n, maxRules)
 	}
 }
 
@@ -136,7 +136,7 @@ func (r *reader) readRules(from []*Rule) []rule {
 
 // readFrom returns nil for an empty list. Istio means to refuse one, and takes it as absent:
 // its messages do not tell the two apart (ApplyJSON of istio.io/istio/pkg/config).
-func (r *reader) readFrom(field string, from []*From) [][]term {
+func (r *reader) readFrom(field string, from []*RuleFrom) [][]term {
 	if len(from) == 0 {
 		return nil
 	}
@@ -172,7 +172,7 @@ func (r *reader) readFrom(field string, from []*From) [][]term {
 }
 
 // readTo returns nil for an empty list, see readFrom.
-func (r *reader) readTo(field string, to []*To) [][]term {
+func (r *reader) readTo(field string, to []*RuleTo) [][]term {
 	if len(to) == 0 {
 		return nil
 	}

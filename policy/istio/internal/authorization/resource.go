@@ -30,13 +30,13 @@ type Provider struct {
 // Rule matches a request that meets one item of From, one of To, and all of When. A list
 // that is absent is met by all.
 type Rule struct {
-	From *[]*From      `yaml:"from"`
-	To   *[]*To        `yaml:"to"`
+	From *[]*RuleFrom  `yaml:"from"`
+	To   *[]*RuleTo    `yaml:"to"`
 	When *[]*Condition `yaml:"when"`
 }
 
-// From holds a source.
-type From struct {
+// RuleFrom holds a source.
+type RuleFrom struct {
 	Source *Source `yaml:"source"`
 }
 
@@ -59,8 +59,8 @@ type Source struct {
 	NotTrustDomains      []string `yaml:"notTrustDomains"`
 }
 
-// To holds an operation.
-type To struct {
+// RuleTo holds an operation.
+type RuleTo struct {
 	Operation *Operation `yaml:"operation"`
 }
 

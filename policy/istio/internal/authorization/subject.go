@@ -80,11 +80,11 @@ var subjects = byName(
 	&subject{name: "requestPrincipals", http: true, refuse: refuseNothing, compile: func(value string, _ scope) policy.Condition { return requestPrincipal(value) }},
 	&subject{
 		name: "ipBlocks", refuse: refuseBlock,
-		compile: func(value string, _ scope) policy.Condition { return within(attribute.SourceAddress, value) },
+		compile: func(value string, _ scope) policy.Condition { return inBlock(attribute.SourceAddress, value) },
 	},
 	&subject{
 		name: "remoteIpBlocks", refuse: refuseBlock,
-		compile: func(value string, _ scope) policy.Condition { return within(attribute.RemoteAddress, value) },
+		compile: func(value string, _ scope) policy.Condition { return inBlock(attribute.RemoteAddress, value) },
 	},
 	&subject{
 		name: "trustDomains", refuse: refuseTrustDomain,
@@ -133,7 +133,7 @@ var subjects = byName(
 	},
 	&subject{
 		name: "destination.ip", refuse: refuseBlock,
-		compile: func(value string, _ scope) policy.Condition { return within(attribute.DestinationAddress, value) },
+		compile: func(value string, _ scope) policy.Condition { return inBlock(attribute.DestinationAddress, value) },
 	},
 	&subject{
 		name: "connection.sni", refuse: refuseNothing,
@@ -244,7 +244,7 @@ func claimSubject(key string, path ...string) *subject {
 	}
 }
 
-func within(a *policy.Attribute, value string) policy.Condition {
+func inBlock(a *policy.Attribute, value string) policy.Condition {
 	block, _ := blockOf(value)
 	if block.IsSingleIP() {
 		return a.Exact(block.Addr().String())

@@ -14,8 +14,8 @@ import (
 	"github.com/meshproof/meshproof/policy/istio/internal/authorization"
 )
 
-// On selects the policies of the inbound, and returns a function that judges requests.
-func On(ps []authorization.Policy, in policy.Inbound, opts authorization.Options) func(policy.Request) policy.Decision {
+// ForInbound selects the policies of the inbound, and returns a function that judges requests.
+func ForInbound(ps []authorization.Policy, in policy.Inbound, opts authorization.Options) func(policy.Request) policy.Decision {
 	judge := judgeOf(ps, in, opts)
 	return func(r policy.Request) policy.Decision {
 		d, _, _ := judge(r)
@@ -263,18 +263,18 @@ func asksHTTP(rule authorization.Rule) bool {
 }
 
 func (q question) operation(o authorization.Operation) bool {
-	if !q.one(o.Ports, o.NotPorts, q.port) {
+	if !q.hasOne(o.Ports, o.NotPorts, q.port) {
 		return false
 	}
-	return q.tcp || q.one(o.Methods, o.NotMethods, q.method) && q.one(o.Paths, o.NotPaths, q.path) && q.one(o.Hosts, o.NotHosts, q.host)
+	return q.tcp || q.hasOne(o.Methods, o.NotMethods, q.method) && q.hasOne(o.Paths, o.NotPaths, q.path) && q.hasOne(o.Hosts, o.NotHosts, q.host)
 }
 
 func (q question) source(s authorization.Source, namespace string) bool {
 	account := func(value string) bool { return q.serviceAccount(value, namespace) }
-	return q.one(s.Principals, s.NotPrincipals, q.principal) && q.one(s.Namespaces, s.NotNamespaces, q.namespace) &&
-		q.one(s.ServiceAccounts, s.NotServiceAccounts, account) && q.one(s.TrustDomains, s.NotTrustDomains, q.trustDomain) &&
-		q.one(s.IPBlocks, s.NotIPBlocks, q.peer) && q.one(s.RemoteIPBlocks, s.NotRemoteIPBlocks, q.remote) &&
-		(q.tcp || q.one(s.RequestPrincipals, s.NotRequestPrincipals, q.requestPrincipal))
+	return q.hasOne(s.Principals, s.NotPrincipals, q.principal) && q.hasOne(s.Namespaces, s.NotNamespaces, q.namespace) &&
+		q.hasOne(s.ServiceAccounts, s.NotServiceAccounts, account) && q.hasOne(s.TrustDomains, s.NotTrustDomains, q.trustDomain) &&
+		q.hasOne(s.IPBlocks, s.NotIPBlocks, q.peer) && q.hasOne(s.RemoteIPBlocks, s.NotRemoteIPBlocks, q.remote) &&
+		(q.tcp || q.hasOne(s.RequestPrincipals, s.NotRequestPrincipals, q.requestPrincipal))
 }
 
 func (q question) condition(c authorization.Condition, namespace string) bool {
@@ -294,7 +294,7 @@ func (q question) condition(c authorization.Condition, namespace string) bool {
 	case "remote.ip":
 		holds = q.remote
 	case "destination.ip":
-		holds = q.own
+		holds = q.isOwnAddress
 	case "destination.port":
 		holds = q.port
 	case "connection.sni":
@@ -312,7 +312,7 @@ func (q question) condition(c authorization.Condition, namespace string) bool {
 	default:
 		return false
 	}
-	return q.tcp && strings.HasPrefix(name, "request.") || q.one(c.Values, c.NotValues, holds)
+	return q.tcp && strings.HasPrefix(name, "request.") || q.hasOne(c.Values, c.NotValues, holds)
 }
 
 // brackets parts a[b][c] into a and the names in brackets.
@@ -324,8 +324,8 @@ func brackets(key string) (name string, path []string) {
 	return parts[0], path
 }
 
-// one reports whether one of the values holds, where there are any, and none of the others.
-func (q question) one(values, not []string, holds func(string) bool) bool {
+// hasOne reports whether one of the values holds, where there are any, and none of the others.
+func (q question) hasOne(values, not []string, holds func(string) bool) bool {
 	found := len(values) == 0
 	for _, value := range values {
 		found = found || holds(value)

@@ -20,7 +20,7 @@ func (q question) path(value string) bool {
 		path = path[:i]
 	}
 	if value == "*" {
-		return path != "" && q.plain(path)
+		return path != "" && q.isPlain(path)
 	}
 	if strings.Contains(value, "{*}") || strings.Contains(value, "{**}") {
 		return template(value, path)
@@ -79,7 +79,7 @@ func (q question) serverName(value string) bool {
 	if q.r.SNI == "" {
 		return false
 	}
-	return value == "*" && q.plain(q.r.SNI) || value != "*" && compare(value, q.r.SNI)
+	return value == "*" && q.isPlain(q.r.SNI) || value != "*" && compare(value, q.r.SNI)
 }
 
 // header compares each line of a header by itself, or all as one text where Envoy joins them.
@@ -94,7 +94,7 @@ func (q question) header(name, value string) bool {
 
 func (q question) peer(value string) bool { return inBlock(value, q.r.Source) }
 
-func (q question) own(value string) bool { return inBlock(value, q.r.Destination) }
+func (q question) isOwnAddress(value string) bool { return inBlock(value, q.r.Destination) }
 
 func (q question) remote(value string) bool {
 	if q.r.Remote.IsValid() && !q.tcp {
@@ -145,7 +145,7 @@ func (q question) trustDomain(value string) bool {
 			case value == "*" && ok:
 				return true
 			case strings.Contains(value, "*"):
-				if ok && whole && q.plain(name) && compare(value, domain) {
+				if ok && whole && q.isPlain(name) && compare(value, domain) {
 					return true
 				}
 			case ok && whole && domain == value:
@@ -164,7 +164,7 @@ func (q question) requestPrincipal(value string) bool {
 	if len(issuer) == 0 || len(subject) == 0 {
 		return false
 	}
-	some := func(text string) bool { return text != "" && q.plain(text) }
+	some := func(text string) bool { return text != "" && q.isPlain(text) }
 	at := strings.LastIndexByte(value, '/')
 	first, last := strings.TrimSuffix(value[:at+1], "/"), value[at+1:]
 	switch {
@@ -196,7 +196,7 @@ func (q question) claim(value string, path ...string) bool {
 		texts = append(single[:1:1], texts...)
 	}
 	for _, text := range texts {
-		if value == "*" && text != "" && q.plain(text) || value != "*" && compare(value, text) {
+		if value == "*" && text != "" && q.isPlain(text) || value != "*" && compare(value, text) {
 			return true
 		}
 	}
@@ -224,9 +224,9 @@ func compare(value, text string) bool {
 	}
 }
 
-// plain reports whether a regular expression of dots matches the text: it has one line, and
+// isPlain reports whether a regular expression of dots matches the text: it has one line, and
 // an Envoy that reads UTF-8 can read it.
-func (q question) plain(text string) bool {
+func (q question) isPlain(text string) bool {
 	return !strings.Contains(text, "\n") && (!q.r.UTF8 || utf8.ValidString(text))
 }
 
@@ -248,10 +248,10 @@ func (q question) principal(value string) bool {
 	for _, value := range q.aliases(value) {
 		if q.named(func(name string) bool {
 			if value == "*" {
-				return name != "" && q.plain(name)
+				return name != "" && q.isPlain(name)
 			}
 			id, ok := strings.CutPrefix(name, "spiffe://")
-			return ok && compare(value, id) && (value[0] != '*' || q.plain(name))
+			return ok && compare(value, id) && (value[0] != '*' || q.isPlain(name))
 		}) {
 			return true
 		}
@@ -298,7 +298,7 @@ func starred(pattern, text string) bool {
 // for any text.
 func (q question) namespace(value string) bool {
 	return q.named(func(name string) bool {
-		if !q.plain(name) {
+		if !q.isPlain(name) {
 			return false
 		}
 		rest := name
@@ -323,7 +323,7 @@ func (q question) serviceAccount(value, namespace string) bool {
 	space, own := "/ns/"+namespace+"/", "sa/"+account
 	return q.named(func(name string) bool {
 		id, ok := strings.CutPrefix(name, "spiffe://")
-		if !ok || !q.plain(name) {
+		if !ok || !q.isPlain(name) {
 			return false
 		}
 		for i := 1; i < len(id); i++ {

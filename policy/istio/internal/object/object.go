@@ -131,7 +131,7 @@ func RefuseTargets(doc manifest.Document, refuse func(field, format string, args
 
 // IsSet reports whether a field is there and is not null.
 func IsSet(doc manifest.Document, field string) bool {
-	at, ok := doc.At(field)
+	at, ok := doc.Lookup(field)
 	var value any
 	return ok && (at.Decode(&value) != nil || value != nil)
 }

@@ -86,7 +86,7 @@ func parse(doc manifest.Document) (Policy, error) {
 	refuse := func(field, format string, args ...any) { errs = append(errs, doc.Errorf(field, format, args...)) }
 	r.Complete(refuse)
 	r.Spec.Selector.Check(refuse)
-	if at, ok := doc.At("metadata.creationTimestamp"); ok {
+	if at, ok := doc.Lookup("metadata.creationTimestamp"); ok {
 		var text *string
 		if err := at.Decode(&text); err != nil {
 			errs = append(errs, err)

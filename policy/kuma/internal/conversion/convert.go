@@ -73,11 +73,11 @@ func toConditions(p *permission.Policy, lists *[3][]permission.Matcher) block {
 		item.key("default", block{"action: " + permission.Actions[l].String()})
 		rules.item(item)
 	}
-	return under("rules", rules)
+	return nest("rules", rules)
 }
 
-// under returns a mapping with one entry, and an empty mapping for an empty value.
-func under(key string, value block) block {
+// nest returns a mapping with one entry, and an empty mapping for an empty value.
+func nest(key string, value block) block {
 	var out block
 	if len(value) > 0 {
 		out.key(key, value)
@@ -114,14 +114,14 @@ func toLists(p *permission.Policy, lists *[3][]permission.Matcher, to permission
 			}
 		}
 	}
-	return under("default", conf), nil
+	return nest("default", conf), nil
 }
 
 // written returns the matchers as they are written in the policy.
 func written(p *permission.Policy, matchers []permission.Matcher) block {
 	var out block
 	for _, m := range matchers {
-		if doc, ok := p.Doc.At(m.Field); ok {
+		if doc, ok := p.Doc.Lookup(m.Field); ok {
 			out.item(blockOf(doc))
 		}
 	}
@@ -136,16 +136,16 @@ func print(p *permission.Policy, out *bytes.Buffer, rules block) {
 	}
 	var all, spec block
 	for _, key := range scalars {
-		if doc, ok := p.Doc.At(key); ok {
+		if doc, ok := p.Doc.Lookup(key); ok {
 			all.scalar(key, blockOf(doc)[0])
 		}
 	}
 	for _, key := range mappings {
-		if doc, ok := p.Doc.At(key); ok {
+		if doc, ok := p.Doc.Lookup(key); ok {
 			all.key(key, blockOf(doc))
 		}
 	}
-	if target, ok := p.Doc.At("spec.targetRef"); ok {
+	if target, ok := p.Doc.Lookup("spec.targetRef"); ok {
 		spec.key("targetRef", blockOf(target))
 	}
 	all.key("spec", append(spec, rules...))

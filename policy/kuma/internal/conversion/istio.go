@@ -41,7 +41,7 @@ type (
 	authorizationRule struct {
 		From []map[string]authorizationSource `yaml:"from,omitempty"`
 		To   []map[string]operation           `yaml:"to,omitempty"`
-		When []when                           `yaml:"when,omitempty"`
+		When []condition                      `yaml:"when,omitempty"`
 	}
 	authorizationSource struct {
 		Principals []string `yaml:"principals"`
@@ -50,7 +50,7 @@ type (
 		Methods []string `yaml:"methods,omitempty"`
 		Paths   []string `yaml:"paths,omitempty"`
 	}
-	when struct {
+	condition struct {
 		Key    string   `yaml:"key"`
 		Values []string `yaml:"values"`
 	}
@@ -204,7 +204,7 @@ func ruleOf(p *permission.Policy, m permission.Matcher) (out authorizationRule, 
 		out.To = []map[string]operation{{"operation": to}}
 	}
 	if m.SNI != "" {
-		out.When = []when{{"connection.sni", []string{m.SNI}}}
+		out.When = []condition{{"connection.sni", []string{m.SNI}}}
 	}
 	return out, err
 }

@@ -151,10 +151,10 @@ func Parse(doc manifest.Document) (Destination, error) {
 		if err == nil && len(d.services) == 0 {
 			err = doc.Errorf("spec.selector.meshService.matchLabels", "the labels are missing: they tell the services of all zones")
 		}
-		return d.with(spec.Ports, err)
+		return d.withPorts(spec.Ports, err)
 	case MeshExternalService.Owns(doc):
 		head, spec, err := resource.Parse[externalSpec](MeshExternalService, doc)
-		return Destination{Resource: head, Kind: MeshExternalService}.with([]portSchema{{Port: spec.Match.Port, AppProtocol: spec.Match.Protocol}}, err)
+		return Destination{Resource: head, Kind: MeshExternalService}.withPorts([]portSchema{{Port: spec.Match.Port, AppProtocol: spec.Match.Protocol}}, err)
 	}
 	head, spec, err := resource.Parse[serviceSpec](MeshService, doc)
 	d := Destination{Resource: head, Kind: MeshService, tags: spec.Selector.DataplaneTags}
@@ -167,11 +167,11 @@ func Parse(doc manifest.Document) (Destination, error) {
 	if set := len(d.tags) + len(d.labels) + len(d.dataplane); err == nil && set == 0 {
 		err = doc.Errorf("spec.selector", "the selector is missing: write dataplaneTags, dataplaneLabels or dataplaneRef")
 	}
-	return d.with(spec.Ports, err)
+	return d.withPorts(spec.Ports, err)
 }
 
-// with returns the destination with its ports.
-func (d Destination) with(ports []portSchema, err error) (Destination, error) {
+// withPorts returns the destination with its ports.
+func (d Destination) withPorts(ports []portSchema, err error) (Destination, error) {
 	field := func(i int) string {
 		if d.Kind == MeshExternalService {
 			return "spec.match"

@@ -18,9 +18,9 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/target"
 )
 
-// On selects the policies that apply to the inbound, and returns a function that judges
+// ForInbound selects the policies that apply to the inbound, and returns a function that judges
 // requests straight from their text.
-func On(ps []permission.Policy, in policy.Inbound, opts permission.Options) func(policy.Request) policy.Decision {
+func ForInbound(ps []permission.Policy, in policy.Inbound, opts permission.Options) func(policy.Request) policy.Decision {
 	selected := applying(ps, in, opts)
 	return func(r policy.Request) policy.Decision { return newEvaluation(selected, in, r).evaluate(in, opts, r) }
 }

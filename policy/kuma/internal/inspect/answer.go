@@ -217,7 +217,7 @@ func newRules(p permission.Policy) []Rule {
 
 // readAs reads a part of a policy in its own spelling.
 func readAs[T any](doc manifest.Document, field string) (out T) {
-	at, _ := doc.At(field)
+	at, _ := doc.Lookup(field)
 	if err := at.Decode(&out); err != nil {
 		panic(err) // it was decoded when the policy was parsed
 	}
@@ -227,7 +227,7 @@ func readAs[T any](doc manifest.Document, field string) (out T) {
 // newConditions are those of a rule of Option 3, nil where it has none. They are the
 // list that its action names.
 func newConditions(p permission.Policy, r permission.Rule) []Match {
-	if _, written := p.Doc.At(r.Field + ".conditions"); !written {
+	if _, written := p.Doc.Lookup(r.Field + ".conditions"); !written {
 		return nil
 	}
 	return newMatches(p, r, permission.List(slices.Index(r.Written[:], true)))
@@ -243,7 +243,7 @@ func newMatches(p permission.Policy, r permission.Rule, l permission.List) []Mat
 		if m.SNI != "" {
 			out[i].SNI = &Value{Type: policy.Exact.String(), Value: m.SNI}
 		}
-		if _, upper := p.Doc.At(m.Field + ".spiffeID"); upper {
+		if _, upper := p.Doc.Lookup(m.Field + ".spiffeID"); upper {
 			out[i].SPIFFEIDUpper = newValue(m.Identity)
 		} else {
 			out[i].SPIFFEID = newValue(m.Identity)

@@ -32,10 +32,10 @@ func (h handler) routes() map[string]http.HandlerFunc {
 		"/meshes/{mesh}/dataplanes/{name}/_inbounds":                                       h.inbounds,
 		"/meshes/{mesh}/dataplanes/{name}/_inbounds/{inbound}/_policies":                   h.inboundPolicies,
 		"/meshes/{mesh}/dataplanes/{name}/_inbounds/{inbound}/_tree":                       h.inboundTree,
-		"/meshes/{mesh}/dataplanes/{name}/_outbounds":                                      h.about(listOutbounds),
-		"/meshes/{mesh}/dataplanes/{name}/_outbounds/{outbound}/_policies":                 h.about(outboundPolicies),
-		"/meshes/{mesh}/dataplanes/{name}/_outbounds/{outbound}/_routes":                   h.about(outboundRoutes),
-		"/meshes/{mesh}/dataplanes/{name}/_outbounds/{outbound}/_routes/{route}/_policies": h.about(routePolicies),
+		"/meshes/{mesh}/dataplanes/{name}/_outbounds":                                      h.serveOutbound(listOutbounds),
+		"/meshes/{mesh}/dataplanes/{name}/_outbounds/{outbound}/_policies":                 h.serveOutbound(outboundPolicies),
+		"/meshes/{mesh}/dataplanes/{name}/_outbounds/{outbound}/_routes":                   h.serveOutbound(outboundRoutes),
+		"/meshes/{mesh}/dataplanes/{name}/_outbounds/{outbound}/_routes/{route}/_policies": h.serveOutbound(routePolicies),
 	}
 }
 

@@ -101,12 +101,12 @@ type lastProxy struct {
 	proxy outbound.Proxy
 }
 
-// of returns the outbound side of a dataplane. Nothing of it may be changed.
-func (l *lastProxy) of(d *dataplane.Dataplane, from *outbound.Resources) outbound.Proxy {
+// proxyOf returns the outbound side of a dataplane. Nothing of it may be changed.
+func (l *lastProxy) proxyOf(d *dataplane.Dataplane, from *outbound.Resources) outbound.Proxy {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.plane != d {
-		l.plane, l.proxy = d, from.For(d.Caller())
+		l.plane, l.proxy = d, from.ProxyOf(d.Caller())
 	}
 	return l.proxy
 }
@@ -117,7 +117,7 @@ func (h handler) ask(req *http.Request) (asked, *problem) {
 	if refusal != nil {
 		return asked{}, refusal
 	}
-	a := asked{proxy: h.resources.last.of(d, h.resources.outbounds)}
+	a := asked{proxy: h.resources.last.proxyOf(d, h.resources.outbounds)}
 	a.warnings = m.outboundWarnings(a.proxy)
 	text := req.PathValue("outbound")
 	if text == "" {
@@ -155,8 +155,8 @@ func orNone(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// about serves an answer about the outbound side of a dataplane.
-func (h handler) about(answer func(asked, *http.Request) (any, *problem)) http.HandlerFunc {
+// serveOutbound serves an answer about the outbound side of a dataplane.
+func (h handler) serveOutbound(answer func(asked, *http.Request) (any, *problem)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		a, refusal := h.ask(req)
 		var body any

@@ -177,7 +177,7 @@ func newDataplaneView(d *dataplane.Dataplane, chosen string) dataplaneView {
 }
 
 func (h handler) proxyView(m *mesh, d *dataplane.Dataplane) *proxyView {
-	proxy := h.resources.last.of(d, h.resources.outbounds)
+	proxy := h.resources.last.proxyOf(d, h.resources.outbounds)
 	return &proxyView{KRI: d.ID().String(), Mesh: m.name, Dataplane: d.Name, Outbounds: proxy.Outbounds, Warnings: m.outboundWarnings(proxy)}
 }
 

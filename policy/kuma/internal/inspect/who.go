@@ -74,7 +74,7 @@ func (q question) answer(sel selection.Selection, in policy.Inbound, opts permis
 	}
 	program := lowering.Lower(sel, in, opts)
 	decision, traces := policy.Explain(program, request)
-	a := answer{Decision: decision, Seen: strings.TrimSpace(request.Method + " " + request.Path + servername.With(request.SNI))}
+	a := answer{Decision: decision, Seen: strings.TrimSpace(request.Method + " " + request.Path + servername.Clause(request.SNI))}
 	for _, t := range traces {
 		if !t.Shadow && t.Decisive >= 0 {
 			a.Deciding = deciding(t.Gate.Rules, request)

@@ -77,7 +77,7 @@ func BenchmarkClassesOfTags(b *testing.B) {
 		b.Run(fmt.Sprint(tt.tags, "/", tt.compiler), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				cover := classes.Of(classes.Surface{Protocol: policy.TCP}, policy.Program{Gates: []policy.Gate{gate}})
+				cover := classes.Cut(classes.Surface{Protocol: policy.TCP}, policy.Program{Gates: []policy.Gate{gate}})
 				b.ReportMetric(float64(len(cover.Classes)), "classes")
 			}
 		})

@@ -73,7 +73,7 @@ func split(runs []run) policy.Condition {
 	for _, r := range later {
 		refused = append(refused, r.refused...)
 	}
-	return policy.Or{split(later), without(split(earlier), refused)}
+	return policy.Or{split(later), dropRefused(split(earlier), refused)}
 }
 
 // nest nests the runs: each run contains the runs before it, and is asked first.
@@ -84,12 +84,12 @@ func nest(runs []run) policy.Condition {
 		if before != policy.Never {
 			anyOf = append(slices.Clip(anyOf), before)
 		}
-		before = without(simple(anyOf), r.refused)
+		before = dropRefused(simple(anyOf), r.refused)
 	}
 	return before
 }
 
-func without(c policy.Condition, refused policy.Or) policy.Condition {
+func dropRefused(c policy.Condition, refused policy.Or) policy.Condition {
 	switch {
 	case len(refused) == 0:
 		return c

@@ -209,7 +209,7 @@ func TestLintHiddenIsSound(t *testing.T) {
 	for i, short := range shorts {
 		ps := fixture.Parse(t, "{type: MeshTrafficPermission, name: p, spec: {default: {allow: ["+matcherText(short)+"]}}}")
 		for _, r := range requests {
-			meets[i] = append(meets[i], evaluation.On(ps, in[0], permission.Options{})(r).Effect == policy.Allow)
+			meets[i] = append(meets[i], evaluation.ForInbound(ps, in[0], permission.Options{})(r).Effect == policy.Allow)
 		}
 	}
 	var allows []string

@@ -45,12 +45,12 @@ func newObject(doc manifest.Document) (capability.Object, error) {
 		return capability.Object{}, err
 	}
 	o := capability.Object{Kind: permission.KindName, Mesh: resource.DefaultMesh, Target: "{kind: Mesh}"}
-	if target, ok := doc.At("spec.targetRef.kind"); ok && target.Line() > 0 {
-		ref, _ := doc.At("spec.targetRef")
+	if target, ok := doc.Lookup("spec.targetRef.kind"); ok && target.Line() > 0 {
+		ref, _ := doc.Lookup("spec.targetRef")
 		o.Target = ref.Flow()
 	}
 	o.Rules = len(items(doc, "spec.rules")) + len(items(doc, "spec.from"))
-	if _, short := doc.At("spec.default"); short {
+	if _, short := doc.Lookup("spec.default"); short {
 		o.Rules++
 	}
 	p, invalid := permission.Parse(doc)
@@ -88,14 +88,14 @@ func show(written map[string]any, p permission.Policy) {
 }
 
 func items(doc manifest.Document, field string) (out []manifest.Document) {
-	if at, ok := doc.At(field); ok && at.Decode(&out) != nil {
+	if at, ok := doc.Lookup(field); ok && at.Decode(&out) != nil {
 		return nil
 	}
 	return out
 }
 
 func text(doc manifest.Document, field string) (out string) {
-	if at, ok := doc.At(field); ok && at.Decode(&out) != nil {
+	if at, ok := doc.Lookup(field); ok && at.Decode(&out) != nil {
 		return ""
 	}
 	return out

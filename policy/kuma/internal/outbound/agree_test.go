@@ -159,7 +159,7 @@ func agree(t *rapid.T) {
 	second := routeevaluation.Text{Released: design == outbound.Released, SystemNamespace: "kuma-system"}
 	second.Destinations, second.Routes, second.Timeouts = r.Parsed()
 	proxy := drawProxy(t)
-	program := r.For(proxy)
+	program := r.ProxyOf(proxy)
 	for range 6 {
 		request := drawRequest(t)
 		for _, o := range program.Outbounds {

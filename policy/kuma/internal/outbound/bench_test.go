@@ -37,7 +37,7 @@ func BenchmarkFor5000(b *testing.B) {
 	}
 	proxy := policy.Inbound{Workload: policy.Workload{Name: "web"}}
 	for b.Loop() {
-		if p := r.For(proxy); len(p.Rules) != 1250 || len(p.Outbounds) != 500 {
+		if p := r.ProxyOf(proxy); len(p.Rules) != 1250 || len(p.Outbounds) != 500 {
 			b.Fatalf("%d rules, %d outbounds", len(p.Rules), len(p.Outbounds))
 		}
 	}

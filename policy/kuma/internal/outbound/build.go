@@ -53,9 +53,9 @@ type builder struct {
 	out   Proxy
 }
 
-// For returns the outbound side of a workload's proxy. The inbound is one of the workload's,
+// ProxyOf returns the outbound side of a workload's proxy. The inbound is one of the workload's,
 // which gives its tags to a MeshSubset; a workload without inbounds has an empty one.
-func (r *Resources) For(proxy policy.Inbound) Proxy {
+func (r *Resources) ProxyOf(proxy policy.Inbound) Proxy {
 	b := &builder{
 		Resources: r, proxy: proxy, mesh: scope.WorkloadLabel(&proxy.Workload, resource.LabelMesh), timeouts: r.rulesFor(&proxy),
 		items: map[kri.KRI][]item{}, used: map[kri.KRI]bool{}, confs: map[kri.KRI]timeout.Conf{},
@@ -197,7 +197,7 @@ func (b *builder) addOutbound(d *destination.Destination, p destination.Port) {
 	}
 	catchesAll := false
 	for _, m := range b.matches(d, p) {
-		r := routing.Route{When: m.match.When(), Backends: itself, Place: m.named.Doc.Place(m.rule.Field)}
+		r := routing.Route{When: m.match.Condition(), Backends: itself, Place: m.named.Doc.Place(m.rule.Field)}
 		if m.backends != nil {
 			r.Backends, r.Sends = b.resolve(m, p), m.sends
 		} else {

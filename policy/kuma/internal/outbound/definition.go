@@ -14,7 +14,7 @@ import (
 func (r *Resources) Definitions() (out []routing.Definition) {
 	for i := range r.destinations {
 		d := &r.destinations[i]
-		spec, _ := d.Doc.At("spec")
+		spec, _ := d.Doc.Lookup("spec")
 		for _, key := range spec.Keys() {
 			if key != "ports" {
 				out = append(out, define(d.Doc, d.Origin, "spec."+key))
@@ -38,6 +38,6 @@ func (r *Resources) Definitions() (out []routing.Definition) {
 }
 
 func define(doc manifest.Document, of, field string) routing.Definition {
-	part, _ := doc.At(field)
+	part, _ := doc.Lookup(field)
 	return routing.Definition{Of: of, Field: field, Text: part.Flow(), Place: doc.Place("")}
 }

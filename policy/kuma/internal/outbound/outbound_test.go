@@ -45,7 +45,7 @@ func TestProxies(t *testing.T) {
 					t.Fatal(err)
 				}
 				slices.Reverse(docs)
-				texts[design] = text(r.For(d.Caller()))
+				texts[design] = text(r.ProxyOf(d.Caller()))
 			}
 			out = append(out, txtar.File{Name: d.Name, Data: []byte(texts[outbound.Seed])})
 			if texts[outbound.Released] != texts[outbound.Seed] {

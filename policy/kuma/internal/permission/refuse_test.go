@@ -136,7 +136,7 @@ func FuzzMatcher(f *testing.F) {
 		}
 		own := policy.Request{URIs: []string{id}, Path: path, Method: method}
 		for _, r := range []policy.Request{own, {URIs: []string{uri}, Path: target, Method: verb}} {
-			if first, second := policy.Decide(program, r), evaluation.On(ps, in, permission.Options{})(r); first != second {
+			if first, second := policy.Decide(program, r), evaluation.ForInbound(ps, in, permission.Options{})(r); first != second {
 				t.Fatalf("%+v: Decide says %+v, Evaluate %+v:\n%s", r, first, second, program)
 			}
 		}

@@ -44,7 +44,7 @@ type matcherSchema struct {
 // UnmarshalManifest lets [manifest.Document.Decode] read the type. It refuses dataplaneLabels,
 // which the design considers and gives up.
 func (m *matcherSchema) UnmarshalManifest(d manifest.Document) error {
-	if _, ok := d.At("dataplaneLabels"); ok {
+	if _, ok := d.Lookup("dataplaneLabels"); ok {
 		return d.Errorf("dataplaneLabels", "a certificate proves an identity, and no labels: any client could give itself the label; write spiffeId")
 	}
 	type fields matcherSchema

@@ -28,8 +28,8 @@ type Pair struct {
 	Absent bool
 }
 
-// When returns the match as a condition, nil for one that takes every request.
-func (m Match) When() policy.Condition {
+// Condition returns the match as a condition, nil for one that takes every request.
+func (m Match) Condition() policy.Condition {
 	var all policy.And
 	if m.Path != nil {
 		all = append(all, policy.Is{Attribute: attribute.Path, Match: *m.Path})
@@ -85,7 +85,7 @@ func (m Match) rank() []int {
 func (m Match) Key() string {
 	sorted := m
 	sorted.Headers, sorted.Query = byName(m.Headers), byName(m.Query)
-	if when := sorted.When(); when != nil {
+	if when := sorted.Condition(); when != nil {
 		return when.String()
 	}
 	return ""

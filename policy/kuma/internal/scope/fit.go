@@ -33,12 +33,12 @@ func (s Selector) AsTarget() capability.Target {
 func (s Selector) vary(in policy.Inbound) (out []policy.Inbound) {
 	p, role := s.Resource, s.Role
 	if in.Workload.Namespace == p.ID.Namespace && (role == resource.RoleConsumer || role == resource.RoleOwner) {
-		out = append(out, with(in, target.Label{Key: resource.LabelNamespace, Value: p.ID.Namespace + otherSuffix}))
+		out = append(out, withLabel(in, target.Label{Key: resource.LabelNamespace, Value: p.ID.Namespace + otherSuffix}))
 	}
 	if role != resource.RoleProducer && p.Labels[resource.LabelOrigin] == resource.OriginZone {
 		for _, zone := range []string{p.ID.Zone, p.ID.Zone + otherSuffix} {
-			ofZone := with(in, target.Label{Key: resource.LabelOrigin, Value: resource.OriginZone})
-			out = append(out, with(ofZone, target.Label{Key: resource.LabelZone, Value: zone}))
+			ofZone := withLabel(in, target.Label{Key: resource.LabelOrigin, Value: resource.OriginZone})
+			out = append(out, withLabel(ofZone, target.Label{Key: resource.LabelZone, Value: zone}))
 		}
 	}
 	t := s.Target
@@ -51,7 +51,7 @@ func (s Selector) vary(in policy.Inbound) (out []policy.Inbound) {
 			label.Key = resource.LabelDisplayName
 		}
 		if field := fields(&in.Workload)[label.Key]; field != nil && *field == label.Value {
-			out = append(out, with(in, target.Label{Key: label.Key, Value: label.Value + otherSuffix}))
+			out = append(out, withLabel(in, target.Label{Key: label.Key, Value: label.Value + otherSuffix}))
 		}
 	}
 	if t.Section != "" && t.Section == in.Section() {
@@ -65,8 +65,8 @@ func (s Selector) vary(in policy.Inbound) (out []policy.Inbound) {
 // otherSuffix makes a value another one.
 const otherSuffix = "-other"
 
-// with returns the inbound with a label of its workload.
-func with(in policy.Inbound, label target.Label) policy.Inbound {
+// withLabel returns the inbound with a label of its workload.
+func withLabel(in policy.Inbound, label target.Label) policy.Inbound {
 	in.Workload.Labels = maps.Clone(in.Workload.Labels)
 	setLabel(&in.Workload, label)
 	return in

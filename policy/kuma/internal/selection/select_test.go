@@ -152,7 +152,7 @@ func TestOrderDecidesAttribution(t *testing.T) {
 	for _, name := range []string{"a", "c", "b"} {
 		yaml += "---\n{type: MeshTrafficPermission, name: " + name + ", spec: {default: {deny: [{method: GET}]}}}\n"
 	}
-	d := evaluation.On(fixture.Parse(t, yaml), fixture.Inbounds()[0], permission.Options{})(policy.Request{Method: "GET", Path: "/"})
+	d := evaluation.ForInbound(fixture.Parse(t, yaml), fixture.Inbounds()[0], permission.Options{})(policy.Request{Method: "GET", Path: "/"})
 	if !strings.HasSuffix(d.Origin, "_c_") {
 		t.Errorf("denied by %s, want the weakest policy, for its rule stands first", d.Origin)
 	}

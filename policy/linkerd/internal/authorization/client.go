@@ -93,7 +93,7 @@ func (m MeshTLSAuthentication) identities(o Options) policy.Condition {
 		if ref.Is("", "Namespace") {
 			any = append(any, o.accountsOf(ref.Name))
 		} else {
-			any = append(any, o.account(ref.In(m.Metadata.Namespace), ref.Name))
+			any = append(any, o.account(ref.NamespaceIn(m.Metadata.Namespace), ref.Name))
 		}
 	}
 	return anyOf(any)
@@ -109,14 +109,14 @@ func (g Grant) client(o Options) policy.Condition {
 			any = append(any, o.identity(text))
 		}
 		for _, ref := range mesh.ServiceAccounts {
-			any = append(any, o.account(object.Reference{Namespace: ref.Namespace}.In(g.Metadata.Namespace), ref.Name))
+			any = append(any, o.account(object.Reference{Namespace: ref.Namespace}.NamespaceIn(g.Metadata.Namespace), ref.Name))
 		}
 		if who = anyOf(any); mesh.UnauthenticatedTLS {
 			// Every caller over TLS shows a certificate here.
 			who = attribute.URISAN.Prefix("spiffe://")
 		}
 	}
-	networks := within(g.Spec.Client.Networks)
+	networks := inNetworks(g.Spec.Client.Networks)
 	if len(g.Spec.Client.Networks) == 0 {
 		networks = o.inCluster()
 	}
@@ -128,7 +128,7 @@ func (g Grant) client(o Options) policy.Condition {
 func (s Set) client(p Policy, o Options) (when policy.Condition, missing string) {
 	when = policy.Always
 	for _, ref := range *p.Spec.RequiredAuthenticationRefs {
-		namespace := ref.In(p.Metadata.Namespace)
+		namespace := ref.NamespaceIn(p.Metadata.Namespace)
 		switch {
 		case ref.Is("", "ServiceAccount"):
 			when = condition.Both(when, o.account(namespace, ref.Name))
@@ -140,7 +140,7 @@ func (s Set) client(p Policy, o Options) (when policy.Condition, missing string)
 			}
 		default:
 			if i := slices.IndexFunc(s.Networks, func(n NetworkAuthentication) bool { return n.String() == namespace+"/"+ref.Name }); i >= 0 {
-				when = condition.Both(when, within(s.Networks[i].Spec.Networks))
+				when = condition.Both(when, inNetworks(s.Networks[i].Spec.Networks))
 				continue
 			}
 		}
@@ -170,11 +170,11 @@ func (o Options) inCluster() policy.Condition {
 	for _, text := range o.ClusterNetworks {
 		networks = append(networks, Network{CIDR: text})
 	}
-	return within(networks)
+	return inNetworks(networks)
 }
 
-// within returns the condition that the caller's address is in one of the networks.
-func within(networks []Network) policy.Condition {
+// inNetworks returns the condition that the caller's address is in one of the networks.
+func inNetworks(networks []Network) policy.Condition {
 	in := func(text string) policy.Condition {
 		of, _ := blockOf(text)
 		if of.IsSingleIP() {
@@ -194,7 +194,7 @@ func within(networks []Network) policy.Condition {
 }
 
 // loopback are the addresses from which a caller beside the proxy calls.
-var loopback = within([]Network{{CIDR: netip.MustParsePrefix("127.0.0.0/8").String()}, {CIDR: "::1"}})
+var loopback = inNetworks([]Network{{CIDR: netip.MustParsePrefix("127.0.0.0/8").String()}, {CIDR: "::1"}})
 
 // anyOf leaves out conditions that condition.IsNever hold.
 func anyOf(conditions []policy.Condition) policy.Condition {

@@ -63,7 +63,7 @@ var (
 	hosts       = []string{"a.example", "'*.example'", "'*.a.example'", "b.example"}
 )
 
-func some(t *rapid.T, from []string, most int) string {
+func sample(t *rapid.T, from []string, most int) string {
 	return "[" + strings.Join(rapid.SliceOfNDistinct(rapid.SampledFrom(from), 1, most, rapid.ID).Draw(t, "list"), ", ") + "]"
 }
 
@@ -81,9 +81,9 @@ func drawServer(t *rapid.T, i int) string {
 }
 
 func drawGrant(t *rapid.T, i int) string {
-	client := rapid.SampledFrom([]string{"unauthenticated: true", "meshTLS: {unauthenticatedTLS: true}", "meshTLS: {identities: " + some(t, names, 2) + "}", "meshTLS: {serviceAccounts: [{name: web}, {name: a.b, namespace: default}]}"}).Draw(t, "client")
+	client := rapid.SampledFrom([]string{"unauthenticated: true", "meshTLS: {unauthenticatedTLS: true}", "meshTLS: {identities: " + sample(t, names, 2) + "}", "meshTLS: {serviceAccounts: [{name: web}, {name: a.b, namespace: default}]}"}).Draw(t, "client")
 	if rapid.Bool().Draw(t, "has networks") {
-		client += ", networks: " + some(t, networks, 2)
+		client += ", networks: " + sample(t, networks, 2)
 	}
 	server := rapid.SampledFrom([]string{"{name: s0}", "{name: s1}", "{selector: {matchLabels: {tier: n0}}}", "{selector: {}}"}).Draw(t, "server")
 	return head("policy.linkerd.io/v1beta1", "ServerAuthorization", fmt.Sprint("g", i), rapid.SampledFrom(namespaces).Draw(t, "namespace")) + "{server: " + server + ", client: {" + client + "}}}\n"
@@ -115,7 +115,7 @@ func drawRoute(t *rapid.T, i int) string {
 	}
 	spec := "parentRefs: [{group: policy.linkerd.io, kind: Server, name: " + rapid.SampledFrom([]string{"s0", "s0", "s1"}).Draw(t, "server") + "}]"
 	if rapid.IntRange(0, 2).Draw(t, "has hosts") == 0 {
-		spec += ", hostnames: " + some(t, hosts, 2)
+		spec += ", hostnames: " + sample(t, hosts, 2)
 	}
 	rules := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
 		matches := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string { return drawMatch(t, kind) }), 0, 2).Draw(t, "matches")
@@ -162,13 +162,13 @@ func drawSet(t *rapid.T) string {
 		b.WriteString(drawRoute(t, i))
 	}
 	for i := range rapid.IntRange(0, 2).Draw(t, "authentications") {
-		spec := "identities: " + some(t, names, 2)
+		spec := "identities: " + sample(t, names, 2)
 		if rapid.Bool().Draw(t, "refs") {
-			spec = "identityRefs: " + some(t, accounts, 2)
+			spec = "identityRefs: " + sample(t, accounts, 2)
 		}
 		b.WriteString(head("policy.linkerd.io/v1alpha1", "MeshTLSAuthentication", fmt.Sprint("m", i), "default") + "{" + spec + "}}\n")
 	}
-	b.WriteString(head("policy.linkerd.io/v1alpha1", "NetworkAuthentication", "n0", "default") + "{networks: " + some(t, networks, 2) + "}}\n")
+	b.WriteString(head("policy.linkerd.io/v1alpha1", "NetworkAuthentication", "n0", "default") + "{networks: " + sample(t, networks, 2) + "}}\n")
 	return b.String()
 }
 
@@ -221,7 +221,7 @@ func TestEvaluateAgreesWithLower(t *testing.T) {
 			if _, err := xds.Compile(program); err != nil {
 				r.Fatalf("%v\n%s\n%s", err, yaml, program)
 			}
-			evaluate := evaluation.On(s, in, opts)
+			evaluate := evaluation.ForInbound(s, in, opts)
 			for range 5 {
 				request := drawRequest(r, in)
 				want, got := evaluate(request), policy.Decide(program, request)

@@ -47,7 +47,7 @@ func Lint(s Set, inbounds []policy.Inbound, o Options) []policy.Warning {
 		l.identities(m.doc, m, "spec.identities", m.Spec.Identities)
 		for i, ref := range m.Spec.IdentityRefs {
 			if ref.Is("", "ServiceAccount") {
-				l.gateway(m.doc, m, object.Item("spec.identityRefs", i), l.opts.account(ref.In(m.Metadata.Namespace), ref.Name))
+				l.gateway(m.doc, m, object.Item("spec.identityRefs", i), l.opts.account(ref.NamespaceIn(m.Metadata.Namespace), ref.Name))
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func (l *linter) grant(g Grant) {
 	if mesh := g.Spec.Client.MeshTLS; mesh != nil {
 		l.identities(g.doc, g, "spec.client.meshTLS.identities", mesh.Identities)
 		for i, ref := range mesh.ServiceAccounts {
-			l.gateway(g.doc, g, object.Item("spec.client.meshTLS.serviceAccounts", i), l.opts.account(object.Reference{Namespace: ref.Namespace}.In(g.Metadata.Namespace), ref.Name))
+			l.gateway(g.doc, g, object.Item("spec.client.meshTLS.serviceAccounts", i), l.opts.account(object.Reference{Namespace: ref.Namespace}.NamespaceIn(g.Metadata.Namespace), ref.Name))
 		}
 	}
 }
@@ -165,7 +165,7 @@ func (l *linter) policy(p Policy) {
 	}
 	for i, ref := range *p.Spec.RequiredAuthenticationRefs {
 		if ref.Is("", "ServiceAccount") {
-			l.gateway(p.doc, p, object.Item("spec.requiredAuthenticationRefs", i), l.opts.account(ref.In(p.Metadata.Namespace), ref.Name))
+			l.gateway(p.doc, p, object.Item("spec.requiredAuthenticationRefs", i), l.opts.account(ref.NamespaceIn(p.Metadata.Namespace), ref.Name))
 		}
 	}
 	if len(*p.Spec.RequiredAuthenticationRefs) == 0 {

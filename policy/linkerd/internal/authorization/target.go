@@ -49,7 +49,7 @@ func (s Set) elsewhere() (out []capability.Target) {
 	unnamed := func(of object.Head, kind string) bool {
 		names := func(p Policy) bool {
 			return slices.ContainsFunc(*p.Spec.RequiredAuthenticationRefs, func(ref object.Reference) bool {
-				return ref.Is(object.Group, kind) && ref.In(p.Metadata.Namespace)+"/"+ref.Name == of.String()
+				return ref.Is(object.Group, kind) && ref.NamespaceIn(p.Metadata.Namespace)+"/"+ref.Name == of.String()
 			})
 		}
 		return slices.ContainsFunc(absent, names) || !slices.ContainsFunc(s.Policies, names)

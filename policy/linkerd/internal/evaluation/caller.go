@@ -14,8 +14,8 @@ type caller struct {
 	request policy.Request
 }
 
-// any reports whether one of the caller's names is taken.
-func (c caller) any(takes func(name string) bool) bool {
+// hasName reports whether one of the caller's names is taken.
+func (c caller) hasName(takes func(name string) bool) bool {
 	for _, names := range [][]string{c.request.URIs, c.request.DNS} {
 		for _, name := range names {
 			if takes(name) {
@@ -26,7 +26,7 @@ func (c caller) any(takes func(name string) bool) bool {
 	return false
 }
 
-func (c caller) is(name string) bool { return c.any(func(own string) bool { return own == name }) }
+func (c caller) is(name string) bool { return c.hasName(func(own string) bool { return own == name }) }
 
 func (c caller) isAccount(namespace, name string) bool {
 	return c.is("spiffe://" + c.opts.TrustDomain.Name() + "/ns/" + namespace + "/sa/" + name)
@@ -34,13 +34,13 @@ func (c caller) isAccount(namespace, name string) bool {
 
 // hasAccount reports whether the caller is an account of the mesh.
 func (c caller) hasAccount() bool {
-	return c.any(func(own string) bool { return strings.HasPrefix(own, "spiffe://"+c.opts.TrustDomain.Name()+"/ns/") })
+	return c.hasName(func(own string) bool { return strings.HasPrefix(own, "spiffe://"+c.opts.TrustDomain.Name()+"/ns/") })
 }
 
 // ofNamespace reports whether the caller is an account of a namespace whose name ends in a dot and
 // more labels, or any account where there are none.
 func (c caller) ofNamespace(namespace, end string) bool {
-	return c.any(func(own string) bool {
+	return c.hasName(func(own string) bool {
 		name, ok := strings.CutPrefix(own, "spiffe://"+c.opts.TrustDomain.Name()+"/ns/"+namespace+"/sa/")
 		return ok && (end == "" || strings.HasSuffix(name, "."+end))
 	})
@@ -90,14 +90,14 @@ func (c caller) named(m authorization.MeshTLSAuthentication) bool {
 // client reports whether a ServerAuthorization lets the caller in.
 func (c caller) client(g authorization.Grant) bool {
 	client := g.Spec.Client
-	if networks := client.Networks; len(networks) > 0 && !c.in(networks) || len(networks) == 0 && !c.inCluster() {
+	if networks := client.Networks; len(networks) > 0 && !c.inNetworks(networks) || len(networks) == 0 && !c.inCluster() {
 		return false
 	}
 	if client.Unauthenticated {
 		return true
 	}
 	if client.MeshTLS.UnauthenticatedTLS {
-		return c.any(func(own string) bool { return strings.HasPrefix(own, "spiffe://") })
+		return c.hasName(func(own string) bool { return strings.HasPrefix(own, "spiffe://") })
 	}
 	for _, text := range client.MeshTLS.Identities {
 		if c.identity(text) {
@@ -133,18 +133,18 @@ func (c caller) access(says string) bool {
 
 func (c caller) inCluster() bool {
 	for _, text := range c.opts.ClusterNetworks {
-		if c.from(text) {
+		if c.hasAddress(text) {
 			return true
 		}
 	}
 	return false
 }
 
-func (c caller) in(networks []authorization.Network) bool {
+func (c caller) inNetworks(networks []authorization.Network) bool {
 	for _, network := range networks {
-		in := c.from(network.CIDR)
+		in := c.hasAddress(network.CIDR)
 		for _, except := range network.Except {
-			in = in && !c.from(except)
+			in = in && !c.hasAddress(except)
 		}
 		if in {
 			return true
@@ -153,7 +153,7 @@ func (c caller) in(networks []authorization.Network) bool {
 	return false
 }
 
-func (c caller) from(text string) bool {
+func (c caller) hasAddress(text string) bool {
 	if block, err := netip.ParsePrefix(text); err == nil {
 		return block.Contains(c.request.Source)
 	}

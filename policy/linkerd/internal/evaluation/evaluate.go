@@ -17,8 +17,8 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// On selects the policies of the inbound, and returns a function that judges requests.
-func On(s authorization.Set, in policy.Inbound, o authorization.Options) func(policy.Request) policy.Decision {
+// ForInbound selects the policies of the inbound, and returns a function that judges requests.
+func ForInbound(s authorization.Set, in policy.Inbound, o authorization.Options) func(policy.Request) policy.Decision {
 	q := questionOf(s, in, o)
 	return func(r policy.Request) policy.Decision {
 		d, _, _ := q.judge(r)
@@ -116,8 +116,8 @@ func selects(s *object.Selector, labels map[string]string) bool {
 // permit is something that lets the caller in.
 type permit struct{ origin, place string }
 
-// least returns the permit whose name sorts first, nil for none.
-func least(permits []permit) *permit {
+// leastName returns the permit whose name sorts first, nil for none.
+func leastName(permits []permit) *permit {
 	var found *permit
 	for i := range permits {
 		if found == nil || permits[i].origin < found.origin {
@@ -152,12 +152,12 @@ func (q question) judge(r policy.Request) (d policy.Decision, decides, shadow st
 	permits := q.permits(r, taken)
 	if q.access == "audit" {
 		d.Shadowed = true
-		if found := least(permits); found != nil {
+		if found := leastName(permits); found != nil {
 			d.Shadow, shadow = policy.Verdict{Effect: policy.Allow, Origin: found.origin}, found.place
 		}
 		permits = append(permits, permit{origin: "default/audit"})
 	}
-	if found := least(permits); found != nil {
+	if found := leastName(permits); found != nil {
 		d.Effect, d.Origin, decides = policy.Allow, found.origin, found.place
 	}
 	return d, decides, shadow
@@ -176,7 +176,7 @@ func (q question) permits(r policy.Request, taken *route.Route) (out []permit) {
 	}
 	if q.opts.LoopbackBypass {
 		// An address of IPv4 that is written as one of IPv6 is no loopback address to Envoy.
-		add(who.from("127.0.0.0/8") || who.from("::1"), "default/localhost", "")
+		add(who.hasAddress("127.0.0.0/8") || who.hasAddress("::1"), "default/localhost", "")
 	}
 	if q.server == nil {
 		return out
@@ -226,7 +226,7 @@ func (q question) requires(p authorization.Policy, who caller) bool {
 			}
 		default:
 			for _, n := range q.set.Networks {
-				has = has || n.Metadata.Namespace == namespace && n.Metadata.Name == ref.Name && who.in(n.Spec.Networks)
+				has = has || n.Metadata.Namespace == namespace && n.Metadata.Name == ref.Name && who.inNetworks(n.Spec.Networks)
 			}
 		}
 		if !has {

@@ -110,9 +110,9 @@ func (f Reference) Is(group, kind string) bool {
 	return strings.EqualFold(own, group) && strings.EqualFold(f.Kind, kind)
 }
 
-// In returns the namespace of the object, which is that of the object that names it where the
+// NamespaceIn returns the namespace of the object, which is that of the object that names it where the
 // reference has none.
-func (f Reference) In(namespace string) string {
+func (f Reference) NamespaceIn(namespace string) string {
 	if f.Namespace != nil {
 		return *f.Namespace
 	}

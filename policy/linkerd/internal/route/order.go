@@ -106,7 +106,7 @@ func anyCase(text string) string {
 // alternatives returns the match, once for each length of path that it covers.
 func (m Match) alternatives(whole bool) []Alternative {
 	if m.RPC != nil {
-		return []Alternative{{When: condition.All(append(m.RPC.conditions(), m.others()...)), rank: rank{2: len(m.RPC.Service), 3: len(m.RPC.Method), 4: len(m.Headers)}}}
+		return []Alternative{{When: condition.All(append(m.RPC.conditions(), m.otherConditions()...)), rank: rank{2: len(m.RPC.Service), 3: len(m.RPC.Method), 4: len(m.Headers)}}}
 	}
 	a := Alternative{rank: rank{4: 0, 5: len(m.Headers), 6: len(m.Query)}}
 	if m.Method != "" {
@@ -114,7 +114,7 @@ func (m Match) alternatives(whole bool) []Alternative {
 	}
 	with := func(path ...policy.Condition) Alternative {
 		own := a
-		own.When = condition.All(append(path, m.others()...))
+		own.When = condition.All(append(path, m.otherConditions()...))
 		return own
 	}
 	switch m.Path.Type {
@@ -144,8 +144,8 @@ func (m Match) alternatives(whole bool) []Alternative {
 	return out
 }
 
-// others returns what the match asks for beside the path.
-func (m Match) others() (out []policy.Condition) {
+// otherConditions returns what the match asks for beside the path.
+func (m Match) otherConditions() (out []policy.Condition) {
 	if m.Method != "" {
 		out = append(out, attribute.Method.Exact(m.Method))
 	}

@@ -126,7 +126,7 @@ func (r *reader) readParents(in resource) (out []string) {
 		case !parent.Is(object.Group, "Server"):
 		case parent.Name == "":
 			r.Refuse(at+".name", "the name of the Server is missing")
-		case parent.In(in.Metadata.Namespace) != in.Metadata.Namespace:
+		case parent.NamespaceIn(in.Metadata.Namespace) != in.Metadata.Namespace:
 			r.Refuse(at+".namespace", "a route has no Server of another namespace: Linkerd leaves the whole route out")
 		case object.IsSet(parent.Port):
 			r.Refuse(at+".port", "a Server has one port: Linkerd leaves out a route that names a port")

@@ -82,7 +82,7 @@ func Owns(doc manifest.Document) bool {
 	case group != object.GatewayGroup:
 		return false
 	}
-	refs, ok := doc.At("spec.parentRefs")
+	refs, ok := doc.Lookup("spec.parentRefs")
 	var parents []map[string]manifest.Document
 	if !ok || refs.Decode(&parents) != nil {
 		return false

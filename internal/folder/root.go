@@ -12,26 +12,26 @@ import (
 	"syscall"
 )
 
-// Inside is one folder with all that is below it. No path leads out of it, and no symbolic
+// Root is one folder with all that is below it. No path leads out of it, and no symbolic
 // link does.
-type Inside struct {
+type Root struct {
 	folder string
 	root   *os.Root
 }
 
 // OpenInside opens a folder. [Inside.Close] has to be called.
-func OpenInside(folder string) (*Inside, error) {
+func OpenInside(folder string) (*Root, error) {
 	root, err := os.OpenRoot(folder)
-	return &Inside{folder, root}, err
+	return &Root{folder, root}, err
 }
 
 // Close releases the folder.
-func (i *Inside) Close() error { return i.root.Close() }
+func (i *Root) Close() error { return i.root.Close() }
 
 // Files returns the files that a pattern means, see [path.Match]: each match is a file, or a
 // folder with the files that [Files] returns. The paths begin at the folder, in their order.
 // No file is an error.
-func (i *Inside) Files(pattern string) ([]string, error) {
+func (i *Root) Files(pattern string) ([]string, error) {
 	clean := path.Clean(pattern)
 	if !fs.ValidPath(clean) {
 		return nil, errors.New("it leads out of the folder: name a file in it or below it")
@@ -68,10 +68,10 @@ func (i *Inside) Files(pattern string) ([]string, error) {
 }
 
 // Path returns the path of a file of the folder as the user may open it.
-func (i *Inside) Path(file string) string { return filepath.Join(i.folder, filepath.FromSlash(file)) }
+func (i *Root) Path(file string) string { return filepath.Join(i.folder, filepath.FromSlash(file)) }
 
 // Read is [Read] for a file of the folder.
-func (i *Inside) Read(file string) ([]byte, error) {
+func (i *Root) Read(file string) ([]byte, error) {
 	f, err := i.root.OpenFile(filepath.FromSlash(file), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err

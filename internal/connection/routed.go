@@ -21,11 +21,11 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// Through sends a request of a workload to its own sidecar, over a connection of its own. The
+// SendRouted sends a request of a workload to its own sidecar, over a connection of its own. The
 // call has the addresses and the request, in plaintext. Left ends the time that the caller
 // keeps the connection. An error is one of the lab: no connection, or a request that cannot go
 // out as stated.
-func Through(ctx context.Context, c caller.Call, r exchange.Request, patience time.Duration, left <-chan struct{}) (exchange.Answer, error) {
+func SendRouted(ctx context.Context, c caller.Call, r exchange.Request, patience time.Duration, left <-chan struct{}) (exchange.Answer, error) {
 	w, err := dial(ctx, c, 0)
 	if err != nil {
 		return exchange.Answer{}, err
@@ -37,7 +37,7 @@ func Through(ctx context.Context, c caller.Call, r exchange.Request, patience ti
 	began := time.Now()
 	_ = w.raw.SetReadDeadline(began.Add(patience))
 	c = c.WithDefaults()
-	through := &through{wire: w, call: c, request: r}
+	through := &routedRequest{wire: w, call: c, request: r}
 	switch {
 	case isHTTP2(c):
 		err = through.http2(ctx)
@@ -53,14 +53,14 @@ func Through(ctx context.Context, c caller.Call, r exchange.Request, patience ti
 		return exchange.Answer{}, err
 	}
 	through.answer.Took = time.Since(began)
-	if r.Keep > 0 && through.answer.End == exchange.Whole {
+	if r.Keep > 0 && through.answer.End == exchange.Complete {
 		through.keep(ctx, left)
 	}
 	return through.answer, nil
 }
 
-// through is a request on its way.
-type through struct {
+// routedRequest is a request on its way.
+type routedRequest struct {
 	wire    *wire
 	call    caller.Call
 	request exchange.Request
@@ -69,7 +69,7 @@ type through struct {
 
 // ended says how the answer ended, from the error that ended reading. Begun tells that its head
 // was there.
-func (t *through) ended(err error, begun bool) {
+func (t *routedRequest) ended(err error, begun bool) {
 	t.wire.mu.Lock()
 	defer t.wire.mu.Unlock()
 	if t.wire.readErr != nil {
@@ -89,7 +89,7 @@ func (t *through) ended(err error, begun bool) {
 }
 
 // keep waits for the end of the connection, of the time, or of what left says.
-func (t *through) keep(ctx context.Context, left <-chan struct{}) {
+func (t *routedRequest) keep(ctx context.Context, left <-chan struct{}) {
 	began := time.Now()
 	_ = t.wire.raw.SetReadDeadline(time.Time{})
 	over := make(chan struct{})
@@ -119,14 +119,14 @@ func (t *through) keep(ctx context.Context, left <-chan struct{}) {
 	<-over
 }
 
-func (t *through) http1() {
+func (t *routedRequest) http1() {
 	raw := appendHTTP1(nil, t.call)
 	head, body := raw[:len(raw)-len(t.call.Body)], raw[len(raw)-len(t.call.Body):]
 	sent := t.inParts(head[:len(head)/2], t.request.HeadPause, head[len(head)/2:], t.request.BodyPause, body)
 	defer sent()
 	response, err := http.ReadResponse(bufio.NewReader(t.wire), &http.Request{Method: t.call.Method})
 	if err != nil {
-		t.ended(err, t.wire.some())
+		t.ended(err, t.wire.hasByte())
 		return
 	}
 	defer response.Body.Close()
@@ -135,7 +135,7 @@ func (t *through) http1() {
 }
 
 // inParts sends bytes, and pauses. It returns a function that ends it.
-func (t *through) inParts(parts ...any) (end func()) {
+func (t *routedRequest) inParts(parts ...any) (end func()) {
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -170,7 +170,7 @@ func pause(d time.Duration, stop <-chan struct{}) bool {
 }
 
 // readBody reads an answer to its end.
-func (t *through) readBody(body io.Reader) {
+func (t *routedRequest) readBody(body io.Reader) {
 	buffer := make([]byte, 4<<10)
 	for {
 		n, err := body.Read(buffer)
@@ -188,10 +188,10 @@ func (t *through) readBody(body io.Reader) {
 	}
 }
 
-func (t *through) tcp() {
+func (t *routedRequest) tcp() {
 	sent := t.inParts([]byte(t.call.Body))
 	defer sent()
-	t.answer.End = exchange.Whole
+	t.answer.End = exchange.Complete
 	want := len(t.call.Body) + t.request.Answer.Parts*len(upstream.Part)
 	t.readBody(io.LimitReader(notEOF{t.wire}, int64(want)))
 }
@@ -209,7 +209,7 @@ func (n notEOF) Read(p []byte) (int, error) {
 
 // http2 sends plain HTTP/2, and gRPC, whose frames and trailers it reads itself: a client of
 // gRPC would not tell a status of the sidecar from one of its own.
-func (t *through) http2(ctx context.Context) error {
+func (t *routedRequest) http2(ctx context.Context) error {
 	isGRPC := t.call.GRPC != ""
 	connection, err := newHTTP2(ctx, t.call, t.wire)
 	if err != nil {
@@ -269,7 +269,7 @@ func (t *through) http2(ctx context.Context) error {
 
 // readMessages reads the messages and the status of a gRPC answer. A status may stand in the
 // head of an answer without a message.
-func (t *through) readMessages(response *http.Response) {
+func (t *routedRequest) readMessages(response *http.Response) {
 	var frame [5]byte
 	for {
 		if _, err := io.ReadFull(response.Body, frame[:]); err == io.EOF {

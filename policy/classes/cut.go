@@ -21,7 +21,7 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// Of cuts the requests to one inbound into classes that each of the programs decides
+// Cut cuts the requests to one inbound into classes that each of the programs decides
 // alike. Two programs give classes that compare them. The shadows of a
 // program must stand in the order of their places, as [policy.Program.Check] says.
 //
@@ -32,7 +32,7 @@ import (
 // the rules tell as many apart. A matcher that is hidden by others makes no class, but a
 // neighbour of one. Memory grows linearly with the number of classes; beyond 1,048,576
 // the cover says that it is not complete.
-func Of(on Surface, programs ...policy.Program) *Cover { return cut(maxClasses, on, programs) }
+func Cut(on Surface, programs ...policy.Program) *Cover { return cut(maxClasses, on, programs) }
 
 // maxClasses bounds the memory of a cover.
 const maxClasses = 1 << 20
