@@ -26,7 +26,7 @@ type diffOptions struct {
 	denyWidening bool
 	anyNames     bool
 	envoy        envoyFlags
-	report       string
+	report, kept string
 	// sideBySide is true for compare, which may have a file of workloads.
 	sideBySide, svids bool
 	workloads         string
@@ -69,6 +69,7 @@ plaintext is let in, or if NEW has a case that OLD lacks; 1 with --strict if NEW
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
 	o.envoy.add(cmd)
 	flags.StringVar(&o.report, "report", "", "with --confirm: write results, conformance report, page, JUnit and summary into this folder")
+	flags.StringVar(&o.kept, "cases", "", "write the requests of the changes into case files of this folder: old.yaml and new.yaml")
 	addOutput(cmd, &o.output, outputMarkdown)
 	return cmd
 }
@@ -118,6 +119,9 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 		if err := o.confirmAll(ctx, d, stderr); err != nil {
 			return err
 		}
+	}
+	if err := d.Keep(o.kept, stderr); err != nil {
+		return err
 	}
 	if o.sideBySide {
 		return o.print(stdout, d, diff.Sides{Difference: d, SVIDs: o.svids})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -86,14 +85,11 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	if err := prepareReport(o.report); err != nil {
 		return err
 	}
-	if info, err := os.Stat(o.counterexamples); err == nil && !info.IsDir() {
-		return fmt.Errorf("--counterexamples: %s is not a folder: name a folder", o.counterexamples)
-	}
 	proofs, refused := proof.PlanAll(subjects, o.adversary, func(c lab.Case) func(cases.Case, cases.Request, bool) string {
 		return o.source.explainer(paths, c).Line
 	})
 	routed, senders, err := routeproof.Plan(files, s, o.source.to)
-	if err := errors.Join(refused, err); err != nil {
+	if err := errors.Join(refused, err, counterexample.CheckFolder(o.counterexamples)); err != nil {
 		return err
 	}
 	compiler, implementation, stop, err := o.compiler.start(ctx)

@@ -64,6 +64,14 @@ type Finder struct {
 	Looking func()
 }
 
+// CheckFolder refuses a name for [Finder.Folder] that is not one of a folder.
+func CheckFolder(name string) error {
+	if info, err := os.Stat(name); err == nil && !info.IsDir() {
+		return fmt.Errorf("--counterexamples: %s is not a folder: name a folder", name)
+	}
+	return nil
+}
+
 // Find shrinks what was not decided as specified, and writes it as case files. It takes
 // one request of each inbound and caller, for the others tend to have the same cause, and
 // keeps one counterexample of each cause. Its error says what could not be written.

@@ -123,8 +123,11 @@ type wait struct {
 	candidates []casefile.RoutedRequest
 }
 
-// ask makes the cases of a sender.
+// ask makes the cases of a sender, once.
 func (d *Difference) ask(s *Sender) (*confirmation, error) {
+	if s.asked != nil {
+		return s.asked, nil
+	}
 	old, errOld := s.old.caseOf(s.recent, s.before, "old")
 	recent, errNew := s.recent.caseOf(s.old, s.after, "new")
 	if err := cmp.Or(errOld, errNew); err != nil {
@@ -134,7 +137,11 @@ func (d *Difference) ask(s *Sender) (*confirmation, error) {
 	c.addClasses()
 	c.addClusters()
 	c.addServices(d)
-	return c, c.addWaits()
+	if err := c.addWaits(); err != nil {
+		return nil, err
+	}
+	s.asked = c
+	return c, nil
 }
 
 // note makes room for what an Envoy shows of a change.

@@ -87,6 +87,7 @@ type Sender struct {
 
 	old, recent   Side
 	before, after policy.Inbound
+	asked         *confirmation
 	results       []result.Case
 }
 

@@ -132,7 +132,7 @@ func (v Verdict) Notes() []string {
 		out = append(out, fmt.Sprintf("%s: %s", o.Service, o.Cover))
 	}
 	for _, u := range v.NotWaited {
-		out = append(out, "not waited for: "+u.String())
+		out = append(out, "not waited for, as "+u.String())
 	}
 	return out
 }
@@ -211,7 +211,7 @@ func (v Verdict) writeText(w io.Writer, p terminal.Paint) {
 		fmt.Fprintf(w, "  limits: %d of %d waited for\n", v.Waited, n)
 	}
 	for _, text := range joined(v.NotWaited) {
-		fmt.Fprintf(w, "    not waited for: %s\n", terminal.Printable(text))
+		fmt.Fprintf(w, "    not waited for, as %s\n", terminal.Printable(text))
 	}
 	wrong := v.Wrong()
 	for _, q := range wrong[:min(len(wrong), mostWrong)] {

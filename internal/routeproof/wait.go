@@ -42,7 +42,7 @@ type Unseen struct {
 }
 
 // String is a line about the limit.
-func (u Unseen) String() string { return u.Limit + " of " + u.Of + ": " + u.Why }
+func (u Unseen) String() string { return u.Why + ": " + u.Limit + " of " + u.Of }
 
 // joined are lines about limits: one for those of one origin, which are not seen for one reason.
 func joined(all []Unseen) (out []string) {
