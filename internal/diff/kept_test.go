@@ -37,7 +37,7 @@ func TestKeep(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, err := diff.Of(routed(t, tt.old), routed(t, tt.recent), "")
+			d, err := diff.Diff(routed(t, tt.old), routed(t, tt.recent), "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +91,7 @@ func TestKeep(t *testing.T) {
 // A file is no folder.
 func TestKeepRefusesAFile(t *testing.T) {
 	t.Parallel()
-	d, err := diff.Of(routed(t, "../../examples/routes"), routed(t, "../../examples/routes-change"), "")
+	d, err := diff.Diff(routed(t, "../../examples/routes"), routed(t, "../../examples/routes-change"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
