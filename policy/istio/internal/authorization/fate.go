@@ -90,7 +90,7 @@ func (s survey) lintFate(p Policy, i int, selected []policy.Inbound, warned bool
 			return nil
 		}
 		demand := s.demand(in)
-		found := fateOf(p.origin(i), program, classes.Surface{Protocol: in.Protocol, Ports: []uint16{in.Port}, Tokens: &demand})
+		found := fateOf(p.origin(i), program, classes.Surface{Protocol: in.Protocol, Normalization: s.options.lets(), Ports: []uint16{in.Port}, Tokens: &demand})
 		if found.lives {
 			return nil
 		}

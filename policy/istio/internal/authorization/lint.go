@@ -49,7 +49,7 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, demand func(poli
 			for t := range r.terms {
 				for field, values := range t.lists {
 					for i, value := range values {
-						if kind, reason := t.subject.lint(value, values, selected); kind != "" {
+						if kind, reason := t.subject.lint(value, values, selected, opts); kind != "" {
 							out = append(out, p.warn(kind, item(field, i), "%s", reason))
 						}
 					}
@@ -104,30 +104,6 @@ func (r rule) reaches(port uint16) bool {
 	return admits(r.when) && (r.to == nil || slices.ContainsFunc(r.to, admits))
 }
 
-// lintNegative warns of a source of an ALLOW that only says who does not call.
-func (p Policy) lintNegative(r rule) (out []policy.Warning) {
-	if p.resource.Spec.Action != actionAllow {
-		return nil
-	}
-	identity := []string{"principals", "namespaces", "serviceAccounts"}
-	for _, terms := range r.from {
-		field := ""
-		for _, t := range terms {
-			switch {
-			case !slices.Contains(identity, t.subject.name):
-			case len(t.values) > 0:
-				return out
-			default:
-				field = t.notField
-			}
-		}
-		if field != "" {
-			out = append(out, p.warn(warning.NegativeWithoutIdentity, field, `a caller in plaintext has no name and is none of them: add principals: ["*"] to let in only callers with a certificate`))
-		}
-	}
-	return out
-}
-
 // lintTokens warns of the first field about a token where an inbound reads none.
 func (p Policy) lintTokens(r rule, selected []policy.Inbound, readsTokens func(policy.Inbound) bool) []policy.Warning {
 	for t := range r.terms {
@@ -174,7 +150,7 @@ func (p Policy) lintLines(r rule) (out []policy.Warning) {
 
 // lint says why a value does not do what its author may mean; the kind is "" where it may. The
 // values are all of its list.
-func (s *subject) lint(value string, values []string, selected []policy.Inbound) (kind warning.Kind, reason string) {
+func (s *subject) lint(value string, values []string, selected []policy.Inbound, opts Options) (kind warning.Kind, reason string) {
 	// A star at the start makes one at the end the character itself.
 	rest, starts := strings.CutPrefix(value, "*")
 	if !starts {
@@ -199,9 +175,16 @@ func (s *subject) lint(value string, values []string, selected []policy.Inbound)
 		if value[0] != '/' && value[0] != '*' {
 			return warning.NeverMatches, "every path begins with a slash: write /" + value
 		}
+		if reason := opts.rewritten(value); reason != "" {
+			return warning.NeverMatches, reason
+		}
 	case "hosts":
 		name := func(other string) bool { return strings.HasPrefix(other, value+":") }
-		if !strings.ContainsAny(value, "*:") && !slices.ContainsFunc(values, name) {
+		switch {
+		case strings.Contains(value, ":"), value == "*", !starts && rest != value, slices.ContainsFunc(values, name):
+		case starts:
+			return warning.HostWithoutPort, "a caller may send the port too, which is compared as part of the host, and no value has a star at both ends: add each port, as in " + value + ":8080"
+		default:
 			return warning.HostWithoutPort, "a caller may send the port too, which is compared as part of the host: add " + value + ":*"
 		}
 	case "ports":

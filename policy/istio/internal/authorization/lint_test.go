@@ -63,6 +63,7 @@ func TestLintFates(t *testing.T) {
 		{name: "an AUDIT that never matches", policies: one("p", "action: AUDIT, rules: [{to: [{operation: {notPaths: ['*']}}]}]"), in: http, want: []string{never}},
 		{name: "an issuer that is not demanded", policies: allow("{from: [{source: {requestPrincipals: [a/x]}}]}"), in: http,
 			tokens: token.Demand{Issuers: []token.Issuer{{Name: "b"}}}, want: []string{never}},
+		{name: "slashes that stay", policies: deny("{to: [{operation: {paths: [/x]}}]}") + allow("{to: [{operation: {paths: [//admin, /x]}}]}"), in: http},
 		{name: "an issuer that is", policies: allow("{from: [{source: {requestPrincipals: [b/x]}}]}"), in: http,
 			tokens: token.Demand{Issuers: []token.Issuer{{Name: "b"}}}},
 	} {
@@ -119,6 +120,70 @@ func TestHiddenIsSound(t *testing.T) {
 		left := slices.ContainsFunc(requests, func(r policy.Request) bool { return policy.Decide(program, r).Effect == policy.Allow })
 		if said == left {
 			t.Errorf("allow %s under deny %s: hidden is %t, but something left is %t", allow, deny, said, left)
+		}
+	}
+}
+
+// TestLintNegative warns of each way to let in a caller without a name by an exclusion, and of no rule
+// that asks for a name.
+func TestLintNegative(t *testing.T) {
+	t.Parallel()
+	const (
+		inSource = `a caller in plaintext has no name and is none of them: add principals: ["*"] to let in only callers with a certificate`
+		inWhen   = `a caller in plaintext has no name and is none of them: add when: [{key: source.principal, values: ["*"]}] to let in only callers with a certificate`
+	)
+	for _, tt := range []struct {
+		name, rule string
+		want       []string
+	}{
+		{"namespaces", "from: [{source: {notNamespaces: [a]}}]", []string{"from[0].source.notNamespaces: " + inSource}},
+		{"trust domains", "from: [{source: {notTrustDomains: [a]}}]", []string{"from[0].source.notTrustDomains: " + inSource}},
+		{"service accounts", "from: [{source: {notServiceAccounts: [a]}}]", []string{"from[0].source.notServiceAccounts: " + inWhen}},
+		{"a condition", "when: [{key: source.principal, notValues: [a]}]", []string{"when[0].notValues: " + inWhen}},
+		{"the second source", "from: [{source: {namespaces: [a]}}, {source: {notNamespaces: [b]}}]", []string{"from[1].source.notNamespaces: " + inSource}},
+		{"a source of addresses", "from: [{source: {ipBlocks: [10.0.0.0/8]}}], when: [{key: source.namespace, notValues: [a]}]", []string{"when[0].notValues: " + inSource}},
+		{"beside a name", `from: [{source: {notNamespaces: [a], principals: ["*"]}}]`, nil},
+		{"beside a trust domain", "from: [{source: {notNamespaces: [a], trustDomains: [td]}}]", nil},
+		{"beside a condition", `from: [{source: {notServiceAccounts: [a]}}], when: [{key: source.principal, values: ["*"]}]`, nil},
+		{"a condition beside names", "from: [{source: {namespaces: [a]}}], when: [{key: source.principal, notValues: [td/ns/a/sa/x]}]", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, w := range warnings(t, one("p", "rules: [{"+tt.rule+"}]"), inbounds()[:1], token.Demand{}) {
+				if text, ok := strings.CutPrefix(w, "negative-without-identity spec.rules[0]."); ok {
+					got = append(got, text)
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if got := warnings(t, one("p", "action: DENY, rules: [{"+tt.rule+"}]"), inbounds()[:1], token.Demand{}); len(got) > 0 {
+				t.Errorf("a DENY: %q", got)
+			}
+		})
+	}
+}
+
+// TestLintPaths says which paths no request has behind a listener that normalizes them.
+func TestLintPaths(t *testing.T) {
+	t.Parallel()
+	const none, base, merged, decoded = authorization.None, authorization.Base, authorization.MergeSlashes, authorization.DecodeAndMergeSlashes
+	for path, rewrites := range map[string][]authorization.Normalization{
+		"/a/../b": {base, merged, decoded}, "/a/./*": {base, merged, decoded}, "*/../b": {base, merged, decoded}, "/%41": {base, merged, decoded}, `/a\b`: {base, merged, decoded},
+		"//a": {merged, decoded}, "/a//*": {merged, decoded}, "*//a": {merged, decoded}, "/a%2Fb": {decoded}, "/a%2f*": nil, "/a/..*": nil, "*../b": nil, "/a%2*": nil, "/a": nil, "*": nil,
+		"/%00": {base, merged, decoded}, "/a/..;x/b": nil,
+	} {
+		for _, n := range []authorization.Normalization{none, base, merged, decoded} {
+			of := options
+			of.Normalization = n
+			rule := "action: DENY, rules: [{to: [{operation: {paths: ['" + path + "']}}]}]"
+			got := slices.ContainsFunc(authorization.Lint(parseAll(t, one("p", rule)), inbounds()[:1], of, func(policy.Inbound) (none token.Demand) { return }), func(w policy.Warning) bool {
+				return w.Kind == warning.NeverMatches
+			})
+			if want := slices.Contains(rewrites, n); got != want {
+				t.Errorf("%s with the normalization %s: warned is %t, want %t", path, n, got, want)
+			}
 		}
 	}
 }

@@ -50,3 +50,39 @@ func (n *Normalization) UnmarshalText(text []byte) error {
 	}
 	return fmt.Errorf("normalization %q is unknown: use one of %s", text, strings.Join(known, ", "))
 }
+
+// lets returns what lets pass each path that listeners of the mesh may let pass: where the mesh config
+// says nothing, a case may say what they do.
+func (o Options) lets() policy.PathNormalization {
+	by := o.Normalization.Path()
+	if o.Normalization == Unstated {
+		by = None.Path()
+	}
+	// Not every release drops the parameters of dots.
+	by.KeepDotParameters = true
+	return by
+}
+
+// rewritten says why no request has a path of a policy by then, because the listener rewrites or
+// refuses such a path first, and "" where a request may have it. Of a beginning and of an end it
+// knows the whole segments.
+func (o Options) rewritten(value string) string {
+	path, by := value, o.Normalization.Path()
+	// Not every release drops the parameters of dots.
+	by.KeepDotParameters = true
+	switch rest, starts := strings.CutPrefix(value, "*"); {
+	case starts && !strings.HasPrefix(rest, "/"):
+		return ""
+	case starts:
+		path = "/x" + rest
+	case strings.HasSuffix(value, "*"):
+		path = value[:strings.LastIndexByte(value, '/')+1] + "x"
+	}
+	switch seen, err := by.Apply(path); {
+	case err != nil:
+		return fmt.Sprintf("with the normalization %s the listener answers such a path with a 400", o.Normalization)
+	case seen != path:
+		return fmt.Sprintf("with the normalization %s the listener rewrites such a path, here %s to %s, before it is compared", o.Normalization, path, seen)
+	}
+	return ""
+}
