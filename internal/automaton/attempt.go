@@ -11,7 +11,9 @@ type attempt struct {
 	det      []*sets // of in, nil where nodes stand for themselves
 	negative []*sets
 	bytes    []byte
-	limit    int
+	// classes has, for each of the bytes, its class in each of the languages of out.
+	classes [][]uint8
+	limit   int
 
 	width   int
 	tuples  []int32
@@ -40,7 +42,9 @@ func (s *Search) attempt(in, out []*Language, deterministic bool, limit int) (st
 		}
 	}
 	for _, l := range out {
-		a.negative = append(a.negative, s.setsOf(l))
+		of := s.setsOf(l)
+		of.goOnWith(in[0].alphabet)
+		a.negative = append(a.negative, of)
 	}
 	before := a.size()
 	defer func() { s.size += a.size() - before }()
@@ -91,6 +95,7 @@ func (a *attempt) chooseBytes() {
 		if !seen[string(signature)] {
 			seen[string(signature)] = true
 			a.bytes = append(a.bytes, c)
+			a.classes = append(a.classes, slices.Clone(signature[len(a.in):]))
 		}
 	}
 }
@@ -118,8 +123,8 @@ func (a *attempt) begin(i int) {
 }
 
 func (a *attempt) expand(at int32) {
-	for _, c := range a.bytes {
-		if a.negate(at, c) {
+	for i, c := range a.bytes {
+		if a.goesOn(at, c) && a.negate(at, a.classes[i]) {
 			a.product(at, c, 0)
 		}
 		if a.overflow {
@@ -128,16 +133,29 @@ func (a *attempt) expand(at int32) {
 	}
 }
 
-// negate steps the languages of out. It reports false where one of them has every text from
-// here on.
-func (a *attempt) negate(at int32, c byte) bool {
-	tuple := a.tuples[int(at)*a.width : int(at+1)*a.width]
-	for i, of := range a.negative {
-		to := of.step(tuple[len(a.in)+i], c)
-		if of.hasAll(to, &a.in[0].alphabet) {
+// goesOn reports whether every language of in has texts that go on with a byte. There are few
+// of them, and they leave few bytes to ask the languages of out about.
+func (a *attempt) goesOn(at int32, c byte) bool {
+	for i, l := range a.in {
+		from := a.tuples[int(at)*a.width+i]
+		if a.det != nil && a.det[i].step(from, l.class[c]) == dead || a.det == nil && len(l.nodesAfter(from, c)) == 0 {
 			return false
 		}
-		a.next[len(a.in)+i] = to
+	}
+	return true
+}
+
+// negate steps the languages of out, by the class that a byte has in each. It reports false
+// where one of them has every text from here on.
+func (a *attempt) negate(at int32, classes []uint8) bool {
+	tuple := a.tuples[int(at)*a.width+len(a.in) : int(at+1)*a.width]
+	next := a.next[len(a.in):]
+	for i, of := range a.negative {
+		to := of.step(tuple[i], classes[i])
+		if of.whole[to] {
+			return false
+		}
+		next[i] = to
 	}
 	return true
 }
@@ -150,7 +168,7 @@ func (a *attempt) product(at int32, c byte, i int) {
 	}
 	from := a.tuples[int(at)*a.width+i]
 	if a.det != nil {
-		if to := a.det[i].step(from, c); to != dead {
+		if to := a.det[i].step(from, a.in[i].class[c]); to != dead {
 			a.next[i] = to
 			a.product(at, c, i+1)
 		}

@@ -328,7 +328,7 @@ func (l *Language) Minus(others ...*Language) (*Language, error) {
 			default:
 				tuple := make([]int32, len(all))
 				for k, of := range all {
-					tuple[k] = of.step(tuples[i][k], byte(c))
+					tuple[k] = of.step(tuples[i][k], of.language.class[c])
 				}
 				if tuple[0] != dead {
 					to = take(tuple)

@@ -14,6 +14,10 @@ type sets struct {
 	// next has the state behind each state and class of bytes, counted from 1; 0 where it is
 	// not known yet.
 	next []int32
+	// whole is true for a state from which the language has every text that goes on with
+	// bytes of the alphabet.
+	whole    []bool
+	alphabet bytes
 	// size is about the number of 4 bytes that are kept.
 	size int
 }
@@ -61,28 +65,45 @@ func (s *sets) number(nodes []int32) int32 {
 	at := int32(len(s.states))
 	s.numbers[key] = at
 	s.states = append(s.states, state)
+	s.whole = append(s.whole, state.whole(&s.alphabet))
 	s.next = append(s.next, make([]int32, len(s.language.sample))...)
 	s.size += 2*len(nodes) + len(s.language.sample) + 32
 	return at
 }
 
-// step returns the state behind a state and a byte.
-func (s *sets) step(at int32, c byte) int32 {
-	i := int(at)*len(s.language.sample) + int(s.language.class[c])
-	if s.next[i] == 0 {
-		var nodes []int32
-		for _, n := range s.states[at].nodes {
-			nodes = append(nodes, s.language.nodesAfter(n, c)...)
-		}
-		s.next[i] = s.number(nodes) + 1
+// step returns the state behind a state and a class of bytes.
+func (s *sets) step(at int32, class uint8) int32 {
+	if to := s.next[int(at)*len(s.language.sample)+int(class)]; to != 0 {
+		return to - 1
 	}
-	return s.next[i] - 1
+	return s.newStep(at, class)
 }
 
-// hasAll reports whether the language has every text that goes on with bytes of an alphabet.
-func (s *sets) hasAll(at int32, alphabet *bytes) bool {
-	for i := range s.states[at].loops {
-		if alphabet.subsetOf(&s.states[at].loops[i]) {
+func (s *sets) newStep(at int32, class uint8) int32 {
+	var nodes []int32
+	for _, n := range s.states[at].nodes {
+		nodes = append(nodes, s.language.next[int(n)*len(s.language.sample)+int(class)]...)
+	}
+	to := s.number(nodes)
+	s.next[int(at)*len(s.language.sample)+int(class)] = to + 1
+	return to
+}
+
+// goOnWith says of which bytes texts are made.
+func (s *sets) goOnWith(alphabet bytes) {
+	if s.alphabet == alphabet {
+		return
+	}
+	s.alphabet = alphabet
+	for at := range s.states {
+		s.whole[at] = s.states[at].whole(&alphabet)
+	}
+}
+
+// whole reports whether the language has every text that goes on with bytes of an alphabet.
+func (s *set) whole(alphabet *bytes) bool {
+	for i := range s.loops {
+		if alphabet.subsetOf(&s.loops[i]) {
 			return true
 		}
 	}
@@ -101,7 +122,7 @@ func (l *Language) Matches(text string) bool {
 	}
 	at := l.matcher.start
 	for i := range len(text) {
-		if at = l.matcher.step(at, text[i]); at == dead {
+		if at = l.matcher.step(at, l.class[text[i]]); at == dead {
 			return false
 		}
 		if l.matcher.size > 2*maxMatcherSize {
