@@ -14,7 +14,8 @@ import (
 )
 
 // A deny by a regular expression that takes any text lets a path with a byte that is no UTF-8
-// pass over HTTP/2, where Envoy has no fix of CVE-2026-73552. HTTP/1.1 has no such path.
+// pass over HTTP/2, where Envoy has no fix of CVE-2026-73552. HTTP/1.1 has no such path. No
+// method and no host has such a byte: Envoy refuses the request, or closes the connection.
 func TestRegexBytes(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -28,7 +29,7 @@ func TestRegexBytes(t *testing.T) {
 			}},
 		}}}},
 	}}}}
-	for version, want := range map[string]int{"1.36.4": 200, "1.40.0": 403} {
+	for version, want := range map[string]int{"1.36.4": 200, "1.37.0": 200, "1.38.3": 200, "1.39.3": 403, "1.40.0": 403} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			l := startLab(t, version, map[string]xds.Filters{"admin": {HTTP: []*httprbacv3.RBAC{deny}}})
@@ -44,6 +45,25 @@ func TestRegexBytes(t *testing.T) {
 			refused := adversary.Request{Name: "regex", Protocol: policy.HTTP, Head: "GET /admin?\xff HTTP/1.1\r\nHost: a\r\n\r\n"}
 			if got, err := l.send(t.Context(), "admin", refused); err != nil || got.reply.Status != 400 {
 				t.Errorf("over HTTP/1.1: %s, %v", got.reply, err)
+			}
+			for _, tt := range []struct {
+				method, host string
+				two, one     int
+			}{
+				{"GET", "a", 200, 200},
+				{"G\xff", "a", 0, 400},
+				{"GET", "a\xff", 0, 400},
+			} {
+				over2 := adversary.Request{Name: "regex", Protocol: policy.HTTP2, Fields: []policy.Header{
+					{Name: ":method", Value: tt.method}, {Name: ":scheme", Value: "https"}, {Name: ":authority", Value: tt.host}, {Name: ":path", Value: "/other"},
+				}}
+				if got, err := l.send(t.Context(), "admin", over2); err != nil || got.reply.Status != tt.two {
+					t.Errorf("%q to %q over HTTP/2: %s, %v, want %d", tt.method, tt.host, got.reply, err, tt.two)
+				}
+				over1 := adversary.Request{Name: "regex", Protocol: policy.HTTP, Head: tt.method + " /other HTTP/1.1\r\nHost: " + tt.host + "\r\n\r\n"}
+				if got, err := l.send(t.Context(), "admin", over1); err != nil || got.reply.Status != tt.one {
+					t.Errorf("%q to %q over HTTP/1.1: %s, %v, want %d", tt.method, tt.host, got.reply, err, tt.one)
+				}
 			}
 		})
 	}

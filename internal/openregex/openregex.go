@@ -9,11 +9,13 @@ import (
 	"fmt"
 	"regexp/syntax"
 	"slices"
+	"strings"
 	"unicode"
 
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	networkinputsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/network/v3"
 	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -31,7 +33,7 @@ import (
 // ASCII. An Envoy without the fix of CVE-2026-73552 reads none of them in a byte that is no
 // UTF-8: /admin.* does not match the path "/admin\xff", which HTTP/2 lets callers send. No class
 // has such a request. The names in a certificate are ASCII. A path that is normalized is ASCII
-// too, without its query.
+// too, without its query. Envoy answers no request whose method or host has another byte.
 func Doubt(f xds.Filters, n policy.PathNormalization, envoy behavior.Set) string {
 	found := find(f, !n.Raw)
 	if found == "" || envoy.Fixed(behavior.RegexBytes) {
@@ -53,10 +55,14 @@ func find(f xds.Filters, normalized bool) (found string) {
 		Message: func(m protoreflect.Message, _ *messages.Path) {
 			switch m := m.Interface().(type) {
 			case *routev3.HeaderMatcher:
-				look(m.GetStringMatch().GetSafeRegex().GetRegex())
+				if !isASCII(m.GetName()) {
+					look(m.GetStringMatch().GetSafeRegex().GetRegex())
+				}
 			case *matcherv3.Matcher_MatcherList_Predicate_SinglePredicate:
-				switch messages.Name(m.GetInput().GetTypedConfig().GetTypeUrl()) {
-				case "envoy.type.matcher.v3.HttpRequestHeaderMatchInput", "envoy.extensions.matching.common_inputs.network.v3.ServerNameInput":
+				in, _, _ := messages.Unpack(m.GetInput().GetTypedConfig())
+				header, ofHeader := in.(*envoymatcherv3.HttpRequestHeaderMatchInput)
+				_, ofServerName := in.(*networkinputsv3.ServerNameInput)
+				if ofHeader && !isASCII(header.GetHeaderName()) || ofServerName {
 					look(m.GetValueMatch().GetSafeRegex().GetRegex())
 				}
 			case *rbacv3.Permission:
@@ -86,6 +92,17 @@ func find(f xds.Filters, normalized bool) (found string) {
 		}
 	}
 	return found
+}
+
+// isASCII reports whether the codec of Envoy refuses a request in which the header has another
+// byte than those of ASCII, over HTTP/1.1 and over HTTP/2.
+func isASCII(header string) bool {
+	switch strings.ToLower(header) {
+	case ":method", ":authority", "host":
+		return true
+	default:
+		return false
+	}
 }
 
 // isOpen reports whether a regular expression takes characters that are not ASCII.

@@ -17,8 +17,9 @@ import (
 // request with a byte that is no UTF-8, on an Envoy whose expressions do not match such a byte. The program
 // is that of the policies, and the cover has the classes of the program and of the filters.
 //
-// A path, a host or a method with such a byte meets no expression and no exact text. Where nothing else is asked of
-// it, it is decided as one that meets none of them either, and there is a class of these. The answer is no
+// A path with such a byte meets no expression and no exact text. Where nothing else is asked of
+// it, it is decided as one that meets none of them either, and there is a class of these. No host and no method
+// has such a byte. The answer is no
 // where an expression refuses requests: then the byte is a way past it, which no class shows.
 func Settled(cover *classes.Cover, own policy.Program, f xds.Filters) bool {
 	if !cover.Complete() || len(f.Routes)+len(f.HTTPAsks)+len(f.NetworkAsks) > 0 || find(xds.Filters{Network: f.Network}, true) != "" {
@@ -119,7 +120,7 @@ func (s *survey) comparison(is policy.Is, admits bool) {
 	if of != "" {
 		s.asked[of] = append(s.asked[of], is)
 	}
-	if is.Match.Kind == policy.Regex && !isOfCertificate(is.Attribute) && isOpen(is.Match.Value) {
+	if is.Match.Kind == policy.Regex && !isOfCertificate(is.Attribute) && of != ofHost && of != ofMethod && isOpen(is.Match.Value) {
 		s.open = append(s.open, of)
 		s.refuses = s.refuses || of == "" || !admits
 	}
