@@ -236,6 +236,22 @@ func TestParseHeaders(t *testing.T) {
 	}
 }
 
+// TestParsePaths reads a path of any bytes, alone and in a list.
+func TestParsePaths(t *testing.T) {
+	t.Parallel()
+	got := parse(t, prelude+`
+  - {from: w, to: w/80, path: [/a, {base64: L3g//w==}], want: allow}
+  - {from: w, to: w/80, path: {base64: L3g//w==}, want: allow}
+`)
+	var paths []string
+	for _, q := range got.Requests {
+		paths = append(paths, q.Path)
+	}
+	if want := []string{"/a", "/x?\xff", "/x?\xff"}; !slices.Equal(paths, want) {
+		t.Errorf("got %q, want %q", paths, want)
+	}
+}
+
 // TestParseSourceIP shows that the address of a request replaces the address of its caller,
 // and that a workload plays its own address.
 func TestParseSourceIP(t *testing.T) {

@@ -211,11 +211,12 @@ func (b *builder) checkProtocol(field string, s requestSchema, in Inbound) error
 }
 
 // http2Target reports whether Go's HTTP/2 client sends the path byte for byte: the path
-// goes through a URL.
+// goes through a URL. A query can have bytes beyond ASCII.
 func http2Target(path string) bool {
-	target, _, _ := strings.Cut(path, "?")
+	target, query, _ := strings.Cut(path, "?")
 	_, err := url.PathUnescape(target)
-	printable := !strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r > '~' })
+	printable := !strings.ContainsFunc(target, func(r rune) bool { return r <= ' ' || r > '~' }) &&
+		!strings.ContainsFunc(query, func(r rune) bool { return r <= ' ' || r == 0x7f })
 	return err == nil && printable && (strings.HasPrefix(path, "/") || path == "*")
 }
 

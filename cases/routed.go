@@ -32,7 +32,7 @@ type routedSchema struct {
 	From      oneOrMore      `yaml:"from"`
 	To        oneOrMore      `yaml:"to"`
 	Method    oneOrMore      `yaml:"method"`
-	Path      oneOrMore      `yaml:"path"`
+	Path      paths          `yaml:"path"`
 	Authority string         `yaml:"authority"`
 	Headers   headers        `yaml:"headers"`
 	GRPC      string         `yaml:"grpc"`

@@ -135,7 +135,7 @@ type requestSchema struct {
 	From      oneOrMore     `yaml:"from"`
 	To        oneOrMore     `yaml:"to"`
 	Method    oneOrMore     `yaml:"method"`
-	Path      oneOrMore     `yaml:"path"`
+	Path      paths         `yaml:"path"`
 	Authority string        `yaml:"authority"`
 	Headers   headers       `yaml:"headers"`
 	GRPC      string        `yaml:"grpc"`
@@ -192,7 +192,7 @@ func (h *headers) UnmarshalManifest(d manifest.Document) error {
 		lines = []manifest.Document{d}
 	}
 	for _, line := range lines {
-		var values map[string]headerValue
+		var values map[string]bytesText
 		if err := line.Decode(&values); err != nil {
 			return err
 		}
@@ -206,15 +206,36 @@ func (h *headers) UnmarshalManifest(d manifest.Document) error {
 	return nil
 }
 
-// headerValue reads a text, or {base64: TEXT} for bytes that are no UTF-8.
-type headerValue string
+// paths reads a path or a list of paths.
+type paths []string
+
+// UnmarshalManifest lets [manifest.Document.Decode] read the type.
+func (p *paths) UnmarshalManifest(d manifest.Document) error {
+	all, isList := items(d)
+	if !isList {
+		all = []manifest.Document{d}
+	} else if *p = (paths{}); len(all) == 0 {
+		return nil
+	}
+	for _, one := range all {
+		var path bytesText
+		if err := one.Decode(&path); err != nil {
+			return err
+		}
+		*p = append(*p, string(path))
+	}
+	return nil
+}
+
+// bytesText reads a text, or {base64: TEXT} for bytes that are no UTF-8.
+type bytesText string
 
 // UnmarshalManifest implements [manifest.Unmarshaler].
-func (v *headerValue) UnmarshalManifest(d manifest.Document) error {
+func (v *bytesText) UnmarshalManifest(d manifest.Document) error {
 	var text string
 	noText := d.Decode(&text)
 	if noText == nil {
-		*v = headerValue(text)
+		*v = bytesText(text)
 		return nil
 	}
 	var encoded struct {
@@ -227,7 +248,7 @@ func (v *headerValue) UnmarshalManifest(d manifest.Document) error {
 	if err != nil {
 		return d.Errorf("base64", "%q is no base64: %v", encoded.Base64, err)
 	}
-	*v = headerValue(bytes)
+	*v = bytesText(bytes)
 	return nil
 }
 

@@ -83,6 +83,7 @@ var bent = []struct {
 	{"served http", func(e *Evidence) { e.Arrival.Method = "PUT" }, Served, []string{"the upstream saw method PUT, the caller sent GET"}},
 	{"served grpc", func(e *Evidence) { e.Arrival.Method = "GET" }, Served, []string{"the upstream saw method GET, the caller sent POST"}},
 	{"served plaintext", func(e *Evidence) { e.Arrival.Method = "GET" }, Served, []string{"the upstream saw method GET, the caller sent PUT"}},
+	{"served http", func(e *Evidence) { e.Arrival.Path, e.Log.Path = "/a?\xff", "/a?x" }, Served, []string{`the upstream saw path "/a?\xff", the access log "/a?x"`}},
 	{"served http", func(e *Evidence) { e.Log.Path = "/a//b?c" }, Served, []string{`the upstream saw path "/a/b?c", the access log "/a//b?c"`}},
 	{"served http", func(e *Evidence) { e.Arrival.Header.Set("X-Forwarded-Client-Cert", "URI="+other) }, Served,
 		[]string{`XFCC names "` + other + `", the caller is "` + frontend + `"`}},
@@ -134,6 +135,16 @@ func TestFindNamesTheSideThatDisagrees(t *testing.T) {
 				t.Errorf("the finding looks %s, want %s", got.Form, tt.form)
 			}
 		})
+	}
+}
+
+// The access log has an exclamation mark for a byte that is no UTF-8.
+func TestFindPathOfBytes(t *testing.T) {
+	t.Parallel()
+	e := sound["served http"].evidence(credential(t, frontend))
+	e.Arrival.Path, e.Log.Path = "/a?\xff", "/a?!"
+	if got, err := e.Find(); err != nil || got.Form != Served {
+		t.Errorf("found %+v, %v", got, err)
 	}
 }
 

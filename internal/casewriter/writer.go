@@ -224,14 +224,17 @@ func items[R any](p *printer, all []R, path func(*R) *string, item func([]R) str
 
 // paths is the path of requests that differ in nothing else.
 func paths[R any](some []R, path func(R) string) string {
-	if len(some) == 1 {
-		return text(path(some[0]))
+	if len(some) == 1 && path(some[0]) == "" {
+		return ""
 	}
 	all := make([]string, len(some))
 	for i, one := range some {
-		all[i] = path(one)
+		all[i] = bytesText(path(one))
 	}
-	return texts(all)
+	if len(all) == 1 {
+		return all[0]
+	}
+	return "[" + strings.Join(all, ", ") + "]"
 }
 
 // request writes requests that differ in their path only, as one item.
@@ -267,17 +270,21 @@ func headerLines(lines []policy.Header) string {
 	var f fields
 	ordered := true
 	for i, h := range lines {
-		value := quote(h.Value)
-		if !utf8.ValidString(h.Value) {
-			value = "{base64: " + quote(base64.StdEncoding.EncodeToString([]byte(h.Value))) + "}"
-		}
-		f.add(quote(h.Name), value)
+		f.add(quote(h.Name), bytesText(h.Value))
 		ordered = ordered && (i == 0 || lines[i-1].Name < h.Name)
 	}
 	if ordered {
 		return f.flow()
 	}
 	return "[{" + strings.Join(f, "}, {") + "}]"
+}
+
+// bytesText is a text, or what stands for bytes that are no UTF-8.
+func bytesText(s string) string {
+	if utf8.ValidString(s) {
+		return quote(s)
+	}
+	return "{base64: " + quote(base64.StdEncoding.EncodeToString([]byte(s))) + "}"
 }
 
 // stated is the text in quotes, and no value where none is stated.

@@ -85,9 +85,10 @@ policies:
   - type: MeshTrafficPermission
     name: "no"
 requests:
-  - {from: web, to: backend/api, method: PUT, path: [/x, "/x?y"], headers: {a: "2", b: ""}, want: allow, by: ""}
+  - {from: web, to: backend/api, method: PUT, path: [/x, "/x?y", {base64: "L3g//w=="}], headers: {a: "2", b: ""}, want: allow, by: ""}
   - {from: spiffe://b.mesh/web, to: backend/5432, want: close}
   - {from: x-and-y, to: backend/api, headers: [{b: "1"}, {a: "2"}, {b: {base64: YWRtaW7/}}], sourceIP: 10.8.8.8, want: 403, by: default, shadow: deny, shadowBy: k}
+  - {from: caller, to: web/80, path: {base64: "L3g//w=="}, want: 400}
   - {from: caller, to: web/80, authority: "shop:1", want: handshake-failure}
   - {from: web, to: web/80, token: alice, want: allow}
   - {from: web, to: web/80, token: bob, want: 401}

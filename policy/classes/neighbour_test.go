@@ -98,3 +98,23 @@ func TestHiddenMatcherIsANeighbour(t *testing.T) {
 		}
 	}
 }
+
+// TestNeighbourQueryOfBytes has a byte that is no UTF-8 in the query, where HTTP/2 sends it: a deny by
+// an expression may not match it. HTTP/1.1 refuses such a request.
+func TestNeighbourQueryOfBytes(t *testing.T) {
+	t.Parallel()
+	gate := policy.Gate{Layer: policy.L7, Form: policy.Named, Default: policy.Verdict{Effect: policy.Allow}}
+	gate.Rules = []policy.Rule{rule(policy.Deny, "p", by(attribute.Header(":path"), policy.Regex, "/admin.*"))}
+	for protocol, want := range map[policy.Protocol]bool{policy.HTTP: false, policy.HTTP2: true, policy.GRPC: true} {
+		cover := classes.Of(classes.Surface{Protocol: protocol}, policy.Program{Gates: []policy.Gate{gate}})
+		found := false
+		for i := range cover.Classes {
+			for _, n := range cover.Neighbours(i) {
+				found = found || strings.HasPrefix(n.Request.Path, "/admin") && strings.HasSuffix(n.Request.Path, "?\xff")
+			}
+		}
+		if found != want {
+			t.Errorf("%s: a query with a byte: %t, want %t", protocol, found, want)
+		}
+	}
+}

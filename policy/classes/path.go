@@ -12,7 +12,7 @@ import (
 var pathRow = add(row{
 	attribute: attribute.Path,
 	rank:      2,
-	space:     func(on Surface) space { return pathSpace{on.Normalization} },
+	space:     func(on Surface) space { return pathSpace{on.Normalization, on.Protocol != policy.HTTP} },
 	pattern:   pathPattern,
 	usual:     func(Surface) string { return "/" },
 	within: func(path *automaton.Language) *automaton.Language {
@@ -37,7 +37,11 @@ func pathPattern(m policy.Match) pattern {
 
 // pathSpace is the space of normalized paths without their query. The key of a path
 // ends in a slash, see [pathPattern].
-type pathSpace struct{ normalization policy.PathNormalization }
+type pathSpace struct {
+	normalization policy.PathNormalization
+	// bytes is true where a query can have any bytes, as in HTTP/2.
+	bytes bool
+}
 
 func (pathSpace) name() string                        { return "path" }
 func (pathSpace) read(r *policy.Request) string       { return r.Path }
@@ -131,6 +135,10 @@ func (d pathSpace) neighbours(p pattern, _ string) []variant {
 		{path + "?x=1", "a query"},
 		{"/x?" + path, "only in the query"},
 		{swapCase(path), "another case"},
+	}
+	if d.bytes {
+		// An expression may not match it, see [policy.Request.UTF8].
+		out = append(out, variant{path + "?\xff", "a query with a byte that is no UTF-8"})
 	}
 	if cut := strings.LastIndexByte(path, '/'); cut >= 0 {
 		out = append(out, variant{path[:max(cut, 1)], "the parent"}, variant{path[:len(path)-1], "a shorter name"})

@@ -22,7 +22,7 @@ func TestSendable(t *testing.T) {
 		{}, {Raw: true}, {KeepSlashes: true}, {EscapedSlashes: policy.KeepEscapedSlashes}, {EscapedSlashes: policy.UnescapeSlashes}, {KeepDotParameters: true},
 		{Raw: true, KeepSlashes: true, EscapedSlashes: policy.KeepEscapedSlashes},
 	} {
-		spaces[strings.TrimSpace(strings.Join([]string{"path", n.EscapedSlashes.String(), map[bool]string{true: "raw"}[n.Raw], map[bool]string{true: "slashes"}[n.KeepSlashes], map[bool]string{true: "parameters"}[n.KeepDotParameters]}, " "))] = pathSpace{n}
+		spaces[strings.TrimSpace(strings.Join([]string{"path", n.EscapedSlashes.String(), map[bool]string{true: "raw"}[n.Raw], map[bool]string{true: "slashes"}[n.KeepSlashes], map[bool]string{true: "parameters"}[n.KeepDotParameters]}, " "))] = pathSpace{normalization: n}
 	}
 	parts := []string{"/", "a", "Z", "0", ".", "..", "-", "_", "~", ";", "%2f", "%5C", "%2e", "%41", "%7e", "%20", "%00", "%", "%2", "//", "/./", "/../", "..;x", "?", "#", `\`, " ", "é",
 		"spiffe://", "td", "a.b", "/ns/a", "GET", "CONNECT", "MSEARCH", ",", "@", "|"}
