@@ -65,7 +65,7 @@ func (s *sets) number(nodes []int32) int32 {
 	at := int32(len(s.states))
 	s.numbers[key] = at
 	s.states = append(s.states, state)
-	s.whole = append(s.whole, state.whole(&s.alphabet))
+	s.whole = append(s.whole, state.hasAll(&s.alphabet))
 	s.next = append(s.next, make([]int32, len(s.language.sample))...)
 	s.size += 2*len(nodes) + len(s.language.sample) + 32
 	return at
@@ -96,12 +96,12 @@ func (s *sets) goOnWith(alphabet bytes) {
 	}
 	s.alphabet = alphabet
 	for at := range s.states {
-		s.whole[at] = s.states[at].whole(&alphabet)
+		s.whole[at] = s.states[at].hasAll(&alphabet)
 	}
 }
 
-// whole reports whether the language has every text that goes on with bytes of an alphabet.
-func (s *set) whole(alphabet *bytes) bool {
+// hasAll reports whether the language has every text that goes on with bytes of an alphabet.
+func (s *set) hasAll(alphabet *bytes) bool {
 	for i := range s.loops {
 		if alphabet.subsetOf(&s.loops[i]) {
 			return true

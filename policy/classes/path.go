@@ -12,9 +12,11 @@ import (
 var pathRow = add(row{
 	attribute: attribute.Path,
 	rank:      2,
-	space:     func(on Surface) space { return pathSpace{on.Normalization, on.Protocol != policy.HTTP} },
-	pattern:   pathPattern,
-	usual:     func(Surface) string { return "/" },
+	space: func(on Surface) space {
+		return pathSpace{on.Normalization, on.Protocol == policy.HTTP2 || on.Protocol == policy.GRPC}
+	},
+	pattern: pathPattern,
+	usual:   func(Surface) string { return "/" },
 	within: func(path *automaton.Language) *automaton.Language {
 		return automaton.Parted(path, '?', anyBytes(), true)
 	},
