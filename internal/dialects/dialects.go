@@ -58,6 +58,21 @@ func hasKey(pointer any, key string) bool {
 	return false
 }
 
+// OfOptions returns the name of the dialect that alone has the options of a document, "" where none or
+// several have some of them.
+func OfOptions(doc manifest.Document) string {
+	var names []string
+	for _, d := range dialects {
+		if slices.ContainsFunc(doc.Keys(), func(key string) bool { return hasKey(d.NewOptions(), key) }) {
+			names = append(names, d.Name())
+		}
+	}
+	if len(names) != 1 {
+		return ""
+	}
+	return names[0]
+}
+
 // Designs is the flag that chooses what to rewrite policies for, with the designs of every
 // dialect that is a [capability.Converter].
 func Designs() capability.Flag {

@@ -31,7 +31,8 @@ func Parse(docs []manifest.Document, opts language.Options) (language.Policies, 
 	if err != nil {
 		return nil, err
 	}
-	owner := slices.IndexFunc(known, func(d language.Dialect) bool { return d.Name() == cmp.Or(opts.Dialect, known[0].Name()) })
+	named := cmp.Or(opts.Dialect, dialects.OfOptions(opts.Document), known[0].Name())
+	owner := slices.IndexFunc(known, func(d language.Dialect) bool { return d.Name() == named })
 	if owner < 0 {
 		return nil, fmt.Errorf("policy/dialect: there is no dialect %q: use one of %s", opts.Dialect, names())
 	}

@@ -22,6 +22,12 @@ func TestEmptySetOfADialect(t *testing.T) {
 			}
 		}
 	}
+	for yaml, want := range map[string]policy.Effect{"{istio: {rootNamespace: mesh}}": policy.Allow, "{kumaOption: 2}": policy.Deny, "{kumaOption: 2, istio: {rootNamespace: mesh}}": policy.Deny} {
+		in := inbounds()[0]
+		if got := policy.Decide(parse(t, "", options(t, yaml)).Program(in).Program, requests(in)[0]); got.Effect != want {
+			t.Errorf("without policies, by the options %s: %s, want %s", yaml, got.Effect, want)
+		}
+	}
 	const want = `policy/dialect: there is no dialect "istoi": use one of kuma, gateway, istio, cilium, linkerd`
 	if _, err := dialect.Parse(nil, language.Options{Dialect: "istoi"}); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)

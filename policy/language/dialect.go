@@ -94,7 +94,8 @@ type Options struct {
 	// Peers are the workloads that callers may be. A dialect of this module knows a caller
 	// by its certificate alone; another compiler may select it by its labels.
 	Peers []Peer
-	// Dialect names the dialect of a set without policies; "" means the
+	// Dialect names the dialect of a set without policies; "" means the one that alone has an option
+	// of Document, or else the
 	// first of the list in internal/dialects.
 	Dialect string
 }
