@@ -3,7 +3,6 @@ package dump
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net"
 	"slices"
@@ -119,9 +118,7 @@ func (r *Resources) addBootstrap(o object) {
 	}
 	r.Envoy = version
 	r.Nodes = append(r.Nodes, nodeOf(o))
-	if port, err := strconv.ParseUint(fmt.Sprint(get(getObject(getObject(getObject(o, "admin"), "address"), "socket_address"), "port_value")), 10, 16); err == nil {
-		r.AdminPort = uint32(port)
-	}
+	r.addAdmin(getObject(o, "admin"))
 	static := r.part(o, "static_resources", "envoy.config.bootstrap.v3.Bootstrap.StaticResources")
 	r.part(o, "cluster_manager", "envoy.config.bootstrap.v3.ClusterManager")
 	r.each(static, "listeners", "", func(listener object) { r.bootstrapped = append(r.bootstrapped, listener) })

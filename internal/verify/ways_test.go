@@ -96,7 +96,7 @@ var forgedWays = []forged{
 	{"an extension of the bootstrap", unverified, []edit{bootstrap(harmlessLayers + `, "bootstrap_extensions": [` + typed("w", "envoy.extensions.wasm.v3.WasmService", "") + `]`)}},
 	{"another socket interface", unverified, []edit{bootstrap(harmlessLayers + `, "default_socket_interface": "x"`)}},
 	{"other prefixes of headers", unverified, []edit{bootstrap(harmlessLayers + `, "header_prefix": "x"`)}},
-	{"sinks, overload and an admin", verified, []edit{bootstrap(harmlessLayers + `, "stats_sinks": [], "overload_manager": {}, "admin": {"address": {}}`)}},
+	{"sinks, overload and an admin", verified, []edit{bootstrap(harmlessLayers + `, "stats_sinks": [], "overload_manager": {}, "admin": {"address": {"pipe": {"path": "/run/admin"}}}`)}},
 	{"no runtime layers", unverified, []edit{bootstrap(`"node": {}`)}},
 	{"runtime keys by discovery", unverified, []edit{add("configs", `{"@type": "T/envoy.admin.v3.BootstrapConfigDump", "bootstrap": {"layered_runtime": {"layers": [{"rtds_layer": {}}]}}}`)}},
 	{"another engine for regular expressions", unverified, []edit{add("configs", `{"@type": "T/envoy.admin.v3.BootstrapConfigDump", "bootstrap": {"default_regex_engine": {}}}`)}},
