@@ -172,7 +172,7 @@ func (o *sourceOptions) open(paths []string) (*lab.Files, lab.Surroundings, erro
 		return nil, lab.Surroundings{}, err
 	}
 	if files.Empty() && o.inboundFlag() == "" {
-		return nil, lab.Surroundings{}, fmt.Errorf("%s: there is no policy, no Dataplane and no case: describe an inbound by flags, such as --workload and --port, to prove what it does without policies: it denies all callers in Kuma, and lets them in beside an option of Istio (--istio)", files.Name)
+		return nil, lab.Surroundings{}, fmt.Errorf("%s: there is no policy, no Dataplane and no case: describe an inbound by flags, such as --workload and --port, to prove what it does without policies: it denies all callers in Kuma, and lets them in where --istio says that they are Istio's", files.Name)
 	}
 	s, err := o.surroundings()
 	return files, s, err

@@ -179,7 +179,10 @@ func (d *callerSpace) completeName(prefix string, n int) []string {
 		in(foreignDomain)
 		return out
 	}
-	return append(out, prefix+"/"+name, prefix+"x/"+name, prefix)
+	for _, behind := range []string{"/", "x/"} {
+		out = append(append(out, accounts(prefix+behind, name)...), prefix+behind+name)
+	}
+	return append(out, prefix)
 }
 
 // accounts returns the identity of a service account that begins with a prefix, which ends with a

@@ -57,7 +57,7 @@ func TestWitnesses(t *testing.T) {
 			"identity spiffe://td/ns/a/… but not spiffe://td/ns/a/sa/x: spiffe://td/ns/a/sa/any",
 			"identity spiffe://td/ns/a/sa/x: spiffe://td/ns/a/sa/x",
 			"identity spiffe://td/ns/b…: spiffe://td/ns/b/sa/any",
-			"identity spiffe://trust-domain.m…: spiffe://trust-domain.m/any",
+			"identity spiffe://trust-domain.m…: spiffe://trust-domain.m/ns/any/sa/any",
 		}},
 		{"a trust domain that is known", classes.Surface{Protocol: policy.TCP, TrustDomains: []string{"trust-domain.mesh"}}, programs(
 			identity(prefix, "spiffe://trust-domain.m"), identity(exact, "spiffe://other/a")), []string{

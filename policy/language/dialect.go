@@ -95,8 +95,7 @@ type Options struct {
 	// by its certificate alone; another compiler may select it by its labels.
 	Peers []Peer
 	// Dialect names the dialect of a set without policies; "" means the one that alone has an option
-	// of Document, or else the
-	// first of the list in internal/dialects.
+	// of Document, or else the first of the list in internal/dialects.
 	Dialect string
 }
 
