@@ -22,8 +22,17 @@ import (
 // and where inbounds differ in more ways than can be proven in a minute. The keys are those of
 // issuers whose keys the policies name by a URI.
 func Match(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool, to string, keys token.Keys, found sidecar.Sidecar) (*Verification, error) {
-	if _, err := lab.Choose(all, to); err != nil {
+	v, replays, err := pair(ctx, all, files, portNamed, to, keys, found)
+	if err != nil {
 		return nil, err
+	}
+	return v, v.plan(ctx, replays)
+}
+
+// pair does what [Match] does, without the plans: it returns the groups of inbounds that have a proof each.
+func pair(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool, to string, keys token.Keys, found sidecar.Sidecar) (*Verification, []*group, error) {
+	if _, err := lab.Choose(all, to); err != nil {
+		return nil, nil, err
 	}
 	v := &Verification{sidecar: found}
 	of := found.Index()
@@ -34,11 +43,11 @@ func Match(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool
 	}
 	for _, enforced := range found.Inbounds {
 		if err := context.Cause(ctx); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		s, err := claimant(here, to, enforced)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if s != nil && !s.isChosen(to) {
 			v.leftOut = append(v.leftOut, fmt.Sprintf("%s: it is %s, and %s was chosen", title(enforced), s.name(), to))
@@ -54,11 +63,11 @@ func Match(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool
 		s.claimed = true
 		each, err := s.onPorts(enforced, found)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, one := range each {
 			if err := v.claim(s, one, of(enforced), &replays); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 	}
@@ -78,7 +87,7 @@ func Match(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool
 	for _, u := range found.Unplaced() {
 		v.Unverified = append(v.Unverified, Unverified{Gap: OtherJudges, Inbound: "the sidecar", Reasons: []string{u.String()}})
 	}
-	return v, v.plan(ctx, replays.list)
+	return v, replays.list, nil
 }
 
 // claim takes a sidecar's inbound among the replays, and notes findings and gaps. Unknown is
