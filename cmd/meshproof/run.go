@@ -217,7 +217,7 @@ func (o runOptions) suite(paths []string, stderr io.Writer) (matrix.Suite, error
 	if !o.flags.Changed("seed") {
 		o.seed = uint64(rand.Uint32())
 	}
-	s := matrix.Suite{Selection: selection, Shard: o.shard, Runtime: o.runtime, AnyNames: o.anyNames, Strict: o.strict, Again: o.againCommand(paths)}
+	s := matrix.Suite{Selection: selection, Shard: o.shard, Runtime: o.runtime, AnyNames: o.anyNames, Strict: o.strict, Again: o.againCommand(paths), Undigested: o.output == outputText && o.report == ""}
 	s.Explain = func(c cases.Case, q result.Request) string { return o.explain(c, q, len(paths) == 0) }
 	if s.Versions, err = o.versionList(); err != nil {
 		return s, err

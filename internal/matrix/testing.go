@@ -31,6 +31,7 @@ func Run(t *testing.T, s Suite) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Undigested = s.ReportDir == ""
 	var runs []report.Run
 	for _, version := range s.versions() {
 		name := cmp.Or(version, harness.DefaultVersion)
