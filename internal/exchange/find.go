@@ -70,7 +70,7 @@ func (e Evidence) checkAnswer(sides *checklist) {
 		sides.want(e.Outbound.Details == "" || strings.HasPrefix(e.Outbound.Details, "downstream_") || strings.HasPrefix(e.Outbound.Details, "http2.remote_reset"),
 			"the caller gave up, and the outbound says %q", e.Outbound.Details)
 	}
-	if e.Protocol == policy.GRPC && e.Answer.End == Complete {
+	if e.Request.GRPC != "" && e.Answer.End == Complete {
 		sides.want(e.Outbound.GRPC == strconv.Itoa(int(e.Answer.GRPC)), "the caller got the gRPC status %d, and the outbound logged %q", e.Answer.GRPC, e.Outbound.GRPC)
 	}
 }

@@ -266,7 +266,11 @@ func (s Side) caseOf(other Side, workload policy.Inbound, name string) (cases.Ca
 
 // ask is a witness as a sidecar gets it.
 func (c Comparison) ask(r policy.Request) casefile.RoutedRequest {
-	return casefile.RoutedRequest{Place: "a request to " + c.Is.Service.String(), To: c.Is.Name, Method: r.Method, Path: r.Path, Headers: r.Headers}
+	asked := casefile.RoutedRequest{Place: "a request to " + c.Is.Service.String(), To: c.Is.Name, Method: r.Method, Path: r.Path, Headers: r.Headers}
+	if call := routeverdict.AsCall(c.Is, asked); routeverdict.AsCall(c.Was, asked).GRPC == call.GRPC {
+		return call
+	}
+	return asked
 }
 
 var neverAnswers, _ = script.Named("never")

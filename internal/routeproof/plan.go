@@ -19,6 +19,7 @@ import (
 	"github.com/meshproof/meshproof/internal/mistake"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/routeclasses"
+	"github.com/meshproof/meshproof/internal/routeverdict"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
@@ -137,9 +138,9 @@ func (p *Proof) ask(sender routing.Proxy, o routing.Outbound) {
 		}
 		asked[key], requests = true, append(requests, r)
 		p.asked = append(p.asked, ask{len(p.Outbounds) - 1, class})
-		p.RoutedRequests = append(p.RoutedRequests, casefile.RoutedRequest{
+		p.RoutedRequests = append(p.RoutedRequests, routeverdict.AsCall(&o, casefile.RoutedRequest{
 			Place: fmt.Sprintf("request %d to %s", len(requests), o.Service), From: p.from, To: o.Name, Method: r.Method, Path: r.Path, Headers: r.Headers,
-		})
+		}))
 	}
 	for i, c := range in.Cover.Classes {
 		add(c.Witness, i)

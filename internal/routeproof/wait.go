@@ -90,7 +90,7 @@ func (p *Proof) limitsOf(sender routing.Proxy) (out []limit) {
 			}
 			asked[d.Route] = true
 			r := requestOf(c.Witness)
-			w := wait{i, casefile.RoutedRequest{From: p.from, To: o.Name, Method: r.Method, Path: r.Path, Headers: r.Headers}}
+			w := wait{i, routeverdict.AsCall(&o.Outbound, casefile.RoutedRequest{From: p.from, To: o.Name, Method: r.Method, Path: r.Path, Headers: r.Headers})}
 			for bound := range routing.Bounds {
 				switch {
 				case bound == routing.Idle && w.isTCP(p) || bound.Level() == routing.OfRoute:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +36,9 @@ type Expectation struct {
 	Sentinel time.Duration
 	// Unclear says why nothing can be expected; nil where something can.
 	Unclear error
+	// spoken is the protocol of the answers that proxies give: that of a gRPC outbound is HTTP/2 for a
+	// request that is no call.
+	spoken policy.Protocol
 	// clusters has the limits of each backend beside those of the listener and the route.
 	clusters map[string]routing.Limits
 }
@@ -97,7 +101,10 @@ func (s Sidecar) follow(p casefile.RoutedRequest) (Expectation, error) {
 	if err != nil {
 		return Expectation{}, err
 	}
-	x := Expectation{Outbound: *o}
+	x := Expectation{Outbound: *o, spoken: o.Protocol}
+	if o.Protocol == policy.GRPC && p.GRPC == "" {
+		x.spoken = policy.HTTP2
+	}
 	if err := checkProtocol(o, p); err != nil {
 		return x, err
 	}
@@ -132,7 +139,7 @@ func (s Sidecar) follow(p casefile.RoutedRequest) (Expectation, error) {
 // answers adds the end that the sidecar gives by itself.
 func (x *Expectation) answers(cause routing.Cause, status int, grpc codes.Code, isTCP bool) {
 	out := Outcome{Cause: cause}
-	out.set(x.Outbound.Protocol, status, grpc)
+	out.set(x.spoken, status, grpc)
 	x.Outcomes = append(x.Outcomes, out)
 }
 
@@ -159,10 +166,35 @@ func checkProtocol(o *routing.Outbound, p casefile.RoutedRequest) error {
 		return fmt.Errorf("outbound %s is tcp: it answers no status, use allow, cut, close or reset", o.Service)
 	case p.GRPC != "" && o.Protocol != policy.GRPC:
 		return fmt.Errorf("outbound %s is %s, not grpc", o.Service, o.Protocol)
+	case p.GRPC == "" && slices.ContainsFunc(p.Headers, isOfGRPC):
+		return fmt.Errorf("the request to outbound %s has the content type of gRPC and is no call: say grpc: Service/Method", o.Service)
 	case p.Sends.Head > 0 && o.Protocol != policy.HTTP:
 		return fmt.Errorf("outbound %s is %s: only the head of a request over HTTP/1.1 can have a pause", o.Service, o.Protocol)
 	}
 	return nil
+}
+
+// isOfGRPC reports whether a header makes proxies take a request for a call of gRPC.
+func isOfGRPC(h policy.Header) bool {
+	return strings.EqualFold(h.Name, "content-type") && strings.HasPrefix(h.Value, "application/grpc")
+}
+
+// calledPath is the path of a call.
+var calledPath = regexp.MustCompile(`^/[A-Za-z_][A-Za-z0-9_.]*/[A-Za-z_][A-Za-z0-9_]*$`)
+
+// AsCall returns the request as a call of gRPC, where the outbound speaks gRPC and a call is the same request to
+// its routes: a POST to the path of a method.
+func AsCall(o *routing.Outbound, p casefile.RoutedRequest) casefile.RoutedRequest {
+	if o.Protocol != policy.GRPC || p.GRPC != "" || p.Method != "" && p.Method != "POST" || !calledPath.MatchString(p.Path) {
+		return p
+	}
+	call := p
+	call.GRPC, call.Method, call.Path = strings.TrimPrefix(p.Path, "/"), "", ""
+	call.Headers = slices.DeleteFunc(slices.Clone(p.Headers), isOfGRPC)
+	if o.Decide(seen(o, call)).Route != o.Decide(seen(o, p)).Route {
+		return p
+	}
+	return call
 }
 
 // seen returns a request as the routes of an outbound see it.
@@ -181,7 +213,7 @@ func (s Sidecar) addOutcomes(x *Expectation, p casefile.RoutedRequest, cluster s
 	endpoints := s.Endpoints[cluster]
 	if len(endpoints) == 0 {
 		out := Outcome{Cluster: cluster, Cause: routing.NoEndpoint}
-		out.set(x.Outbound.Protocol, 503, codes.Unavailable)
+		out.set(x.spoken, 503, codes.Unavailable)
 		x.Outcomes = append(x.Outcomes, out)
 		return nil
 	}
@@ -211,7 +243,7 @@ func (s Sidecar) addOutcomes(x *Expectation, p casefile.RoutedRequest, cluster s
 			out.Verdict = decision
 			if decision != nil && decision.Effect == policy.Deny {
 				out.Cause = routing.Denied
-				out.set(x.Outbound.Protocol, 403, codes.PermissionDenied)
+				out.set(x.spoken, 403, codes.PermissionDenied)
 				x.Outcomes = append(x.Outcomes, out)
 				continue
 			}
@@ -223,7 +255,7 @@ func (s Sidecar) addOutcomes(x *Expectation, p casefile.RoutedRequest, cluster s
 		if end.at >= forever {
 			return errors.New("nothing ends the request: no bound does, and the application does not")
 		}
-		out.take(end, line.endOf(end, begun), x.Outbound.Protocol, limits)
+		out.take(end, line.endOf(end, begun), x.spoken, limits)
 		x.Outcomes = append(x.Outcomes, out)
 	}
 	return nil

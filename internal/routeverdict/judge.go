@@ -147,6 +147,23 @@ func nameOf(text string) string {
 	return text
 }
 
+// outcomeFor returns the outcome at the backend of a finding. A request that came to no backend may be of several: then
+// it is of one that has its cause, where there is one.
+func (x Expectation) outcomeFor(f exchange.Finding) (found Outcome, ok bool) {
+	for _, o := range x.Outcomes {
+		if o.Inbound != f.Backend && f.Backend != "" || o.Cluster != f.Cluster && o.Cluster != "" && f.Cluster != "" {
+			continue
+		}
+		if o.Cause == f.Cause {
+			return o, true
+		}
+		if !ok {
+			found, ok = o, true
+		}
+	}
+	return found, ok
+}
+
 // compareEnd holds the finding against the outcome at the backend that took the request.
 func (j *Judgement) compareEnd(x Expectation, e exchange.Evidence) {
 	f := j.Finding
@@ -154,14 +171,11 @@ func (j *Judgement) compareEnd(x Expectation, e exchange.Evidence) {
 	if x.Outbound.Protocol.Layer() == policy.L7 && f.Route != x.Decision.Route && f.Cause != routing.Bounded(routing.RequestHeaders) {
 		j.add(verdict.OtherRoute, nameOf(x.Decision.Route), nameOf(f.Route))
 	}
-	i := slices.IndexFunc(x.Outcomes, func(o Outcome) bool {
-		return (o.Inbound == f.Backend || f.Backend == "") && (o.Cluster == f.Cluster || o.Cluster == "" || f.Cluster == "")
-	})
-	if i < 0 {
+	o, ok := x.outcomeFor(f)
+	if !ok {
 		j.add(verdict.OtherBackend, strings.Join(x.backends(), " or "), nameOf(f.Backend))
 		return
 	}
-	o := x.Outcomes[i]
 	j.Outcome = o
 	if f.Cause != o.Cause {
 		j.add(verdict.OtherCause, withTime(o), f.Cause)

@@ -128,6 +128,37 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// A route with a backend that does not exist sends a share of its requests nowhere. Such a request is held against
+// that share, and no other one is.
+func TestJudgeShareWithoutBackend(t *testing.T) {
+	t.Parallel()
+	nowhere := func() exchange.Evidence {
+		e := served()
+		e.Answer.Status, e.Inbound, e.Arrival = 500, nil, nil
+		e.Outbound = outboundlog.Entry{Caller: e.Outbound.Caller, Route: "r", Status: 500, Details: "cluster_not_found", Flags: []string{"NC"}}
+		return e
+	}
+	half := answered()
+	half.Outcomes = append(half.Outcomes, Outcome{Cause: routing.NoBackend, Status: 500})
+	for name, tt := range map[string]struct {
+		x    Expectation
+		e    exchange.Evidence
+		want []verdict.Kind
+	}{
+		"the share of the backend": {half, served(), nil},
+		"the other share":          {half, nowhere(), nil},
+		"no such share":            {answered(), nowhere(), []verdict.Kind{verdict.OtherCause}},
+	} {
+		var got []verdict.Kind
+		for _, p := range Judge(tt.x, casefile.RoutedRequest{}, tt.e).Problems {
+			got = append(got, p.Kind)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+	}
+}
+
 // TestJudgeStated holds each thing that a case may state against evidence that is sound.
 func TestJudgeStated(t *testing.T) {
 	t.Parallel()

@@ -19,9 +19,9 @@ func (x Expectation) State(r casefile.RoutedRequest) (casefile.RoutedRequest, bo
 		return r, false
 	}
 	first := x.Outcomes[0]
-	r.Want, r.Cause, r.Backends, r.By = first.stated(x.Outbound.Protocol), &first.Cause, nil, nil
+	r.Want, r.Cause, r.Backends, r.By = first.stated(x.spoken), &first.Cause, nil, nil
 	for _, o := range x.Outcomes {
-		if o.stated(x.Outbound.Protocol) != r.Want || o.Cause != first.Cause {
+		if o.stated(x.spoken) != r.Want || o.Cause != first.Cause {
 			return r, false
 		}
 		if o.Inbound != "" {

@@ -82,12 +82,17 @@ func Unseen(bound routing.Bound, limit time.Duration, tried ...Expectation) stri
 		return "no backend takes the request"
 	}
 	for _, o := range x.Outcomes {
-		if o.Cause == routing.Denied {
+		by, ok := o.Cause.Bound()
+		switch {
+		case o.Cause == routing.Denied:
 			return "the inbound " + o.Inbound + " refuses the request"
-		}
-		if by, ok := o.Cause.Bound(); ok && by != bound {
+		case ok && by != bound:
 			return fmt.Sprintf("%s ends the request after %s", by, o.Limit.Time)
+		case o.Cause == routing.NoBackend:
+			return "a backend of the request does not exist"
+		case o.Cause == routing.NoEndpoint:
+			return "a backend of the request has no endpoint"
 		}
 	}
-	return "the request ends otherwise: " + x.Outcomes[0].Cause.String()
+	return "no request reaches it"
 }
