@@ -74,10 +74,12 @@ func TestDisagreements(t *testing.T) {
 		of     exchange.Evidence
 		change func(*exchange.Evidence)
 	}{
-		"the outbound logged status 500":                 {served(), func(e *exchange.Evidence) { e.Outbound.Status = 500 }},
-		"the outbound sent 7 bytes of one":               {served(), func(e *exchange.Evidence) { e.Answer.End, e.Outbound.Sent = exchange.Reset, 7 }},
-		`the caller gave up, and the outbound says "vi`:  {served(), func(e *exchange.Evidence) { e.Answer.End = exchange.GaveUp }},
-		`gRPC status 14, and the outbound logged "0"`:    {served(), func(e *exchange.Evidence) { e.Request.GRPC, e.Answer.GRPC, e.Outbound.GRPC = "shop.Orders/List", 14, "0" }},
+		"the outbound logged status 500":                {served(), func(e *exchange.Evidence) { e.Outbound.Status = 500 }},
+		"the outbound sent 7 bytes of one":              {served(), func(e *exchange.Evidence) { e.Answer.End, e.Outbound.Sent = exchange.Reset, 7 }},
+		`the caller gave up, and the outbound says "vi`: {served(), func(e *exchange.Evidence) { e.Answer.End = exchange.GaveUp }},
+		`gRPC status 14, and the outbound logged "0"`: {served(), func(e *exchange.Evidence) {
+			e.Request.GRPC, e.Answer.GRPC, e.Outbound.GRPC = "shop.Orders/List", 14, "0"
+		}},
 		`the inbound shop took the request`:              {served(), func(e *exchange.Evidence) { e.Outbound.Endpoint = "store" }},
 		`it chose the endpoint "other", and the cluster`: {served(), func(e *exchange.Evidence) { e.Outbound.Endpoint, e.Inbound.Name = "other", "other" }},
 		`it saw the certificate of ["spiffe://td/evil"]`: {served(), func(e *exchange.Evidence) { e.Outbound.Peer = []string{"spiffe://td/evil"} }},

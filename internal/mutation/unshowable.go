@@ -24,8 +24,11 @@ func unshowable(s routeverdict.Sidecar, m mistake.Sidecar) string {
 		return fmt.Sprintf("the limit is %s, and no request waits for longer than %s", limit.Time, routeverdict.LongestWait)
 	case bound == routing.Connection && !slices.ContainsFunc(s.Endpoints[cluster], func(e routingconfig.Endpoint) bool { return e.Reach == script.BlackHole }):
 		return "each endpoint of the backend takes or refuses a connection at once"
-	case bound != routing.RequestHeaders && alwaysDenied(s, m):
+	case bound == routing.RequestHeaders:
+	case alwaysEnds(s, m, routing.Denied):
 		return "the inbounds refuse each request that the limit is for"
+	case alwaysEnds(s, m, routing.NoBackend, routing.NoEndpoint):
+		return "no request that the limit is for comes to an endpoint"
 	}
 	return ""
 }
@@ -62,8 +65,8 @@ func changedLimit(original, mutant routing.Proxy) (cluster string, bound routing
 	return "", 0, routing.Limit{}, false
 }
 
-// alwaysDenied reports whether the inbounds refuse each class of requests that a mistake changes.
-func alwaysDenied(s routeverdict.Sidecar, m mistake.Sidecar) bool {
+// alwaysEnds reports whether each class of requests that a mistake changes ends for one of the causes.
+func alwaysEnds(s routeverdict.Sidecar, m mistake.Sidecar, causes ...routing.Cause) bool {
 	some := false
 	for _, o := range s.Program.Outbounds {
 		for _, c := range routeclasses.Cut(o, *m.Proxy.Outbound(o.Name)).Classes {
@@ -71,7 +74,7 @@ func alwaysDenied(s routeverdict.Sidecar, m mistake.Sidecar) bool {
 				continue
 			}
 			x := s.Expect(casefile.RoutedRequest{From: s.Name, To: o.Name, Method: c.Witness.Method, Path: c.Witness.Path, Headers: c.Witness.Headers})
-			if x.Unclear != nil || slices.ContainsFunc(x.Outcomes, func(o routeverdict.Outcome) bool { return o.Cause != routing.Denied }) {
+			if x.Unclear != nil || slices.ContainsFunc(x.Outcomes, func(o routeverdict.Outcome) bool { return !slices.Contains(causes, o.Cause) }) {
 				return false
 			}
 			some = true

@@ -22,6 +22,9 @@ func TestUnshowable(t *testing.T) {
 		"a route of the producer with a time of the consumer and a permission of the operator": {
 			"stranger": "the inbounds refuse", "web": "",
 		},
+		"a request that is no call gets statuses of HTTP from a gRPC service": {
+			"kri_msvc_default___backend_80, route 1": "comes to an endpoint", "kri_msvc_default___backend_80, route 2": "",
+		},
 		"a request timeout ends a request without an answer": {"web": ""},
 	} {
 		t.Run(name, func(t *testing.T) {
