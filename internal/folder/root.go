@@ -80,7 +80,10 @@ func (i *Root) Read(file string) ([]byte, error) {
 	return readRegular(f, i.Path(file), Limit)
 }
 
-func isManifest(file string) bool { return isYAML(file) || strings.HasSuffix(file, ".json") }
+// isManifest counts the file of Kustomize that has no ending among the manifests.
+func isManifest(file string) bool {
+	return isYAML(file) || strings.HasSuffix(file, ".json") || filepath.Base(file) == "Kustomization"
+}
 
 func isYAML(file string) bool {
 	return strings.HasSuffix(file, ".yaml") || strings.HasSuffix(file, ".yml")

@@ -67,12 +67,17 @@ var harmlessKinds = strings.Fields(`MeshAccessLog MeshCircuitBreaker MeshExterna
 
 // OfMeshes returns the documents that may have a part in the authorization beside these policies,
 // such as the mTLS of a mesh. They are not read. Cilium enforces the NetworkPolicies of Kubernetes
-// too, and what these let in adds to what its own policies let in.
+// too, and what these let in adds to what its own policies let in. Kustomize changes policies before
+// they are applied, and leaves out those that it does not name: where it has a part, a document
+// without a kind may be a patch.
 func (o Others) OfMeshes(policies []manifest.Document) Others {
 	cilium := slices.ContainsFunc(policies, func(doc manifest.Document) bool { return group(doc.Type()) == "cilium.io" })
+	customized := slices.ContainsFunc(o, isOfKustomize)
 	return slices.DeleteFunc(slices.Clone(o), func(doc manifest.Document) bool {
 		head := doc.Type()
 		switch of := group(head); {
+		case isOfKustomize(doc), customized && name(doc) == withoutKind:
+			return false
 		case cilium && (of == "networking.k8s.io" || of == "policy.networking.k8s.io"), isMeshConfig(doc):
 			return false
 		default:
@@ -134,8 +139,19 @@ const predecessor = "TrafficPermission"
 // in its own file, and JSON is what many tools write.
 func isOfOtherTool(file string) bool {
 	base := filepath.Base(file)
-	extension := filepath.Ext(base)
-	return extension == ".json" || strings.TrimSuffix(base, extension) == "kustomization"
+	return filepath.Ext(base) == ".json" || isKustomization(file)
+}
+
+// isKustomization reports whether a file has a name under which Kustomize looks for its own.
+func isKustomization(file string) bool {
+	base := filepath.Base(file)
+	return strings.EqualFold(strings.TrimSuffix(base, filepath.Ext(base)), "kustomization")
+}
+
+// isOfKustomize reports whether a document tells Kustomize what to apply.
+func isOfKustomize(doc manifest.Document) bool {
+	place := doc.Place("")
+	return group(doc.Type()) == "kustomize.config.k8s.io" || name(doc) == withoutKind && isKustomization(place[:max(0, strings.LastIndexByte(place, ':'))])
 }
 
 func kindsOf(dialects []language.Dialect) []manifest.Head {
