@@ -121,6 +121,12 @@ type Normalizer interface {
 	Normalization() (n policy.PathNormalization, stated bool)
 }
 
+// Moder is a set of policies that say which callers an inbound takes.
+type Moder interface {
+	// ModeBy returns the policy whose mode an inbound has, with its "file:line"; "" where none states one.
+	ModeBy(in policy.Inbound) string
+}
+
 // Namer is a set of policies that have a plain name beside the one under which Envoy reports
 // them.
 type Namer interface {

@@ -27,6 +27,8 @@ type Inspection struct {
 	Protocol string `json:"protocol"`
 	// MTLS says which callers the inbound takes, by the policies or else by the case.
 	MTLS string `json:"mtls"`
+	// MTLSBy is the policy that says so, with "file:line"; empty where none does.
+	MTLSBy string `json:"mtlsBy,omitempty"`
 	// Applies has the policies that select the inbound, with "file:line".
 	Applies []string `json:"applies"`
 	// Steps are in the order in which a request passes them.
@@ -73,6 +75,9 @@ func Inspect(subjects []lab.Subject) Inspections {
 		one := Inspection{
 			Case: s.Case, Inbound: s.Inbound.String(), Protocol: s.Inbound.Protocol.String(), MTLS: mode.String(),
 			Applies: applying(s), Ignored: append([]string{}, program.Ignored...), title: s.Title(),
+		}
+		if set, ok := s.Set.(capability.Moder); ok {
+			one.MTLSBy = set.ModeBy(s.Inbound.Inbound)
 		}
 		one.Steps = append([]Step{}, stepsOf("", program.Gates, program.Shadows)...)
 		if s.Inbound.Protocol.Layer() == policy.L7 && program.Tokens.Reads() {
@@ -189,7 +194,11 @@ func (all Inspections) WriteText(w io.Writer, _ terminal.Paint) {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%s\n  mTLS: %s\n", one.title, one.MTLS)
+		mode := one.MTLS
+		if one.MTLSBy != "" {
+			mode += ", by " + one.MTLSBy
+		}
+		fmt.Fprintf(w, "%s\n  mTLS: %s\n", one.title, mode)
 		for _, line := range one.Applies {
 			fmt.Fprintf(w, "  applies: %s\n", line)
 		}

@@ -45,7 +45,7 @@ func TestOrder(t *testing.T) {
 	var text bytes.Buffer
 	got.WriteText(&text, terminal.Paint(false))
 	want := `all kinds: api/8080 (http)
-  mTLS: permissive
+  mTLS: permissive, by shop/open (a.yaml:6: policies[0])
   applies: shop/ask (a.yaml:9: policies[3])
   applies: shop/log (a.yaml:10: policies[4])
   applies: istio-system/wall (a.yaml:11: policies[5])
@@ -130,6 +130,7 @@ func inspect(t *testing.T, text string) inspection.Inspections {
 	}
 	out := inspection.Inspect(subjects)
 	for i := range out {
+		out[i].MTLSBy = strings.Replace(out[i].MTLSBy, filepath.Dir(file)+"/", "", 1)
 		for j, line := range out[i].Applies {
 			out[i].Applies[j] = strings.Replace(line, filepath.Dir(file)+"/", "", 1)
 		}

@@ -168,6 +168,11 @@ func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
 	return append(warnings, peerauthentication.Lint(p.peers, inbounds, p.options.RootNamespace)...)
 }
 
+// ModeBy implements [capability.Moder].
+func (p policies) ModeBy(in policy.Inbound) string {
+	return peerauthentication.Compose(p.peers, in.Workload, p.options.RootNamespace).ModeBy(in.Port)
+}
+
 // Authorizers implements [capability.Delegator].
 func (p policies) Authorizers() []string { return authorization.Authorizers(p.all, p.options) }
 

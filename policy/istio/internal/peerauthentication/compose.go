@@ -111,15 +111,29 @@ const Default = mtls.Permissive
 
 // Mode returns which callers an inbound of the workload takes on a port.
 func (c Composition) Mode(port uint16) mtls.Mode {
-	mode := Default
+	mode, _ := c.modeBy(port)
+	return mode
+}
+
+// ModeBy returns the policy that states the mode of a port, with its place; "" where none does.
+func (c Composition) ModeBy(port uint16) string {
+	if _, by := c.modeBy(port); by != nil {
+		return by.Place()
+	}
+	return ""
+}
+
+func (c Composition) modeBy(port uint16) (mode mtls.Mode, by *Policy) {
+	mode = Default
 	for _, p := range c.taken {
 		if p == nil {
 			continue
 		}
-		mode = cmp.Or(p.resource.Spec.MTLS.mode(), mode)
-		mode = cmp.Or(p.ports[port], mode)
+		if own := cmp.Or(p.ports[port], p.resource.Spec.MTLS.mode()); own != mtls.Unset {
+			mode, by = own, p
+		}
 	}
-	return mode
+	return mode, by
 }
 
 // Check refuses an inbound for which the files do not say which of two policies is older,

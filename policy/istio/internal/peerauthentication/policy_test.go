@@ -52,6 +52,20 @@ func plainMode(mesh, namespace, workload, port string) mtls.Mode {
 	return mtls.Permissive
 }
 
+// plainDecider returns the name of the policy that states the mode.
+func plainDecider(mesh, namespace, workload string) string {
+	switch states := func(mode string) bool { return strings.ReplaceAll(mode, "UNSET", "") != "" }; {
+	case states(workload):
+		return "shop/w "
+	case states(namespace):
+		return "shop/n "
+	case states(mesh):
+		return "istio-system/m "
+	default:
+		return ""
+	}
+}
+
 // TestMode asks for the mode under each combination of modes of the mesh, the namespace, the
 // workload and the port, each of which may be absent.
 func TestMode(t *testing.T) {
@@ -89,9 +103,9 @@ func TestMode(t *testing.T) {
 					if err := Check(ps, in, "istio-system"); err != nil {
 						t.Fatal(err)
 					}
-					got, want := Compose(ps, in.Workload, "istio-system").Mode(80), plainMode(mesh, namespace, workload, port)
-					if got != want {
-						t.Errorf("mesh %q, namespace %q, workload %q, port %q: %s, want %s", mesh, namespace, workload, port, got, want)
+					c, want, by := Compose(ps, in.Workload, "istio-system"), plainMode(mesh, namespace, workload, port), plainDecider(mesh, namespace, workload+port)
+					if got, decider := c.Mode(80), c.ModeBy(80); got != want || !strings.HasPrefix(decider, by) || by == "" && decider != "" {
+						t.Errorf("mesh %q, namespace %q, workload %q, port %q: %s by %q, want %s by %q", mesh, namespace, workload, port, got, decider, want, by)
 					}
 					asked++
 				}
