@@ -255,6 +255,7 @@ func (p *RoutedRequest) addBackends(sender lab.Sender, d routing.Decision, subje
 					return err
 				}
 				for k := range decided {
+					decided[k].Inbound = lab.NameAmong(inbounds, in.Workload) + "/" + in.Section()
 					decided[k].Warnings = slices.DeleteFunc(decided[k].Warnings, p.isTold)
 				}
 				e.Inbounds = append(e.Inbounds, decided...)

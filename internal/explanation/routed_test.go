@@ -106,3 +106,19 @@ func TestRoutedOfCases(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Two inbounds of one name, in two namespaces, are told apart.
+func TestRoutedToTwins(t *testing.T) {
+	t.Parallel()
+	p, err := explainRouted(t, "testdata/twins", "web", "MeshMultiZoneService/all:80", cases.Request{Method: "GET", Path: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, in := range p.Backends[0].Inbounds {
+		got[in.Inbound] = in.Decision
+	}
+	if len(got) != 2 || got["a/api-0/main"] != "allow by kri_mtp_default__a_of-a_" || got["b/api-0/main"] != "deny by default" {
+		t.Errorf("%v", got)
+	}
+}

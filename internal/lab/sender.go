@@ -289,12 +289,9 @@ func (s Surroundings) trustDomain() spiffeid.TrustDomain {
 	return s.Options.TrustDomain
 }
 
-// NameAmong is the name of a sender, with its namespace where another of the senders has that name too.
-func NameAmong(all []Sender, s Sender) string {
-	w := s.Workload.Workload
-	if slices.ContainsFunc(all, func(other Sender) bool {
-		return other.Workload.Workload.Name == w.Name && other.Workload.Workload.Namespace != w.Namespace
-	}) {
+// NameAmong is the name of a workload, with its namespace where another of the workloads has that name too.
+func NameAmong(all []policy.Inbound, w policy.Workload) string {
+	if slices.ContainsFunc(all, func(other policy.Inbound) bool { return other.Workload.Name == w.Name && other.Workload.Namespace != w.Namespace }) {
 		return w.Namespace + "/" + w.Name
 	}
 	return w.Name

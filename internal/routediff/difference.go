@@ -127,7 +127,7 @@ func Diff(old, recent Side) (*Difference, error) {
 			out.Senders[i].before, out.Senders[i].after = before, after
 			out.Senders[i].old, out.Senders[i].recent = old, recent
 		}
-		if name := after.Workload.Name; !slices.Contains(out.Senders[i].Names, name) {
+		if name := lab.NameAmong(workloads, after.Workload); !slices.Contains(out.Senders[i].Names, name) {
 			out.Senders[i].Names = append(out.Senders[i].Names, name)
 		}
 		return &out.Senders[i]

@@ -80,19 +80,23 @@ func plan(files *lab.Files, s lab.Surroundings) ([]*Proof, lab.Population, error
 	if err != nil {
 		return nil, population, err
 	}
+	var workloads []policy.Inbound
+	for _, sender := range senders {
+		workloads = append(workloads, sender.Workload)
+	}
 	var out []*Proof
 	known := map[string]*Proof{}
 	for _, sender := range senders {
 		key := sender.Workload.Workload.Mesh + "\n" + sender.Proxy.String()
 		if p := known[key]; p != nil {
-			p.Senders = append(p.Senders, lab.NameAmong(senders, sender))
+			p.Senders = append(p.Senders, lab.NameAmong(workloads, sender.Workload.Workload))
 			continue
 		}
 		c, err := files.SenderCase(s, sender)
 		if err != nil {
 			return nil, population, err
 		}
-		p := &Proof{Case: c, Senders: []string{lab.NameAmong(senders, sender)}, Mismatches: sender.Mismatches, from: sender.Workload.Workload.Name}
+		p := &Proof{Case: c, Senders: []string{lab.NameAmong(workloads, sender.Workload.Workload)}, Mismatches: sender.Mismatches, from: sender.Workload.Workload.Name}
 		for _, o := range sender.Outbounds {
 			p.ask(sender.Proxy, o)
 		}
