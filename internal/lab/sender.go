@@ -291,7 +291,9 @@ func (s Surroundings) trustDomain() spiffeid.TrustDomain {
 
 // NameAmong is the name of a workload, with its namespace where another of the workloads has that name too.
 func NameAmong(all []policy.Inbound, w policy.Workload) string {
-	if slices.ContainsFunc(all, func(other policy.Inbound) bool { return other.Workload.Name == w.Name && other.Workload.Namespace != w.Namespace }) {
+	if slices.ContainsFunc(all, func(other policy.Inbound) bool {
+		return other.Workload.Name == w.Name && other.Workload.Namespace != w.Namespace
+	}) {
 		return w.Namespace + "/" + w.Name
 	}
 	return w.Name
