@@ -53,7 +53,7 @@ func (o *sourceOptions) add(cmd *cobra.Command) {
 	flags.StringVar(&w.Zone, "zone", "", "zone of the workload")
 	addLabels(flags, &w.Labels, "workload")
 	flags.StringVar(&o.inbound.Name, "inbound", "", "name of the inbound")
-	flags.Uint16Var(&o.port, "port", 8080, "`number` of the port of the inbound")
+	flags.Var(flagvalue.Port(&o.port, 8080), "port", "`number` of the port of the inbound")
 	flags.Var(flagvalue.Text(&o.inbound.Protocol, "http|http2|grpc|tcp"), "protocol", "protocol of the inbound")
 	flags.StringVar(&w.Origin, "origin", "", "origin of the workload, global or zone; zone where --zone is set")
 	o.options.Add(flags)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -37,6 +38,29 @@ func (f text) Set(s string) error { return f.value.UnmarshalText([]byte(s)) }
 func (f text) String() string { return f.value.String() }
 
 func (f text) Type() string { return f.usage }
+
+// Port returns the value of a flag that takes a port which a caller can connect to, and sets its default.
+func Port(value *uint16, standard uint16) pflag.Value {
+	*value = standard
+	return (*port)(value)
+}
+
+type port uint16
+
+func (p *port) Set(s string) error {
+	n, err := strconv.ParseUint(s, 10, 16)
+	if err == nil && n == 0 {
+		err = errors.New("no caller can connect to port 0")
+	}
+	if err == nil {
+		*p = port(n)
+	}
+	return err
+}
+
+func (p *port) String() string { return strconv.Itoa(int(*p)) }
+
+func (*port) Type() string { return "uint16" }
 
 // OneOf returns the value of a flag that takes one of some words.
 func OneOf[T ~string](value *T, words ...T) pflag.Value { return oneOf[T]{value, words} }
@@ -71,7 +95,7 @@ func Words[T ~string](words []T) []string {
 // numbers says what to write for the types of flags whose own errors name functions of Go.
 var numbers = map[string]string{
 	"int":      "a whole number",
-	"uint16":   "a whole number from 0 to 65535",
+	"uint16":   "a whole number from 1 to 65535",
 	"uint64":   "a whole number of at least 0",
 	"duration": "a duration with a unit, such as 30s or 5m",
 	"bool":     "true or false",

@@ -14,8 +14,9 @@ import (
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ arg, want string }{
-		{"--port=abc", `--port: "abc" is not a whole number from 0 to 65535`},
-		{"--port=65536", `--port: "65536" is not a whole number from 0 to 65535`},
+		{"--port=abc", `--port: "abc" is not a whole number from 1 to 65535`},
+		{"--port=0", `--port: "0" is not a whole number from 1 to 65535`},
+		{"--port=65536", `--port: "65536" is not a whole number from 1 to 65535`},
 		{"--sets=x", `--sets: "x" is not a whole number`},
 		{"--seed=-1", `--seed: "-1" is not a whole number of at least 0`},
 		{"--for=5", `--for: "5" is not a duration with a unit, such as 30s or 5m`},
@@ -26,7 +27,8 @@ func TestExplain(t *testing.T) {
 		t.Run(tt.arg, func(t *testing.T) {
 			t.Parallel()
 			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-			flags.Uint16("port", 8080, "")
+			var port uint16
+			flags.Var(flagvalue.Port(&port, 8080), "port", "")
 			flags.Int("sets", 0, "")
 			flags.Uint64("seed", 0, "")
 			flags.Duration("for", time.Minute, "")
