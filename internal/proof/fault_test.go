@@ -245,9 +245,7 @@ var commonFaults = []fault{
 		{"policy/istio/internal/authentication/authentication.go", `Name: rule.Issuer, Audiences: rule.Audiences,`, `Name: rule.Issuer, Audiences: rule.Audiences[:len(rule.Audiences)*map[bool]int{false: 1}[FAULT]],`},
 	}},
 	{"the mode of a workload's own port is not read", []change{
-		{"policy/istio/internal/peerauthentication/compose.go", `mode = cmp.Or(p.ports[port], mode)`, `if !FAULT {
-			mode = cmp.Or(p.ports[port], mode)
-		}`},
+		{"policy/istio/internal/peerauthentication/compose.go", `cmp.Or(p.ports[port], p.resource.Spec.MTLS.mode())`, `cmp.Or(map[bool]mtls.Mode{false: p.ports[port]}[FAULT], p.resource.Spec.MTLS.mode())`},
 	}},
 	// The parsing of policies is shared: the last line of a proof names it.
 	{"a matcher of allowWithShadowDeny is read as one of allow", []change{
