@@ -50,7 +50,7 @@ func Judge(x Expectation, p casefile.RoutedRequest, e exchange.Evidence) Judgeme
 		j.Late = j.lateness(x, e)
 		// With several backends, a request that is sent again may take one without the fault. Only
 		// the same backend settles it, which has to be known.
-		j.Mistimed = (len(x.Outcomes) == 1 || finding.Cluster != "") && (j.outlived(p) || j.isEarly(x, e) || j.isSentinel(e) || j.isSlowStart(e) ||
+		j.Mistimed = (len(x.Outcomes) == 1 || finding.Cluster != "") && (j.outlived(p) || j.isEarly(x, e) || j.isHasty() || j.isSentinel(e) || j.isSlowStart(e) ||
 			!slices.ContainsFunc(j.Problems, func(p verdict.Problem) bool {
 				// No policy decided where the bound took effect before the request came so far.
 				return p.Kind != verdict.TooEarly && (p.Kind != verdict.OtherStatedBy || j.Finding.Judged)
@@ -110,6 +110,13 @@ func (j *Judgement) isEarly(x Expectation, e exchange.Evidence) bool {
 	bound, ok := j.Finding.Cause.Bound()
 	limit := x.limits(j.Finding.Cluster)[bound].Time
 	return ok && j.Finding.Cause != j.Outcome.Cause && e.Arrival == nil && j.Finding.Duration < limit-early
+}
+
+// isHasty reports whether the right bound ended the request, and by Envoy's own clock before its time. The request
+// or the answer had not come so far, so that the end looks otherwise too.
+func (j *Judgement) isHasty() bool {
+	at, bounded := j.Outcome.Earliest()
+	return bounded && j.Finding.Cause == j.Outcome.Cause && j.Finding.Duration < at
 }
 
 func (j *Judgement) add(kind verdict.Kind, expected, found any) {

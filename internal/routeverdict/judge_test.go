@@ -112,10 +112,16 @@ func TestJudge(t *testing.T) {
 		"the bound did not end it":        {verdict.OtherCause, ended(), served(), func(*exchange.Evidence) {}, true},
 		"the bound ended another request": {verdict.OtherCause, func() Expectation { x := answered(); x.Outcomes[0].At = 50 * ms; return x }(), timedOut(), func(*exchange.Evidence) {}, false},
 		"the bound was early":             {verdict.TooEarly, ended(), timedOut(), func(e *exchange.Evidence) { e.Outbound.Duration = 150 * ms }, true},
-		"the sentinel ended it":           {verdict.OtherCause, ended(), timedOut(), func(e *exchange.Evidence) { e.Outbound.Details, e.Outbound.Flags = "max_duration_timeout", nil }, true},
-		"no flag of the bound":            {verdict.Contradiction, ended(), timedOut(), func(e *exchange.Evidence) { e.Outbound.Flags = nil }, false},
-		"no counter of the bound":         {verdict.Contradiction, ended(), timedOut(), func(e *exchange.Evidence) { e.Counts[routing.Request] = 0 }, false},
-		"a counter that moved twice":      {verdict.Contradiction, ended(), timedOut(), func(e *exchange.Evidence) { e.Counts[routing.Request] = 2 }, false},
+		"the bound was early, in the request": {verdict.OtherEnd, ended(), timedOut(), func(e *exchange.Evidence) {
+			e.Answer.Status, e.Outbound.Status, e.Outbound.Duration = 408, 408, 12*ms
+		}, true},
+		"the bound ended it in the request": {verdict.OtherEnd, ended(), timedOut(), func(e *exchange.Evidence) {
+			e.Answer.Status, e.Outbound.Status = 408, 408
+		}, false},
+		"the sentinel ended it":      {verdict.OtherCause, ended(), timedOut(), func(e *exchange.Evidence) { e.Outbound.Details, e.Outbound.Flags = "max_duration_timeout", nil }, true},
+		"no flag of the bound":       {verdict.Contradiction, ended(), timedOut(), func(e *exchange.Evidence) { e.Outbound.Flags = nil }, false},
+		"no counter of the bound":    {verdict.Contradiction, ended(), timedOut(), func(e *exchange.Evidence) { e.Counts[routing.Request] = 0 }, false},
+		"a counter that moved twice": {verdict.Contradiction, ended(), timedOut(), func(e *exchange.Evidence) { e.Counts[routing.Request] = 2 }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
