@@ -2,7 +2,6 @@ package scope
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
 	"strings"
 
@@ -38,7 +37,12 @@ func (s Selector) Rank() Rank {
 // Compare orders the weakest first. Of two policies of one weight, the one whose
 // display name sorts first is stronger. The identifier decides where the names are
 // equal too.
-func (r Rank) Compare(s Rank) int { return cmp.Or(r.CompareWeight(s), r.CompareName(s)) }
+func (r Rank) Compare(s Rank) int {
+	if c := r.CompareWeight(s); c != 0 {
+		return c
+	}
+	return r.CompareName(s)
+}
 
 // CompareWeight is [Rank.Compare] without the names.
 func (r Rank) CompareWeight(s Rank) int { return bytes.Compare(r.weight[:], s.weight[:]) }

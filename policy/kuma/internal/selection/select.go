@@ -7,6 +7,7 @@
 package selection
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -43,10 +44,9 @@ func Select(ps []permission.Policy, in policy.Inbound, opts permission.Options) 
 		}
 	}
 	ranks, overridden := withoutFrom(ranks, ps, reasons)
-	slices.SortStableFunc(ranks, func(a, b rank) int { return a.Compare(b.Rank) })
 	sel := Selection{Policies: make([]permission.Policy, len(ranks)), Ignored: make([]Ignored, 0, len(ps)-len(ranks))}
-	for i, r := range ranks {
-		sel.Policies[i] = *r.policy
+	for i, k := range weakestFirst(ranks) {
+		sel.Policies[i] = *ranks[k].policy
 	}
 	for i, reason := range reasons {
 		if reason != "" {
@@ -60,6 +60,21 @@ func Select(ps []permission.Policy, in policy.Inbound, opts permission.Options) 
 type rank struct {
 	policy *permission.Policy
 	scope.Rank
+}
+
+// weakestFirst returns the order of the ranks. It sorts numbers: the garbage collector follows each pointer that is moved.
+func weakestFirst(ranks []rank) []int32 {
+	order := make([]int32, len(ranks))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		if c := ranks[a].Compare(ranks[b].Rank); c != 0 {
+			return c
+		}
+		return cmp.Compare(a, b)
+	})
+	return order
 }
 
 // hasMatcher reports whether a rule of the policy has a matcher.
