@@ -88,6 +88,19 @@ func (l *lowering) addLists(lists *[3][]permission.Matcher, origin string) {
 // this for the fields of a conf (policyMerge: concat).
 func MergeLists(ps []permission.Policy) *[3][]permission.Matcher {
 	var merged [3][]permission.Matcher
+	var sizes [3]int
+	for i := range ps {
+		for j := range ps[i].Rules {
+			for list, matchers := range ps[i].Rules[j].Lists {
+				sizes[list] += len(matchers)
+			}
+		}
+	}
+	for list, size := range sizes {
+		if size > 0 {
+			merged[list] = make([]permission.Matcher, 0, size)
+		}
+	}
 	for i := range ps {
 		for j := range ps[i].Rules {
 			for list, matchers := range ps[i].Rules[j].Lists {
