@@ -2,6 +2,7 @@ package suite_test
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,9 +20,10 @@ import (
 
 // prove plans the proof of a case, and sends its requests to a warm Envoy. It reports what Envoy
 // needs by itself: no caller, however fast, gets more decisions of a core than one for each such time.
+// The peaks are the memory of this process and of the largest Envoy.
 func prove(b *testing.B, c cases.Case) {
 	b.Helper()
-	before := cpuTimeOfChildren(b)
+	before := cpuTime(usage(b, syscall.RUSAGE_CHILDREN))
 	h, err := harness.Start(b.Context(), harness.WithRuntime(envoy.Process))
 	if err != nil {
 		b.Fatal(err)
@@ -51,7 +53,13 @@ requests: [{from: anonymous, to: backend/8080, want: handshake-failure}]
 		b.Fatal(err)
 	}
 	b.ReportMetric(float64(connections)/float64(b.N), "connections/op")
-	b.ReportMetric((cpuTimeOfChildren(b)-before).Seconds()*1000/float64(decisions), "envoy-cpu-ms/decision")
+	envoys := usage(b, syscall.RUSAGE_CHILDREN)
+	b.ReportMetric((cpuTime(envoys)-before).Seconds()*1000/float64(decisions), "envoy-cpu-ms/decision")
+	if runtime.GOOS == "linux" {
+		// Other systems have other units.
+		b.ReportMetric(float64(usage(b, syscall.RUSAGE_SELF).Maxrss)/1024, "peak-MB")
+		b.ReportMetric(float64(envoys.Maxrss)/1024, "envoy-peak-MB")
+	}
 	b.ReportMetric(planning.Seconds()/float64(b.N), "plan-s/op")
 	b.ReportMetric(float64(decisions)/float64(b.N), "decisions/op")
 	b.ReportMetric(float64(decisions)/asking.Seconds(), "decisions/s")
@@ -67,13 +75,17 @@ func callersOf(requests []result.Request) int {
 	return len(keys)
 }
 
-// cpuTimeOfChildren is the time that the processes which this one started have run, and which ended.
-func cpuTimeOfChildren(b *testing.B) time.Duration {
+// usage is what this process has used, or those that it started and that ended.
+func usage(b *testing.B, whose int) syscall.Rusage {
 	b.Helper()
 	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &used); err != nil {
+	if err := syscall.Getrusage(whose, &used); err != nil {
 		b.Fatal(err)
 	}
+	return used
+}
+
+func cpuTime(used syscall.Rusage) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
