@@ -60,10 +60,11 @@ func (c Closed) Checker() func(m protoreflect.Message, at *Path, tell func(at *P
 	}
 	return func(m protoreflect.Message, at *Path, tell func(at *Path, reason string)) {
 		w := closedWalk{list: l, fields: map[protoreflect.MessageDescriptor][]listedField{}, sound: map[packedAt]bool{}}
-		w.tell = func(at *Path, reason string) {
-			w.told++
-			tell(at, reason)
+		w.tell = func(*Path, string) { w.told++ }
+		if w.message(m, nil, 0); w.told == 0 {
+			return
 		}
+		w.tell, w.places = func(at *Path, reason string) { w.told++; tell(at, reason) }, true
 		w.message(m, at, 0)
 	}
 }
@@ -73,10 +74,13 @@ func (c Closed) Checker() func(m protoreflect.Message, at *Path, tell func(at *P
 type list map[protoreflect.FullName]map[protoreflect.Name]bool
 
 // closedWalk holds one message against a list. A large filter has the same small messages
-// thousands of times, so that it remembers what it knows of them.
+// thousands of times, so that it remembers what it knows of them. Most have nothing that is
+// to be told: the first walk only looks, in any order.
 type closedWalk struct {
 	list list
 	tell func(at *Path, reason string)
+	// places is true where the places of messages are wanted, and their order.
+	places bool
 	// told counts the calls of tell.
 	told int
 	// fields has the fields of the messages that were met, in the order of their numbers.
@@ -87,8 +91,10 @@ type closedWalk struct {
 
 type listedField struct {
 	protoreflect.FieldDescriptor
-	name         string
-	listed, read bool
+	name   string
+	listed bool
+	// inside is true where the messages in the field are looked at.
+	inside bool
 }
 
 // packedAt is an Any and how deep it lies: what is inside a deeper one may be too deep.
@@ -115,13 +121,18 @@ func (w *closedWalk) message(m protoreflect.Message, at *Path, depth int) {
 		return
 	}
 	for _, field := range fields {
-		switch {
-		case !m.Has(field.FieldDescriptor):
-		case !field.listed:
-			w.tell(at.Field(field.name), fmt.Sprintf("%s of %s is not known to be harmless", field.Name(), d.Name()))
-		case field.read && field.Message() != nil:
-			w.field(field, m.Get(field.FieldDescriptor), at.Field(field.name), depth)
+		if !m.Has(field.FieldDescriptor) || field.listed && !field.inside {
+			continue
 		}
+		below := at
+		if w.places {
+			below = at.Field(field.name)
+		}
+		if !field.listed {
+			w.tell(below, fmt.Sprintf("%s of %s is not known to be harmless", field.Name(), d.Name()))
+			continue
+		}
+		w.field(field, m.Get(field.FieldDescriptor), below, depth)
 	}
 }
 
@@ -135,10 +146,17 @@ func (l list) fieldsOf(d protoreflect.MessageDescriptor) []listedField {
 	for i := range out {
 		field := d.Fields().Get(i)
 		read, ok := listed[field.Name()]
-		out[i] = listedField{field, field.TextName(), ok, read}
+		out[i] = listedField{field, field.TextName(), ok, read && holdsMessages(field)}
 	}
 	slices.SortFunc(out, func(a, b listedField) int { return cmp.Compare(a.Number(), b.Number()) })
 	return out
+}
+
+func holdsMessages(field protoreflect.FieldDescriptor) bool {
+	if field.IsMap() {
+		field = field.MapValue()
+	}
+	return field.Message() != nil
 }
 
 func (w *closedWalk) packed(a *anypb.Any, at *Path, depth int) {
@@ -163,26 +181,28 @@ func (w *closedWalk) packed(a *anypb.Any, at *Path, depth int) {
 // field looks at the messages in a field.
 func (w *closedWalk) field(field listedField, value protoreflect.Value, at *Path, depth int) {
 	switch {
-	case field.IsMap():
-		if field.MapValue().Message() == nil {
-			return
-		}
-		type entry struct {
-			key   string
-			value protoreflect.Value
-		}
-		entries := make([]entry, 0, value.Map().Len())
-		value.Map().Range(func(k protoreflect.MapKey, v protoreflect.Value) bool {
-			entries = append(entries, entry{k.String(), v})
+	case field.IsMap() && !w.places:
+		value.Map().Range(func(_ protoreflect.MapKey, v protoreflect.Value) bool {
+			w.message(v.Message(), at, depth)
 			return true
 		})
-		slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.key, b.key) })
-		for _, of := range entries {
-			w.message(of.value.Message(), at.Key(of.key), depth)
+	case field.IsMap():
+		var keys []protoreflect.MapKey
+		value.Map().Range(func(k protoreflect.MapKey, _ protoreflect.Value) bool {
+			keys = append(keys, k)
+			return true
+		})
+		slices.SortFunc(keys, func(a, b protoreflect.MapKey) int { return cmp.Compare(a.String(), b.String()) })
+		for _, k := range keys {
+			w.message(value.Map().Get(k).Message(), at.Key(k.String()), depth)
 		}
 	case field.IsList():
 		for i := range value.List().Len() {
-			w.message(value.List().Get(i).Message(), at.Index(i), depth)
+			below := at
+			if w.places {
+				below = at.Index(i)
+			}
+			w.message(value.List().Get(i).Message(), below, depth)
 		}
 	default:
 		w.message(value.Message(), at, depth)
