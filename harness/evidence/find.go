@@ -235,7 +235,7 @@ func (e Evidence) checkArrival(sides *checklist) {
 	if e.Call.GRPC == "" {
 		e.checkBody(sides)
 	}
-	sides.want(loggable(e.Arrival.Path) == e.Log.Path, "the upstream saw path %q, the access log %q", e.Arrival.Path, e.Log.Path)
+	sides.want(requestline.Logged(e.Arrival.Path) == e.Log.Path, "the upstream saw path %q, the access log %q", e.Arrival.Path, e.Log.Path)
 	// Envoy writes the URIs last and does not quote them. One URI may look like several
 	// keys, so the URIs are compared as text.
 	_, names, _ := strings.Cut(e.Arrival.XFCC(), "URI=")
@@ -272,7 +272,7 @@ func (e Evidence) checkEntry(sides *checklist) {
 		method = corev3.RequestMethod_METHOD_UNSPECIFIED.String()
 	}
 	sides.want(e.Log.Method == method, "the access log has the method %s in its place, the caller sent %s", e.Log.Method, sent)
-	sides.want(e.Path == "" || e.Log.Path == loggable(e.Path), "the access log has the path %q in its place, the caller's means %q", e.Log.Path, e.Path)
+	sides.want(e.Path == "" || e.Log.Path == requestline.Logged(e.Path), "the access log has the path %q in its place, the caller's means %q", e.Log.Path, e.Path)
 	// The checks of the other forms compare the status already.
 	if e.refusedByHTTP() {
 		sides.want(int(e.Log.Status) == e.Answer.Status, "the access log says status %d, the caller got %d", e.Log.Status, e.Answer.Status)

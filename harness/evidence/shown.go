@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/forwarded"
@@ -35,7 +34,7 @@ func (e Evidence) checkShown(sides *checklist) {
 		default:
 			sent, has := joined(lines, name)
 			shown, ok := e.Log.Headers[name]
-			sides.want(ok == has && shown == loggable(sent), "the access log has %q in the header %s (present: %t), the caller sent %q (present: %t)", shown, name, ok, sent, has)
+			sides.want(ok == has && shown == requestline.Logged(sent), "the access log has %q in the header %s (present: %t), the caller sent %q (present: %t)", shown, name, ok, sent, has)
 		}
 	}
 }
@@ -52,21 +51,4 @@ func joined(lines []policy.Header, name string) (string, bool) {
 		}
 	}
 	return strings.Join(values, ","), len(values) > 0
-}
-
-// loggable returns a text as Envoy writes it into a message: each byte that is no UTF-8 becomes
-// an exclamation mark (MessageUtil::sanitizeUtf8String).
-func loggable(text string) string {
-	if !slices.Contains([]rune(text), '\uFFFD') {
-		return text
-	}
-	var out strings.Builder
-	for i, r := range text {
-		if r == '\uFFFD' && !strings.HasPrefix(text[i:], "\uFFFD") {
-			out.WriteByte('!')
-		} else {
-			out.WriteRune(r)
-		}
-	}
-	return out.String()
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/internal/routingconfig"
 	"github.com/meshproof/meshproof/policy"
@@ -117,7 +118,7 @@ func (e Evidence) checkForwarded(sides *checklist) {
 	if e.Protocol.Layer() == policy.L4 {
 		return
 	}
-	sides.want(e.Arrival.Path == e.Inbound.Log.Path, "the application saw the path %q, and the inbound %q", e.Arrival.Path, e.Inbound.Log.Path)
+	sides.want(requestline.Logged(e.Arrival.Path) == e.Inbound.Log.Path, "the application saw the path %q, and the inbound %q", e.Arrival.Path, e.Inbound.Log.Path)
 	if !e.Inbound.Plaintext {
 		_, uri, _ := strings.Cut(e.Arrival.XFCC(), "URI=")
 		sides.want(uri == e.Identity, "the application was told of the caller %q, and the sidecar is %s", uri, e.Identity)

@@ -28,3 +28,12 @@ func TestHeadersThatEnvoySees(t *testing.T) {
 		}
 	}
 }
+
+func TestLogged(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"/a?b": "/a?b", "/a?\xff": "/a?!", "\xff\xfe": "!!", "é\uFFFD": "é\uFFFD"} {
+		if got := Logged(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
