@@ -36,6 +36,9 @@ type Comparison struct {
 	Changes []Change
 	// Beyond says which requests that the lab cannot send are let in now.
 	Beyond []string
+	// classes counts what was compared: the classes of the cover, but those of callers without a name
+	// where they come in plaintext, and then the pairs of opinions about callers in plaintext.
+	classes int
 	// was is the inbound under the old policies, is under the new ones.
 	was, is verdict.Inbound
 }
@@ -157,6 +160,7 @@ func compare(was, is verdict.Inbound, all bool) Comparison {
 		if verdict.Nameless(class.Witness) && (was.MTLS.TakesPlaintext() || is.MTLS.TakesPlaintext()) {
 			continue
 		}
+		c.classes++
 		old, recent := decide(was, class.Witness), decide(is, class.Witness)
 		if was.Protocol.Layer() != is.Protocol.Layer() {
 			old.Layer = recent.Layer
@@ -176,7 +180,8 @@ func compare(was, is verdict.Inbound, all bool) Comparison {
 		c.Cover.Sampled = append(c.Cover.Sampled, "the two sides demand different tokens (JWT), and who is let in or kept out by that is not compared: "+why)
 	}
 	c.Cover.Sampled = append(c.Cover.Sampled, seenOtherwise(was, is)...)
-	c.Changes = append(c.Changes, plaintextChanges(c.Cover, was, is, all)...)
+	changes, pairs := plaintextChanges(c.Cover, was, is, all)
+	c.Changes, c.classes = append(c.Changes, changes...), c.classes+pairs
 	// Side by side, callers with several names may be left out.
 	onlyNames := all && len(c.Cover.Sampled) == 1 && c.Cover.SampledNames != ""
 	if (c.Cover.Complete() || onlyNames) && !was.Program.Equal(is.Program.Program) {
@@ -272,14 +277,13 @@ func plaintext(in verdict.Inbound, q cases.Request, r policy.Request) (Opinion, 
 }
 
 // plaintextChanges returns the changes for callers in plaintext, if either inbound lets them
-// in. Requests with the same two opinions are one change.
-func plaintextChanges(cover *classes.Cover, was, is verdict.Inbound, all bool) []Change {
+// in, and how many pairs of opinions there are. Requests with the same two opinions are one change.
+func plaintextChanges(cover *classes.Cover, was, is verdict.Inbound, all bool) (out []Change, pairs int) {
 	if !was.MTLS.TakesPlaintext() && !is.MTLS.TakesPlaintext() {
-		return nil
+		return nil, 0
 	}
 	type opinions struct{ old, recent Opinion }
 	seen := map[opinions]bool{}
-	var out []Change
 	for _, class := range cover.Classes {
 		r := class.Witness
 		r.URIs, r.DNS, r.SNI = nil, nil, ""
@@ -288,14 +292,17 @@ func plaintextChanges(cover *classes.Cover, was, is verdict.Inbound, all bool) [
 		change.Old, change.was.Want = plaintext(was, q, r)
 		change.New, change.Request.Want = plaintext(is, q, r)
 		both := opinions{change.Old, change.New}
-		if change.Old.Decision == change.New.Decision && !all || seen[both] {
+		if seen[both] {
 			continue
 		}
 		seen[both] = true
+		if change.Old.Decision == change.New.Decision && !all {
+			continue
+		}
 		change.locate(was, is)
 		out = append(out, change)
 	}
-	return out
+	return out, len(seen)
 }
 
 // Confirm shows all changes on a version of Envoy, under the old policies and under

@@ -213,7 +213,7 @@ func (d *Difference) classes() int {
 	n := 0
 	for _, c := range d.Cases {
 		for _, found := range c.Comparisons {
-			n += len(found.Cover.Classes)
+			n += found.classes
 		}
 	}
 	return n

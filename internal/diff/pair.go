@@ -59,6 +59,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 	if isRouting := func(f *lab.Files) bool { return f.OnlyRouting() || f.Empty() }; routes != nil && isRouting(old.Files) && isRouting(recent.Files) {
 		return &Difference{Routes: routes, old: old.Files, recent: recent.Files}, nil
 	}
+	shareDialect(&old, &recent)
 	callers := shareCallers(&old, &recent)
 	olds, recents, err := casesOf(old, recent)
 	if err != nil {
@@ -234,6 +235,17 @@ func useOneDialect(old, recent *cases.Case) {
 		old.Options.Dialect = ownerOf(recent.Policies)
 	case len(recent.Policies) == 0:
 		recent.Options.Dialect = ownerOf(old.Policies)
+	}
+}
+
+// shareDialect gives a side without policies the dialect of the other side, unless its options tell one. The
+// dialect says what holds where no policy applies: the decision, and whether an inbound takes plaintext.
+func shareDialect(old, recent *Side) {
+	for _, sides := range [][2]*Side{{old, recent}, {recent, old}} {
+		side, other := sides[0], sides[1]
+		if !side.HasCases && len(side.Policies) == 0 && side.Options.Dialect == "" && dialects.OfOptions(side.Options.Document) == "" {
+			side.Options.Dialect = ownerOf(other.Policies)
+		}
 	}
 }
 

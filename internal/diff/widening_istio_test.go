@@ -39,6 +39,7 @@ func TestWideningOfIstio(t *testing.T) {
 	when := func(key, values string) string { return fmt.Sprintf("when: [{key: %q, %s}]", key, values) }
 	for name, tt := range map[string]struct{ same, old, recent string }{
 		"the last ALLOW is lost":                 {"", ap("p", "default", friend), "---\n"},
+		"the only DENY, of plaintext, is lost":   {"", ap("p", "default", denied(from(`notPrincipals: ["*"]`))), "---\n"},
 		"an ALLOW of another namespace":          {"", ap("p", "default", friend), ap("p", "other", friend)},
 		"an ALLOW of the root goes to one":       {"", ap("p", root, friend), ap("p", "default", friend)},
 		"a DENY is lost":                         {ap("p", "default", all), ap("d", "default", deny), ""},

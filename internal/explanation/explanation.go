@@ -239,7 +239,11 @@ func (e Explanation) write(w io.Writer) {
 	for _, line := range e.Headers {
 		fmt.Fprintf(w, "header    %s\n", terminal.Printable(line))
 	}
-	fmt.Fprintf(w, "decision  %s\nshadow    %s\n", e.Decision, e.Shadow)
+	decision := e.Decision
+	if e.MTLS != "" {
+		decision += ", but mTLS refuses the caller first"
+	}
+	fmt.Fprintf(w, "decision  %s\nshadow    %s\n", decision, e.Shadow)
 	if e.MTLS != "" {
 		fmt.Fprintf(w, "mtls      the handshake fails in this mesh: %s\n", terminal.Printable(e.MTLS))
 	}
