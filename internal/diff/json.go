@@ -24,7 +24,9 @@ type differenceJSON struct {
 	OnlyNew  []string            `json:"onlyNew"`
 	Inbounds []inboundChangeJSON `json:"inbounds"`
 	Changes  []changeJSON        `json:"changes"`
-	// Made are the inbounds that no file describes, Unasked the policies that select none.
+	// Assumed is the inbound that was asked because no file describes one, Made are the inbounds that
+	// no file describes, Unasked the policies that select none.
+	Assumed  string   `json:"assumed,omitempty"`
 	Made     []string `json:"made,omitempty"`
 	Unasked  []string `json:"unasked,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
@@ -85,7 +87,7 @@ func (d *Difference) MarshalJSON() ([]byte, error) {
 		OnlyOld: append([]string{}, d.OnlyOld...), OnlyNew: append([]string{}, d.OnlyNew...), Inbounds: []inboundChangeJSON{},
 		Widened: counts[Widened], Narrowed: counts[Narrowed],
 		Shadow: counts[ShadowChanged], Origin: counts[OriginChanged], Envoy: d.Envoy, Changes: []changeJSON{},
-		Made: d.made(), Unasked: texts(d.Unasked), Warnings: texts(d.Warnings), Routes: d.Routes, Verdict: d.Verdict(), Fails: len(d.Failures()) > 0,
+		Assumed: d.Assumed, Made: d.made(), Unasked: texts(d.Unasked), Warnings: texts(d.Warnings), Routes: d.Routes, Verdict: d.Verdict(), Fails: len(d.Failures()) > 0,
 	}
 	for _, one := range d.Cases {
 		for _, in := range one.Inbounds {

@@ -32,6 +32,9 @@ func (d *Difference) Markdown() string {
 			}
 		}
 	}
+	if d.Assumed != "" {
+		paragraphs = append(paragraphs, "assumed: "+d.Assumed)
+	}
 	for _, list := range []struct {
 		title string
 		texts []string
