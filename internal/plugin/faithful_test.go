@@ -183,7 +183,7 @@ spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.m
 // do not change.
 func TestPoliciesAsWritten(t *testing.T) {
 	t.Parallel()
-	docs := parse(t, `{empty: [], none: , object: {}, text: "8080", int: 8080, big: 9007199254740993, float: 1.5, no: false, html: "<&>", utf8: "ü"}`)
+	docs := parse(t, `{empty: [], none: , object: {}, text: "8080", int: 8080, big: 9007199254740993, float: 1.5, "no": false, html: "<&>", utf8: "ü"}`)
 	ask, err := newRequest(Newest, 1, backend, docs, language.Options{})
 	if err != nil {
 		t.Fatal(err)
