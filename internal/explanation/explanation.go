@@ -241,7 +241,7 @@ func (e Explanation) write(w io.Writer) {
 	}
 	decision := e.Decision
 	if e.MTLS != "" {
-		decision += ", but mTLS refuses the caller first"
+		decision += " (the policies alone, see mtls)"
 	}
 	fmt.Fprintf(w, "decision  %s\nshadow    %s\n", decision, e.Shadow)
 	if e.MTLS != "" {
