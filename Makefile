@@ -7,6 +7,8 @@ ENVOY ?= 1.40.0
 # The race detector needs a C compiler and its headers. It is looked for once.
 RACE = $(eval RACE := $(shell $(GO) build -race runtime/cgo 2>/dev/null && echo -race))$(RACE)
 TEST_FLAGS ?= -timeout 20m
+# Packages that wait for the clock of an Envoy leave a core to others: two more than the cores are tested at once.
+WAITING = -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 
 # The packages whose tests link no harness. A test in internal/architecture holds this list.
 PURE = ./cases ./certs ./harness/caller ./harness/evidence ./internal/ads ./internal/advisory ./internal/architecture ./internal/authorizer ./internal/automaton ./internal/behavior/... ./internal/beyond ./internal/browsertest ./internal/candidates ./internal/capability ./internal/casewriter ./internal/children ./internal/claim ./internal/connection ./internal/controlplane ./internal/counterexample ./internal/dataplane ./internal/destination ./internal/dialects ./internal/diff ./internal/draw ./internal/dump ./internal/endpoint ./internal/examination ./internal/exchange ./internal/explanation ./internal/feature ./internal/findings ./internal/flagvalue ./internal/folder ./internal/forwarded ./internal/grpcplane ./internal/inspection ./internal/kinds ./internal/kri ./internal/lab ./internal/messages ./internal/mistake ./internal/mtls ./internal/normalization ./internal/objectname ./internal/openregex ./internal/outboundlog ./internal/peer ./internal/pin ./internal/plainheader ./internal/plainpath ./internal/policyset ./internal/progress ./internal/proof ./internal/property ./internal/rbac ./internal/recording ./internal/report/... ./internal/requestline ./internal/result ./internal/routeclasses ./internal/routediff ./internal/routelint ./internal/routeproof ./internal/routeverdict ./internal/routing ./internal/routingconfig ./internal/script ./internal/servername ./internal/spelling ./internal/terminal ./internal/token ./internal/tokenfilter ./internal/upstream ./internal/verdict ./internal/verify ./internal/webserver ./policy/... ./xds/...
@@ -41,8 +43,8 @@ check: vet ## an answer in about a minute: formatting, vet, the pure tests and t
 
 test: lint ## all tests but the slow ones, on processes and, where a Docker daemon answers, on containers
 	$(GO) run ./cmd/meshproof envoy fetch $(ENVOY)
-	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -vet=off -short $(TEST_FLAGS) $(RACE) -skip '$(UNRACED_NAMES)' $(RACED)
-	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -vet=off -short $(TEST_FLAGS) -run '$(UNRACED_NAMES)' $(PARTLY_RACED)
+	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -vet=off -short $(TEST_FLAGS) $(WAITING) $(RACE) -skip '$(UNRACED_NAMES)' $(RACED)
+	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -vet=off -short $(TEST_FLAGS) $(WAITING) -run '$(UNRACED_NAMES)' $(PARTLY_RACED)
 	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -vet=off -short $(TEST_FLAGS) $(SINGLE)
 
 slow: ## all tests, the slow ones too, and all with the race detector
