@@ -26,8 +26,8 @@ type Outbound struct {
 	Protocol policy.Protocol
 	// Place is "file:line" of the service.
 	Place string
-	// Routes are in the order of their trial. The last one takes every request. A tcp
-	// outbound has that one only.
+	// Routes are in the order in which Envoy tries them. The last route takes every request. A
+	// tcp outbound has no other.
 	Routes []Route
 	// Headers is the limit of [RequestHeaders].
 	Headers Limit

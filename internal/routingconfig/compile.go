@@ -142,8 +142,8 @@ func EndsSoon(c routing.Cluster) bool {
 	return false
 }
 
-// noLimit stands for no limit of the time to connect: Envoy has no word for that, and waits
-// for five seconds by default.
+// noLimit stands for no limit of the time to connect: Envoy's message has no value for that, and its
+// default is five seconds.
 const noLimit = 24 * time.Hour
 
 func compileCluster(c routing.Cluster, prefix string, oneRequest bool) *clusterv3.Cluster {
