@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
@@ -58,8 +59,10 @@ func (c Closed) Checker() func(m protoreflect.Message, at *Path, tell func(at *P
 		}
 		l[protoreflect.FullName(message)] = fields
 	}
+	// A dump has thousands of filter chains, each a message of its own: they share the fields.
+	var fields sync.Map
 	return func(m protoreflect.Message, at *Path, tell func(at *Path, reason string)) {
-		w := closedWalk{list: l, fields: map[protoreflect.MessageDescriptor][]listedField{}, sound: map[packedAt]bool{}}
+		w := closedWalk{list: l, fields: &fields, sound: map[packedAt]bool{}}
 		w.tell = func(*Path, string) { w.told++ }
 		if w.message(m, nil, 0); w.told == 0 {
 			return
@@ -83,8 +86,9 @@ type closedWalk struct {
 	places bool
 	// told counts the calls of tell.
 	told int
-	// fields has the fields of the messages that were met, in the order of their numbers.
-	fields map[protoreflect.MessageDescriptor][]listedField
+	// fields has the fields ([]listedField) of the messages that were met, by their descriptors, in the
+	// order of their numbers.
+	fields *sync.Map
 	// sound has the packed messages of which there was nothing to tell.
 	sound map[packedAt]bool
 }
@@ -109,11 +113,12 @@ func (w *closedWalk) message(m protoreflect.Message, at *Path, depth int) {
 		return
 	}
 	d := m.Descriptor()
-	fields, ok := w.fields[d]
+	known, ok := w.fields.Load(d)
 	if !ok {
-		fields = w.list.fieldsOf(d)
-		w.fields[d] = fields
+		known = w.list.fieldsOf(d)
+		w.fields.Store(d, known)
 	}
+	fields, _ := known.([]listedField)
 	if fields == nil {
 		if d.ParentFile().Package() != "google.protobuf" {
 			w.tell(at, fmt.Sprintf("%s is not known to be harmless here", d.Name()))

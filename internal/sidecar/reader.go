@@ -31,7 +31,7 @@ type reader struct {
 	// own are the addresses of this machine on which listeners are. outbounds and inbounds are
 	// the addresses of the listeners.
 	own                 map[netip.Addr]bool
-	outbounds, inbounds []netip.AddrPort
+	outbounds, inbounds addressesByPort
 }
 
 // read reads the inbounds, and returns what their listeners refer to.

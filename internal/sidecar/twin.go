@@ -30,7 +30,7 @@ type guarded struct {
 func (r *reader) guardedBy(listeners []dump.Decoded[*listenerv3.Listener]) guarded {
 	g := guarded{workloads: map[string]bool{}}
 	var chains []*listenerv3.FilterChain
-	r.own = map[netip.Addr]bool{}
+	r.own, r.inbounds, r.outbounds = map[netip.Addr]bool{}, addressesByPort{}, addressesByPort{}
 	for _, d := range listeners {
 		if inbound, _ := direction(d.Message); !inbound {
 			r.bindOutbound(d.Message)
@@ -39,7 +39,7 @@ func (r *reader) guardedBy(listeners []dump.Decoded[*listenerv3.Listener]) guard
 		chains = append(chains, chainsOf(d.Message)...)
 		for _, socket := range sockets(d.Message) {
 			if a := address(d.Message, socket, nil); a.IsValid() {
-				r.inbounds = append(r.inbounds, netip.AddrPortFrom(a.Addr(), uint16(socket.GetPortValue())))
+				r.inbounds.add(a.Addr(), uint16(socket.GetPortValue()))
 			}
 			for _, chain := range chainsOf(d.Message) {
 				g.addresses = append(g.addresses, address(d.Message, socket, chain.GetFilterChainMatch()))
@@ -65,22 +65,36 @@ func (r *reader) bindOutbound(l *listenerv3.Listener) {
 	for _, socket := range sockets(l) {
 		if ip, err := netip.ParseAddr(socket.GetAddress()); err == nil {
 			r.own[ip.Unmap()] = r.own[ip.Unmap()] || !ip.IsUnspecified()
-			r.outbounds = append(r.outbounds, netip.AddrPortFrom(ip.Unmap(), uint16(socket.GetPortValue())))
+			r.outbounds.add(ip.Unmap(), uint16(socket.GetPortValue()))
 		}
 	}
 }
 
-// reaches returns the first of some listening addresses that is an endpoint.
-func (r *reader) reaches(l leading, listening []netip.AddrPort) (found netip.AddrPort, ok bool) {
+// addressesByPort are the addresses of listeners by their ports, so that an endpoint is not held against each
+// listener: a dump may have thousands of both.
+type addressesByPort map[uint16][]netip.Addr
+
+// noPort is the port of no listener.
+const noPort = -1
+
+func (all addressesByPort) add(ip netip.Addr, port uint16) { all[port] = append(all[port], ip) }
+
+// reaches returns an endpoint's listening address, the first one. Listeners of the port except are left
+// out; noPort leaves out none.
+func (r *reader) reaches(l leading, all addressesByPort, except int) (found netip.AddrPort, ok bool) {
 	for name := range l.names {
 		c := r.Clusters[name].Message
 		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
 			to := netip.AddrPortFrom(hostOf(c, socket), uint16(socket.GetPortValue()))
-			i := slices.IndexFunc(listening, func(a netip.AddrPort) bool {
-				return a.Port() == to.Port() && (a.Addr() == to.Addr() || a.Addr().IsUnspecified() || to.Addr().IsUnspecified())
+			if int(to.Port()) == except {
+				return
+			}
+			ips := all[to.Port()]
+			i := slices.IndexFunc(ips, func(ip netip.Addr) bool {
+				return ip == to.Addr() || ip.IsUnspecified() || to.Addr().IsUnspecified()
 			})
 			if i >= 0 && !ok {
-				found, ok = listening[i], true
+				found, ok = netip.AddrPortFrom(ips[i], to.Port()), true
 			}
 		})
 	}
@@ -319,14 +333,13 @@ func (r *reader) shareWorkloads() {
 		if r.leads[i].chosen {
 			tell(chosenElsewhere)
 		}
-		if to, ok := r.reaches(r.leads[i], r.outbounds); ok {
+		if to, ok := r.reaches(r.leads[i], r.outbounds, noPort); ok {
 			tell("it leads to an outbound listener, %s, and not to its workload", to)
 		}
 		if r.leadsToAdmin(r.leads[i]) {
 			tell("it leads to the admin interface of Envoy on port %d, and not to its workload", r.AdminPort)
 		}
-		others := slices.DeleteFunc(slices.Clone(r.inbounds), func(a netip.AddrPort) bool { return a.Port() == in.Address.Port() })
-		if to, ok := r.reaches(r.leads[i], others); ok {
+		if to, ok := r.reaches(r.leads[i], r.inbounds, int(in.Address.Port())); ok {
 			tell("it leads to the listener of another inbound, %s, which sees this sidecar for a caller", to)
 		}
 	}
