@@ -15,7 +15,7 @@ PURE = ./cases ./certs ./harness/caller ./harness/evidence ./internal/ads ./inte
 
 # The packages that start goroutines or share data between them: only these have a race to find.
 # A test in internal/architecture holds this list.
-RACED = ./certs ./harness ./internal/automaton ./internal/children ./internal/connection ./internal/controlplane ./internal/differential ./internal/envoy ./internal/flakes ./internal/folder ./internal/grpcplane ./internal/matrix ./internal/mutation ./internal/pin ./internal/plugin ./internal/progress ./internal/rbac ./internal/recording ./internal/suite ./internal/terminal ./internal/token ./internal/upstream ./internal/verdict ./internal/webserver ./policy ./policy/attribute ./policy/classes ./policy/kuma/internal/inspect ./policy/manifest
+RACED = ./certs ./harness ./internal/automaton ./internal/children ./internal/connection ./internal/controlplane ./internal/differential ./internal/envoy ./internal/flakes ./internal/folder ./internal/grpcplane ./internal/matrix ./internal/messages ./internal/mutation ./internal/pin ./internal/plugin ./internal/progress ./internal/rbac ./internal/recording ./internal/suite ./internal/terminal ./internal/token ./internal/upstream ./internal/verdict ./internal/webserver ./policy ./policy/attribute ./policy/classes ./policy/kuma/internal/inspect ./policy/manifest
 # Of these, the packages with tests that the race detector would make expensive, and those tests: they ask for
 # decisions, many times and one after the other. make test runs them without the race detector, and all other
 # tests of RACED with it. make slow runs every test with it. A test in internal/architecture holds both lists.
