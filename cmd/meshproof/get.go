@@ -18,15 +18,14 @@ func newGet() *cobra.Command {
 	var wanted cluster.Filter
 	var output outputFormat
 	var strict bool
-	var kinds []string
-	for _, nouns := range cluster.Nouns() {
-		kinds = append(kinds, nouns[0])
-	}
+	kinds := strings.Join(cluster.Names(), ", ")
 	cmd := &cobra.Command{
 		Use:   "get KIND PATH…",
 		Short: "Print policies as an API server would",
 		Long: `Get prints the policies of one kind in case files and policy files. PATH is a file or a folder. The kinds are
-` + strings.Join(kinds, " and ") + `. The plural or the short name of a kind will do.
+` + kinds + `.
+The plural or the short name of a kind will do. Kinds of several dialects have one name: all are printed, and
+with an API group behind the name, as in authorizationpolicies.security.istio.io, those of the group alone.
 
 An AuthorizationPolicy in a case file has the status that a controller would publish, because the workloads
 are known there. A MeshTrafficPermission has its mesh, role and target, and the name that Envoy reports.
@@ -39,8 +38,8 @@ refused is left out.`,
   meshproof get meshtrafficpermissions policies/ --mesh default
   meshproof get authorizationpolicy policies.yaml --namespace shop -o yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 || !slices.Contains(slices.Concat(cluster.Nouns()...), strings.ToLower(args[0])) {
-				return fmt.Errorf("KIND is missing or unknown: write %s KIND PATH, where KIND is %s", cmd.CommandPath(), strings.Join(kinds, " or "))
+			if len(args) == 0 || !cluster.IsNoun(args[0]) {
+				return fmt.Errorf("KIND is missing or unknown: write %s KIND PATH, where KIND is %s", cmd.CommandPath(), kinds)
 			}
 			wanted.Noun = args[0]
 			return needPath(cmd, args[1:])

@@ -173,6 +173,12 @@ type Lister interface {
 	Objects(docs []manifest.Document, pods []policy.Workload) ([]Object, error)
 }
 
+// Abbreviator is a dialect whose kinds have short names in a cluster.
+type Abbreviator interface {
+	// Abbreviations are the short names of kinds, in lower case, as the definitions of the kinds state them.
+	Abbreviations() map[string][]string
+}
+
 // Inheritor is a dialect that can say which of its policies a pod is subject to, as its own
 // tools do.
 type Inheritor interface {
@@ -183,6 +189,8 @@ type Inheritor interface {
 // Object is a policy as an API server would show it.
 type Object struct {
 	Kind, Namespace, Name string
+	// APIVersion is set where the object is shown as it was written; its dialect is no [Lister].
+	APIVersion string
 	// Policy names the policy as Envoy does, Mesh is its mesh, Role its role, and Target what
 	// it selects. They are empty for a dialect without meshes.
 	Policy, Mesh, Role, Target string

@@ -6,14 +6,10 @@
 package cluster
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/internal/capability"
-	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -22,6 +18,8 @@ type cluster struct {
 	policies []manifest.Document
 	// pods are the workloads of a case, nil for policy files.
 	pods []policy.Workload
+	// options are those of a case, the defaults for policy files.
+	options language.Options
 }
 
 // clustersOf returns a cluster for each case, and one for all policies outside of cases,
@@ -29,7 +27,7 @@ type cluster struct {
 func clustersOf(files *lab.Files) []cluster {
 	var out []cluster
 	for _, c := range files.Cases {
-		out = append(out, cluster{c.Policies, podsOf(c)})
+		out = append(out, cluster{c.Policies, podsOf(c), c.Options})
 	}
 	if len(files.Policies) > 0 {
 		out = append(out, cluster{policies: files.Policies})
@@ -48,24 +46,4 @@ func podsOf(c cases.Case) []policy.Workload {
 		}
 	}
 	return out
-}
-
-// Nouns returns the names of the kinds of objects, as a user may write them: for each dialect
-// a list, the name of one object first.
-func Nouns() [][]string {
-	var out [][]string
-	for _, lister := range dialects.Having[capability.Lister]() {
-		out = append(out, lister.Nouns())
-	}
-	return out
-}
-
-// listerOf returns the dialect that has objects of the kind, nil where there is none.
-func listerOf(noun string) capability.Lister {
-	for _, lister := range dialects.Having[capability.Lister]() {
-		if slices.Contains(lister.Nouns(), strings.ToLower(noun)) {
-			return lister
-		}
-	}
-	return nil
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/meshproof/meshproof/internal/kinds"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/terminal"
-	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -22,7 +21,7 @@ type Objects []capability.Object
 
 // Filter says which objects are wanted. A field that is empty asks for nothing.
 type Filter struct {
-	// Noun is one of [Nouns].
+	// Noun is what [IsNoun] takes: the name of a kind, or one with an API group behind it. A noun alone means the kinds of all dialects.
 	Noun            string
 	Namespace, Mesh string
 }
@@ -30,30 +29,35 @@ type Filter struct {
 // ObjectsOf returns the policies of files that are wanted. Its error is about a kind that
 // there is not, or a document that no API server could hold.
 func ObjectsOf(files *lab.Files, wanted Filter) (Objects, error) {
-	lister := listerOf(wanted.Noun)
-	if lister == nil {
+	meant := meantBy(wanted.Noun)
+	if len(meant) == 0 {
 		return nil, fmt.Errorf("there are no objects of kind %q", wanted.Noun)
 	}
 	out := Objects{}
-	for _, c := range clustersOf(files) {
-		objects, err := lister.Objects(c.policies, c.pods)
-		if err != nil {
-			return nil, err
+	for _, k := range meant {
+		for _, c := range clustersOf(files) {
+			objects, err := k.objects(c)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, objects...)
 		}
-		out = append(out, objects...)
 	}
 	return slices.DeleteFunc(out, func(o capability.Object) bool {
 		return wanted.Namespace != "" && o.Namespace != wanted.Namespace || wanted.Mesh != "" && o.Mesh != wanted.Mesh
 	}), nil
 }
 
-// Homonyms returns the policies outside of cases whose kind has the wanted name, but is of
-// another dialect, such as AuthorizationPolicy of Istio.
+// Homonyms returns the policies outside of cases whose kind has the wanted name, but is of another API
+// group than the wanted one.
 func Homonyms(files *lab.Files, wanted Filter) kinds.Others {
-	lister := listerOf(wanted.Noun)
-	owner, ok := lister.(language.Dialect)
+	noun, _, _ := strings.Cut(wanted.Noun, ".")
+	named, meant := meantBy(noun), meantBy(wanted.Noun)
+	owns := func(all []kind, doc manifest.Document) bool {
+		return slices.ContainsFunc(all, func(k kind) bool { return k.owns(doc) })
+	}
 	return slices.DeleteFunc(slices.Clone(kinds.Others(files.Policies)), func(doc manifest.Document) bool {
-		return !ok || owner.Owns(doc) || !slices.Contains(lister.Nouns(), strings.ToLower(doc.Type().Kind))
+		return owns(meant, doc) || !owns(named, doc)
 	})
 }
 
@@ -66,19 +70,45 @@ func (all Objects) Err() error {
 	return errors.Join(errs...)
 }
 
-// WriteText prints a table. Without an object it prints nothing, because no kind says which
+// WriteText prints a table for each sort of objects: those of meshes, those with a status, and those
+// that are shown as they were written. Without an object it prints nothing, because no kind says which
 // columns there are.
 func (all Objects) WriteText(w io.Writer, _ terminal.Paint) {
-	if slices.ContainsFunc(all, func(o capability.Object) bool { return o.Target != "" }) {
-		all.writeMeshes(w)
-		return
+	var meshes, stated, written Objects
+	for _, o := range all {
+		switch {
+		case o.Target != "":
+			meshes = append(meshes, o)
+		case o.APIVersion != "":
+			written = append(written, o)
+		default:
+			stated = append(stated, o)
+		}
 	}
-	if len(all) == 0 {
-		return
+	for _, one := range []struct {
+		objects Objects
+		write   func(Objects, io.Writer)
+	}{{meshes, Objects.writeMeshes}, {stated, Objects.writeStated}, {written, Objects.writeWritten}} {
+		if len(one.objects) > 0 {
+			one.write(one.objects, w)
+		}
 	}
+}
+
+// writeStated prints the table of objects with a status.
+func (all Objects) writeStated(w io.Writer) {
 	table := terminal.Table{{"NAMESPACE", "NAME", "KIND", "RULES", "ACCEPTED", "REASON"}}
 	for _, o := range all {
 		table = append(table, []string{o.Namespace, o.Name, o.Kind, fmt.Sprint(o.Rules), terminal.Printable(o.Accepted), terminal.Printable(o.Reason)})
+	}
+	table.Write(w, "")
+}
+
+// writeWritten prints the table of objects that are shown as they were written.
+func (all Objects) writeWritten(w io.Writer) {
+	table := terminal.Table{{"NAMESPACE", "NAME", "KIND", "APIVERSION", "REASON"}}
+	for _, o := range all {
+		table = append(table, []string{terminal.Printable(o.Namespace), terminal.Printable(o.Name), o.Kind, terminal.Printable(o.APIVersion), o.Reason})
 	}
 	table.Write(w, "")
 }

@@ -61,7 +61,7 @@ func (f *Files) withCallers(s Surroundings) Surroundings {
 	if s.callers != nil {
 		return s
 	}
-	set, err := dialect.Parse(f.Policies, s.Options)
+	set, err := dialect.Parse(f.Policies, f.options(s))
 	if err != nil {
 		return s
 	}
@@ -127,7 +127,7 @@ func (f *Files) generate(s Surroundings, workloads [][]policy.Inbound) ([]Case, 
 // newCase makes a case of the policies. Each workload has an address of its own.
 func (f *Files) newCase(s Surroundings, name string, inbounds []policy.Inbound) (Case, error) {
 	td := s.trustDomain()
-	c := cases.Case{Name: name, Place: f.Name + ":1", TrustDomains: []spiffeid.TrustDomain{td}, Options: s.Options, Policies: f.Policies}
+	c := cases.Case{Name: name, Place: f.Name + ":1", TrustDomains: []spiffeid.TrustDomain{td}, Options: f.options(s), Policies: f.Policies}
 	c.Options.TrustDomain = td
 	addresses := addressesOf(inbounds)
 	for _, in := range inbounds {
@@ -251,7 +251,7 @@ func (f *Files) CasesInFull(s Surroundings) ([]Case, Population, error) {
 
 // PolicySet reads the policies outside of cases, for [Populate].
 func (f *Files) PolicySet(s Surroundings) (PolicySet, error) {
-	set, err := dialect.Parse(f.Policies, s.Options)
+	set, err := dialect.Parse(f.Policies, f.options(s))
 	if err != nil {
 		return PolicySet{}, err
 	}

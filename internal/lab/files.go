@@ -44,6 +44,8 @@ type Files struct {
 	// Dataplanes are the Dataplanes with inbounds.
 	Dataplanes []*dataplane.Dataplane
 	workloads  []policy.Inbound
+	// emptyOf is the dialect of empty lists, "" where there is none.
+	emptyOf string
 	// HasCases and HasDataplanes report whether there is a case file, and a Dataplane.
 	// Cases and Dataplanes may be empty all the same.
 	HasCases, HasDataplanes bool
@@ -272,9 +274,13 @@ func open(choice Choice, name string, paths []string) (*Files, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(from.docs) > 0 {
-			written = append(written, from)
+		if len(from.docs) == 0 {
+			if err := f.takeEmptyList(from); err != nil {
+				return nil, err
+			}
+			continue
 		}
+		written = append(written, from)
 	}
 	for _, from := range written {
 		if err := f.add(from, choice); err != nil {

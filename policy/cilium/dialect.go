@@ -35,6 +35,11 @@ func (dialect) Name() string { return "cilium" }
 
 func (dialect) Kinds() []manifest.Head { return networkpolicy.Kinds }
 
+// Abbreviations implements [capability.Abbreviator].
+func (dialect) Abbreviations() map[string][]string {
+	return map[string][]string{"CiliumNetworkPolicy": {"cnp", "ciliumnp"}, "CiliumClusterwideNetworkPolicy": {"ccnp"}}
+}
+
 func (dialect) Owns(doc manifest.Document) bool { return networkpolicy.Owns(doc) }
 
 func (dialect) NewOptions() any { return new(networkpolicy.Document) }

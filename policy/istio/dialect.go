@@ -38,6 +38,11 @@ func (dialect) Kinds() []manifest.Head {
 	return slices.Concat(authorization.Kinds, authentication.Kinds, peerauthentication.Kinds)
 }
 
+// Abbreviations implements [capability.Abbreviator].
+func (dialect) Abbreviations() map[string][]string {
+	return map[string][]string{"AuthorizationPolicy": {"ap"}, "PeerAuthentication": {"pa"}, "RequestAuthentication": {"ra"}}
+}
+
 func (dialect) Owns(doc manifest.Document) bool {
 	return authorization.Owns(doc) || authentication.Owns(doc) || peerauthentication.Owns(doc)
 }

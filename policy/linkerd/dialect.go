@@ -33,6 +33,14 @@ func (dialect) Name() string { return "linkerd" }
 
 func (dialect) Kinds() []manifest.Head { return authorization.Kinds }
 
+// Abbreviations implements [capability.Abbreviator].
+func (dialect) Abbreviations() map[string][]string {
+	return map[string][]string{
+		"Server": {"srv"}, "ServerAuthorization": {"saz", "serverauthz", "srvauthz"}, "AuthorizationPolicy": {"authzpolicy"},
+		"MeshTLSAuthentication": {"meshtlsauthn"}, "NetworkAuthentication": {"netauthn", "network"},
+	}
+}
+
 func (dialect) Owns(doc manifest.Document) bool { return authorization.Owns(doc) }
 
 func (dialect) NewOptions() any { return new(authorization.Document) }
