@@ -117,13 +117,20 @@ func TestForeignCompilerIsAskedAgain(t *testing.T) {
 		}
 		return suite.CompileOne(ctx, suite.AllowEverything, in, docs, opts)
 	}
+	named := func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
+		if slices.Contains([]string{"backend", "frontend", "open"}, in.Workload.Name) {
+			return own(ctx, in, docs, opts)
+		}
+		return suite.CompileOne(ctx, suite.AllowEverything, in, docs, opts)
+	}
 	for name, tt := range map[string]struct {
 		compile      suite.CompilerFunc
 		wrong, worse bool
 	}{
-		"honest":                {own, false, false},
-		"right the first time":  {twice, false, true},
-		"right for usual ports": {known, true, false},
+		"right for names of the cases": {named, true, false},
+		"honest":                       {own, false, false},
+		"right the first time":         {twice, false, true},
+		"right for usual ports":        {known, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -156,9 +156,15 @@ func TestForeignFiltersAreReadBack(t *testing.T) {
 		}), ErrUnread, "CEL"},
 		"an answer only where it is dark": {func(f *xds.Filters) { f.Network[0].Rules.Action = rbacv3.RBAC_LOG }, nil, ""},
 		"a shadow instead of a filter":    {func(f *xds.Filters) { f.Network[0].ShadowRules, f.Network[0].Rules = f.Network[0].Rules, nil }, nil, ""},
-		"a matcher beside the rules":      {func(f *xds.Filters) { f.Network[0].Matcher = everybody(t) }, nil, ""},
-		"an HTTP filter with a header":    {httpRBAC(`{"rules": {"action": "DENY", "policies": {"x": {"permissions": [{"header": {"name": "x-debug", "presentMatch": true}}], "principals": [{"any": true}]}}}}`), ErrDiffers, "x-debug"},
-		"an HTTP filter with a path":      {httpRBAC(`{"rules": {"action": "DENY", "policies": {"x": {"permissions": [{"urlPath": {"path": {"exact": "/x"}}}], "principals": [{"any": true}]}}}}`), ErrDiffers, "/x"},
+		"every part of a connection":      {func(f *xds.Filters) { f.Network[0].EnforcementType = networkrbacv3.RBAC_CONTINUOUS }, nil, "counters"},
+		"a filter that observes, and an open one": {func(f *xds.Filters) {
+			f.Network = append(f.Network, &networkrbacv3.RBAC{Rules: &rbacv3.RBAC{Policies: map[string]*rbacv3.Policy{"x": {
+				Permissions: []*rbacv3.Permission{permissionOf(`{"any": true}`)}, Principals: []*rbacv3.Principal{{Identifier: &rbacv3.Principal_Any{Any: true}}}}}}})
+			f.Network[0].ShadowRules, f.Network[0].Rules = f.Network[0].Rules, nil
+		}, nil, "the policies say deny"},
+		"a matcher beside the rules":   {func(f *xds.Filters) { f.Network[0].Matcher = everybody(t) }, nil, ""},
+		"an HTTP filter with a header": {httpRBAC(`{"rules": {"action": "DENY", "policies": {"x": {"permissions": [{"header": {"name": "x-debug", "presentMatch": true}}], "principals": [{"any": true}]}}}}`), ErrDiffers, "x-debug"},
+		"an HTTP filter with a path":   {httpRBAC(`{"rules": {"action": "DENY", "policies": {"x": {"permissions": [{"urlPath": {"path": {"exact": "/x"}}}], "principals": [{"any": true}]}}}}`), ErrDiffers, "/x"},
 		"a route with a header": {func(f *xds.Filters) {
 			httpRBAC(`{"rules": {"action": "ALLOW", "policies": {"x": {"permissions": [{"any": true}], "principals": [{"any": true}]}}}}`)(f)
 			f.Routes = []xds.Route{{Name: "x", Match: &routev3.RouteMatch{
