@@ -86,9 +86,8 @@ func (o *sourceOptions) subjectsOf(files *lab.Files, s lab.Surroundings) ([]lab.
 		return nil, nil
 	}
 	out, err := files.Subjects(o.to, s)
-	assumed := !files.HasCases && !files.HasDataplanes && o.to == "" && o.inboundFlag() == ""
-	if assumed && slices.ContainsFunc(out, func(s lab.Subject) bool { return len(s.Warnings()) > 0 }) {
-		fmt.Fprintf(o.stderr, "meshproof: note: %s is assumed: describe your inbound by --label, --namespace and --port, or choose by --to one that prove makes\n", out[0].Inbound)
+	if !files.HasCases && !files.HasDataplanes && o.to == "" && o.inboundFlag() == "" {
+		lab.Assume(o.stderr, out)
 	}
 	return out, o.nothingLeft(err)
 }

@@ -127,6 +127,12 @@ type Moder interface {
 	ModeBy(in policy.Inbound) string
 }
 
+// MeshTruster is a set of policies of which some take the name of the mesh for the trust domain of callers.
+type MeshTruster interface {
+	// TrustsMesh reports whether such a policy is of the mesh of an inbound.
+	TrustsMesh(in policy.Inbound) bool
+}
+
 // Namer is a set of policies that have a plain name beside the one under which Envoy reports
 // them.
 type Namer interface {

@@ -78,7 +78,13 @@ func (c Caller) callerOf(s lab.Subject) (cases.Caller, error) {
 	if c.Name == "" {
 		return cases.Caller{Template: certs.Template{URIs: c.URIs, DNS: c.DNS}}, nil
 	}
-	return cases.Caller{}, fmt.Errorf("%s has no caller %q: use a SPIFFE ID or one of %s", s.Title(), c.Name, strings.Join(known, ", "))
+	use := "use a SPIFFE ID or one of " + strings.Join(known, ", ")
+	if id := scheme + c.Name; strings.Contains(c.Name, "/") {
+		if _, err := spiffeid.FromString(id); err == nil {
+			use = "a principal of Istio has no scheme, and the caller's identity has one: write " + id
+		}
+	}
+	return cases.Caller{}, fmt.Errorf("%s has no caller %q: %s", s.Title(), c.Name, use)
 }
 
 // keepOut says what becomes of a caller that no policy judges: mTLS keeps it out, or lets it

@@ -28,7 +28,9 @@ type Explanations []Explanation
 
 // Explanation is the way to the decision on one request to one inbound.
 type Explanation struct {
-	Case     string `json:"case,omitempty"`
+	Case string `json:"case,omitempty"`
+	// Assumed is true where neither files nor flags describe the inbound.
+	Assumed  bool   `json:"assumed,omitempty"`
 	Inbound  string `json:"inbound"`
 	Protocol string `json:"protocol"`
 	Caller   string `json:"caller"`
@@ -141,7 +143,7 @@ func explain(s lab.Subject, program language.Program, q cases.Request) Explanati
 	q.Token = program.Tokens.Complete(q.Token)
 	request, rejected := verdict.See(s.Inbound, s.Normalization, program.Tokens, q)
 	e := Explanation{
-		Case: s.Case, Inbound: s.Inbound.String(), Protocol: s.Inbound.Protocol.String(),
+		Case: s.Case, Assumed: s.Assumed, Inbound: s.Inbound.String(), Protocol: s.Inbound.Protocol.String(),
 		Caller: request.Identity(), Shadow: "none", Gates: []Gate{},
 	}
 	for _, name := range request.DNS {
@@ -211,6 +213,9 @@ func (all Explanations) WriteText(w io.Writer, _ terminal.Paint) {
 }
 
 func (e Explanation) write(w io.Writer) {
+	if e.Assumed {
+		fmt.Fprintln(w, "assumed   neither files nor flags describe an inbound: the answer is about one that the policies may not mean")
+	}
 	if e.Case != "" {
 		fmt.Fprintf(w, "case      %s\n", terminal.Printable(e.Case))
 	}

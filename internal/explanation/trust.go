@@ -8,6 +8,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -26,7 +27,13 @@ func (e *Explanation) addTrust(s lab.Subject, program language.Program, q cases.
 	if td != "" {
 		from.SignedBy = spiffeid.RequireTrustDomainFromString(td)
 	}
-	e.MTLS = verdict.KeepsOut(s.Inbound, s.TrustDomains, from)
+	trusted := s.TrustDomains
+	if of, ok := s.Set.(capability.MeshTruster); ok && s.Case == "" && of.TrustsMesh(s.Inbound.Inbound) {
+		if mesh, err := spiffeid.TrustDomainFromString(s.Inbound.Workload.Mesh); err == nil {
+			trusted = append(trusted[:len(trusted):len(trusted)], mesh)
+		}
+	}
+	e.MTLS = verdict.KeepsOut(s.Inbound, trusted, from)
 	if seen, err := verdict.See(s.Inbound, s.Normalization, program.Tokens, q); err == nil && td != "" {
 		e.Hint = hintOfDomain(program, seen, td)
 	}

@@ -17,8 +17,9 @@ import (
 func TestTrustDomainOfCaller(t *testing.T) {
 	t.Parallel()
 	const (
-		mtp   = "{type: MeshTrafficPermission, mesh: default, name: p, spec: {rules: [{default: {allow: [{spiffeID: {type: Exact, value: spiffe://cluster.local/ns/x/sa/y}}]}}]}}"
-		istio = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: default}, spec: {action: %, rules: [{from: [{source: {principals: [cluster.local/ns/x/sa/y]}}]}]}}"
+		legacy = "{type: MeshTrafficPermission, mesh: default, name: p, spec: {targetRef: {kind: Mesh}, from: [{targetRef: {kind: MeshSubset, tags: {kuma.io/service: web}}, default: {action: ALLOW}}]}}"
+		mtp    = "{type: MeshTrafficPermission, mesh: default, name: p, spec: {rules: [{default: {allow: [{spiffeID: {type: Exact, value: spiffe://cluster.local/ns/x/sa/y}}]}}]}}"
+		istio  = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: default}, spec: {action: %, rules: [{from: [{source: {principals: [cluster.local/ns/x/sa/y]}}]}]}}"
 	)
 	deny := strings.Replace(istio, "%", "DENY", 1)
 	for _, tt := range []struct{ name, policies, from, decision, mtls, hint string }{
@@ -27,8 +28,10 @@ func TestTrustDomainOfCaller(t *testing.T) {
 		{"of another, as the rules", mtp, "spiffe://cluster.local/ns/x/sa/y", "allow by kri_mtp_default___p_", `does not trust the trust domain "cluster.local"`, ""},
 		{"of Istio's alias", deny, "spiffe://cluster.local/ns/x/sa/y", "allow", `does not trust the trust domain "cluster.local"`, `about spiffe://trust-domain.mesh/ns/x/sa/y the policies decide: deny`},
 		{"of the mesh, by Istio's alias", deny, "spiffe://trust-domain.mesh/ns/x/sa/y", "deny by ns[default]-policy[p]-rule[0]", "", ""},
-		{"without a SPIFFE ID", deny, "kuma://role/admin", "allow", `does not trust the trust domain ""`, ""},
-		{"with a name of DNS alone", deny, "dns:web.example", "allow", `does not trust the trust domain ""`, ""},
+		{"without a SPIFFE ID", deny, "kuma://role/admin", "allow", "the caller has no identity", ""},
+		{"with a name of DNS alone", deny, "dns:web.example", "allow", "the caller has no identity", ""},
+		{"of the mesh, by the legacy form", legacy, "spiffe://default/web", "allow by MeshTrafficPermission", "", ""},
+		{"of another mesh, by the legacy form", legacy, "spiffe://other/web", "deny", `does not trust the trust domain "other"`, "about spiffe://default/web the policies decide: allow"},
 	} {
 		from, err := ParseCaller([]string{tt.from})
 		if err != nil {

@@ -3,6 +3,7 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -37,9 +38,24 @@ type Subject struct {
 	Warnings func() []policy.Warning
 	// Normalization is the path normalization of the inbound's listener.
 	Normalization policy.PathNormalization
+	// Assumed is true where neither files nor flags describe the inbound, and lint warns of policies
+	// there: they may be about other inbounds.
+	Assumed bool
 
 	// expected are the warnings that the case expects.
 	expected []string
+}
+
+// Assume marks the inbounds, which neither files nor flags describe, where lint warns of their policies.
+// It tells about the first of them.
+func Assume(told io.Writer, all []Subject) {
+	if !slices.ContainsFunc(all, func(s Subject) bool { return len(s.Warnings()) > 0 }) {
+		return
+	}
+	for i := range all {
+		all[i].Assumed = true
+	}
+	fmt.Fprintf(told, "meshproof: note: %s is assumed: describe your inbound by --label, --namespace and --port, or choose by --to one that prove makes\n", all[0].Inbound)
 }
 
 // HasUnexpectedWarning reports whether lint warns of something that the case does not expect.

@@ -208,6 +208,8 @@ func KeepsOut(in cases.Inbound, trusted []spiffeid.TrustDomain, from cases.Calle
 	td := trustDomainOf(from.Template.URIs)
 	trusts := func(known spiffeid.TrustDomain) bool { return known.Name() == td }
 	switch {
+	case td == "":
+		return "the caller has no identity: the first URI of its certificate is no SPIFFE ID"
 	case !slices.ContainsFunc(trusted, trusts):
 		return fmt.Sprintf("the inbound does not trust the trust domain %q", td)
 	case from.SignedBy.Name() != td:

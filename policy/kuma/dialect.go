@@ -10,6 +10,7 @@
 package kuma
 
 import (
+	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
 	"github.com/meshproof/meshproof/policy/kuma/internal/outbound"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+	"github.com/meshproof/meshproof/policy/kuma/internal/resource"
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
 	"github.com/meshproof/meshproof/policy/kuma/internal/tree"
 	"github.com/meshproof/meshproof/policy/language"
@@ -67,6 +69,13 @@ func (dialect) Parse(docs []manifest.Document, opts language.Options) (language.
 func readOptions(opts language.Options) (own permission.Options, err error) {
 	err = opts.Document.DecodeKnown(&own)
 	return own, err
+}
+
+// TrustsMesh implements [capability.MeshTruster]: the legacy form knows callers by the certificates that
+// the CA of a mesh issues, whose trust domain is the name of the mesh.
+func (p policies) TrustsMesh(in policy.Inbound) bool {
+	mesh := cmp.Or(in.Workload.Mesh, resource.DefaultMesh)
+	return slices.ContainsFunc(p.all, func(of permission.Policy) bool { return len(of.From) > 0 && of.ID.Mesh == mesh })
 }
 
 // Inspect implements [capability.Inspector].
