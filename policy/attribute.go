@@ -18,7 +18,7 @@ type Attribute struct {
 	Layer Layer
 	// Text returns the text that Envoy compares, and false for a request that has none.
 	// Where Envoy joins several values to one text, so does Text. It is nil where Envoy
-	// compares each value by itself.
+	// compares each value by itself. Neither Text nor Each keeps the request.
 	Text func(r *Request) (string, bool)
 	// Each returns value i of a request, and false behind the last one. It is for an
 	// attribute whose values Envoy compares one by one: one match is enough.
@@ -52,7 +52,7 @@ func (a *Attribute) Equal(b *Attribute) bool { return a == b }
 
 // matches reports whether the attribute of a request is matched. A row without values
 // matches nothing.
-func (a *Attribute) matches(m *Match, r *Request) bool {
+func (a *Attribute) matches(m Match, r *Request) bool {
 	switch {
 	case a == nil:
 		return false

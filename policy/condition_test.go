@@ -52,6 +52,7 @@ func TestAlgebra(t *testing.T) {
 			"a and b = b and a":               {policy.And{a, b}, policy.And{b, a}},
 			"a or b = b or a":                 {policy.Or{a, b}, policy.Or{b, a}},
 			"(a) = a":                         {policy.And{a}, policy.Or{a}},
+			"a = (a)":                         {a, policy.And{a}},
 			"a and never = never":             {policy.And{a, policy.Never}, policy.Never},
 			"a or always = always":            {policy.Or{a, policy.Always}, policy.Always},
 			"a and (a or b) = a":              {policy.And{a, policy.Or{a, b}}, a},

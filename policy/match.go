@@ -76,7 +76,7 @@ type Match struct {
 func (m Match) Matches(s string) bool { return m.matches(s, false) }
 
 // matches reads a regular expression as an Envoy does that takes s for UTF-8 or not.
-func (m *Match) matches(s string, asUTF8 bool) bool {
+func (m Match) matches(s string, asUTF8 bool) bool {
 	value := m.Value
 	if m.AnyCase {
 		s, value = lower(s), lower(value)
@@ -136,7 +136,7 @@ func lower(s string) string {
 func (m Match) Segment() string { return strings.TrimRight(m.Value, "/") }
 
 // ofNumbers reports whether the text of a range begins as one of numbers.
-func (m *Match) ofNumbers() bool { return strings.HasPrefix(m.Value, "[") }
+func (m Match) ofNumbers() bool { return strings.HasPrefix(m.Value, "[") }
 
 // check reports what gives a match no meaning, or what Envoy refuses.
 func (m Match) check() error {

@@ -193,10 +193,11 @@ func (c *Cover) cell(d int, r *policy.Request) (int32, bool) {
 // several names is in the cell of the name that decides.
 func (c *Cover) caller(r *policy.Request) (int32, bool) {
 	a, space := c.axes[callers], c.axes[callers].space.(*callerSpace)
+	if !space.perName || len(r.URIs)+len(r.DNS) == 0 {
+		return a.find(a.key(r.Identity())), true
+	}
 	names := slices.Concat(r.URIs, r.DNS)
 	switch {
-	case !space.perName || len(names) == 0:
-		return a.find(a.key(r.Identity())), true
 	case len(names) == 1:
 		return a.find(nameMark + names[0]), !space.joined || len(r.URIs) == 1
 	case space.joined:
