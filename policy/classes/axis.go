@@ -192,10 +192,14 @@ type pattern struct {
 }
 
 func (p pattern) covers(text string) bool {
-	if p.kind == policy.Range {
+	switch p.kind {
+	case policy.Exact:
+		return text == p.text
+	case policy.Prefix:
+		return strings.HasPrefix(text, p.text)
+	default:
 		return p.text <= text && text <= p.last
 	}
-	return policy.Match{Kind: p.kind, Value: p.text}.Matches(text)
 }
 
 // family is a set of patterns. Two patterns cover nothing in common, or one of them

@@ -49,8 +49,11 @@ func (pathSpace) name() string                        { return "path" }
 func (pathSpace) read(r *policy.Request) string       { return r.Path }
 func (pathSpace) put(r *policy.Request, value string) { r.Path = value }
 func (pathSpace) clear(r *policy.Request)             { r.Path = "" }
-func (pathSpace) key(value string) string             { return (&policy.Request{Path: value}).PathOnly() + "/" }
-func (pathSpace) value(key string) string             { return strings.TrimSuffix(key, "/") }
+func (pathSpace) key(value string) string {
+	path, _, _ := strings.Cut(value, "?")
+	return path + "/"
+}
+func (pathSpace) value(key string) string { return strings.TrimSuffix(key, "/") }
 
 const (
 	unreservedChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"

@@ -116,12 +116,10 @@ func (p Policy) missReason(w policy.Workload) (reason string) {
 	return reason
 }
 
-// miss is a requirement of a policy that a workload does not meet. Edits are how far the
-// workload is from it: those between what is asked for and what there is.
-type miss struct {
-	reason string
-	edits  int
-}
+// miss is a requirement of a policy that a workload does not meet. Wanted is the one value that
+// the policy asks for, and found what the workload has; both are empty where any of several values
+// would do.
+type miss struct{ reason, wanted, found string }
 
 // eachMiss calls yield for each requirement that the workload does not meet, in the order in
 // which they are checked, until yield returns false.
@@ -131,7 +129,7 @@ func (p Policy) eachMiss(w policy.Workload, yield func(miss) bool) {
 		return
 	}
 	if own, theirs := p.resource.Metadata.Namespace, cmp.Or(w.Namespace, defaultNamespace); own != theirs &&
-		!yield(miss{fmt.Sprintf("it is of namespace %q, the workload of namespace %q", own, theirs), spelling.Distance(own, theirs)}) {
+		!yield(miss{fmt.Sprintf("it is of namespace %q, the workload of namespace %q", own, theirs), own, theirs}) {
 		return
 	}
 	requirements, _ := p.selector.Requirements()
@@ -141,7 +139,7 @@ func (p Policy) eachMiss(w policy.Workload, yield func(miss) bool) {
 		}
 		m := miss{reason: fmt.Sprintf("its selector asks for %s, the workload has %s", phrase(r), quoteLabel(w.Labels, r.Key()))}
 		if values := r.ValuesUnsorted(); r.Operator() == selection.Equals {
-			m.edits = spelling.Distance(values[0], w.Labels[r.Key()])
+			m.wanted, m.found = values[0], w.Labels[r.Key()]
 		}
 		if !yield(m) {
 			return
@@ -158,7 +156,7 @@ func (p Policy) nearest(inbounds []policy.Inbound) (w policy.Workload, reason st
 		first := ""
 		p.eachMiss(in.Workload, func(m miss) bool {
 			own[0]++
-			own[1] += m.edits
+			own[1] += spelling.Distance(m.wanted, m.found)
 			first = cmp.Or(first, m.reason)
 			return true
 		})
