@@ -121,6 +121,12 @@ type Normalizer interface {
 	Normalization() (n policy.PathNormalization, stated bool)
 }
 
+// NormalizedLinter is a set of policies whose warnings follow from how listeners normalize paths.
+type NormalizedLinter interface {
+	// LintFor is Lint where listeners normalize paths in this way. The zero value says nothing.
+	LintFor(n policy.PathNormalization, inbounds []policy.Inbound) []policy.Warning
+}
+
 // Moder is a set of policies that say which callers an inbound takes.
 type Moder interface {
 	// ModeBy returns the policy whose mode an inbound has, with its "file:line"; "" where none states one.

@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
@@ -159,7 +160,7 @@ func newSubjectSet(cs ...Case) (*subjectSet, error) {
 		}
 		among = append(among, c.Among...)
 	}
-	set.warnings = sync.OnceValue(func() []policy.Warning { return policies.Lint(among) })
+	set.warnings = sync.OnceValue(func() []policy.Warning { return verdict.Lint(policies, cs[0].Normalization, among) })
 	return set, nil
 }
 

@@ -39,7 +39,9 @@ type Reading struct {
 	// its policies, options and inbounds must not.
 	Case cases.Case
 
-	set      language.Policies
+	set language.Policies
+	// stated is the normalization of paths that the case states itself.
+	stated   policy.PathNormalization
 	programs []language.Program
 	// second has the second opinion of each inbound, and indexes the rules of its program.
 	second  []func() func(policy.Request) policy.Decision
@@ -98,10 +100,20 @@ func read(c cases.Case, set language.Policies, settle func(*Reading) error) (*Re
 // settleListeners gives the inbounds the mTLS and the normalization of paths that the policies
 // ask for. It fails where the case states another one.
 func (r *Reading) settleListeners() (err error) {
+	r.stated = r.Case.Normalization
 	if r.Case.Normalization, err = NormalizationOf(r.set, r.Case.Normalization); err != nil {
 		return fmt.Errorf("%s: %w", r.Case.Place, err)
 	}
 	return r.settleMTLS()
+}
+
+// Lint warns of the policies of a set. Listeners normalize paths as a case states, or as the mesh of the
+// policies does where it states nothing.
+func Lint(set language.Policies, stated policy.PathNormalization, inbounds []policy.Inbound) []policy.Warning {
+	if linter, ok := set.(capability.NormalizedLinter); ok {
+		return linter.LintFor(stated, inbounds)
+	}
+	return set.Lint(inbounds)
 }
 
 // NormalizationOf returns how listeners normalize paths: as a case says, or else as the mesh of
@@ -244,7 +256,7 @@ func (r *Reading) Warnings() []policy.Warning {
 		inbounds = r.among
 	}
 	if r.among == nil || len(r.among) > 0 {
-		out = append(out, r.set.Lint(inbounds)...)
+		out = append(out, Lint(r.set, r.stated, inbounds)...)
 	}
 	slices.SortFunc(out, func(a, b policy.Warning) int { return strings.Compare(a.String(), b.String()) })
 	return slices.Compact(out)

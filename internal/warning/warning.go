@@ -37,6 +37,7 @@ const (
 	OneLineOfMany           Kind = "one-line-of-many"
 	OpenHTTP                Kind = "open-http"
 	Overridden              Kind = "overridden"
+	PathInsideName          Kind = "path-inside-name"
 	PathWithQuery           Kind = "path-with-query"
 	PortOfNoInbound         Kind = "port-of-no-inbound"
 	PrefixInsideName        Kind = "prefix-inside-name"
@@ -88,6 +89,7 @@ var Descriptions = map[Kind]string{
 	OneLineOfMany:           "A refused value of a header, which is compared with a whole line",
 	OpenHTTP:                "HTTP rules where nothing is closed",
 	Overridden:              "An item that a stronger one overrides",
+	PathInsideName:          "A path with a star behind a name, which also stands for longer names",
 	PathWithQuery:           "A path that does not match with a query",
 	PortOfNoInbound:         "A port that no selected workload has",
 	PrefixInsideName:        "A prefix of an identity that ends inside a name",

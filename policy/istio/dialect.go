@@ -165,6 +165,12 @@ func (p policies) FullNames(plain string) []string {
 	return out
 }
 
+// LintFor implements [capability.NormalizedLinter].
+func (p policies) LintFor(n policy.PathNormalization, inbounds []policy.Inbound) []policy.Warning {
+	p.options = p.options.WithListeners(n)
+	return p.Lint(inbounds)
+}
+
 func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
 	warnings := authorization.Lint(p.all, inbounds, p.options, func(in policy.Inbound) token.Demand {
 		demand, _ := authentication.Demand(p.tokens, in, p.options.RootNamespace)

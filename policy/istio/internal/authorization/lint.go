@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/token"
@@ -55,7 +57,9 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, demand func(poli
 					}
 				}
 			}
-			out = append(out, survey.lintFate(p, i, selected, len(out) > before)...)
+			// A rule that also takes longer names may be without effect all the same.
+			warned := slices.ContainsFunc(out[before:], func(w policy.Warning) bool { return w.Kind != warning.PathInsideName })
+			out = append(out, survey.lintFate(p, i, selected, warned)...)
 		}
 	}
 	return out
@@ -148,6 +152,12 @@ func (p Policy) lintLines(r rule) (out []policy.Warning) {
 	return out
 }
 
+// endsInName reports whether the beginning of a path breaks off inside a name, or behind a whole one.
+func endsInName(begin string) bool {
+	last, _ := utf8.DecodeLastRuneInString(begin)
+	return unicode.IsLetter(last) || unicode.IsDigit(last)
+}
+
 // lint says why a value does not do what its author may mean; the kind is "" where it may. The
 // values are all of its list.
 func (s *subject) lint(value string, values []string, selected []policy.Inbound, opts Options) (kind warning.Kind, reason string) {
@@ -177,6 +187,9 @@ func (s *subject) lint(value string, values []string, selected []policy.Inbound,
 		}
 		if reason := opts.rewritten(value); reason != "" {
 			return warning.NeverMatches, reason
+		}
+		if begin, ends := strings.CutSuffix(value, "*"); ends && !starts && endsInName(begin) {
+			return warning.PathInsideName, fmt.Sprintf("the star also stands for the rest of a longer name, as in %s-internal: write %s and %s/*", begin, begin, begin)
 		}
 	case "hosts":
 		name := func(other string) bool { return strings.HasPrefix(other, value+":") }

@@ -31,6 +31,7 @@ func TestLintFates(t *testing.T) {
 	const (
 		hidden = "hidden-by-deny spec.rules[0]: never allows: every request that it meets is denied, by ns[default]-policy[wall]-rule[0]"
 		never  = "never-matches spec.rules[0]: no request that reaches an inbound of the policy meets the rule"
+		longer = "path-inside-name spec.rules[0].to[0].operation.paths[0]: the star also stands for the rest of a longer name, as in /a-internal: write /a and /a/*"
 		get    = "{to: [{operation: {methods: [GET]}}]}"
 		get8   = "{to: [{operation: {methods: [GET], ports: ['8080']}}]}"
 		put8   = "{to: [{operation: {methods: [PUT], ports: ['8080']}}]}"
@@ -59,7 +60,9 @@ func TestLintFates(t *testing.T) {
 		{name: "no deny", policies: allow(get), in: http},
 		{name: "a field against its negation", policies: allow("{to: [{operation: {methods: [GET], notMethods: ['G*']}}]}"), in: http, want: []string{never}},
 		{name: "two values at once", policies: allow("{to: [{operation: {paths: [/a]}}], when: [{key: 'request.headers[:path]', values: [/b]}]}"), in: http, want: []string{never}},
-		{name: "a DENY that never matches", policies: deny("{to: [{operation: {paths: ['/a*'], notPaths: ['/*']}}]}"), in: http, want: []string{never}},
+		{name: "a DENY that never matches", policies: deny("{to: [{operation: {paths: ['/a*'], notPaths: ['/*']}}]}"), in: http, want: []string{longer, never}},
+		{name: "a star behind a name", policies: allow("{to: [{operation: {paths: ['/a*', /a]}}]}"), in: http, want: []string{longer}},
+		{name: "stars behind a slash and a sign", policies: allow("{to: [{operation: {paths: ['/a/*', '/*', '/report-*', '*/a', '*']}}]}"), in: http},
 		{name: "an AUDIT that never matches", policies: one("p", "action: AUDIT, rules: [{to: [{operation: {notPaths: ['*']}}]}]"), in: http, want: []string{never}},
 		{name: "an issuer that is not demanded", policies: allow("{from: [{source: {requestPrincipals: [a/x]}}]}"), in: http,
 			tokens: token.Demand{Issuers: []token.Issuer{{Name: "b"}}}, want: []string{never}},

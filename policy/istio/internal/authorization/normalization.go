@@ -1,6 +1,7 @@
 package authorization
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -51,11 +52,30 @@ func (n *Normalization) UnmarshalText(text []byte) error {
 	return fmt.Errorf("normalization %q is unknown: use one of %s", text, strings.Join(known, ", "))
 }
 
+// WithListeners returns the options of a case that says how listeners normalize paths, beside the mesh
+// config. The zero value says nothing.
+func (o Options) WithListeners(n policy.PathNormalization) Options {
+	o.listeners = n
+	return o
+}
+
+// listens returns how listeners normalize paths, and what states it; "" where it is Istio's default.
+func (o Options) listens() (by policy.PathNormalization, stated string) {
+	switch own := o.Normalization.Path(); {
+	case o.listeners != (policy.PathNormalization{}) && o.listeners != own:
+		return o.listeners, "the pathNormalization of the case"
+	case o.Normalization != Unstated:
+		return own, "the normalization " + o.Normalization.String()
+	default:
+		return own, ""
+	}
+}
+
 // lets returns what lets pass each path that listeners of the mesh may let pass: where the mesh config
 // says nothing, a case may say what they do.
 func (o Options) lets() policy.PathNormalization {
-	by := o.Normalization.Path()
-	if o.Normalization == Unstated {
+	by, stated := o.listens()
+	if stated == "" {
 		by = None.Path()
 	}
 	// Not every release drops the parameters of dots.
@@ -67,7 +87,9 @@ func (o Options) lets() policy.PathNormalization {
 // refuses such a path first, and "" where a request may have it. Of a beginning and of an end it
 // knows the whole segments.
 func (o Options) rewritten(value string) string {
-	path, by := value, o.Normalization.Path()
+	path := value
+	by, name := o.listens()
+	name = cmp.Or(name, "the normalization "+o.Normalization.String())
 	// Not every release drops the parameters of dots.
 	by.KeepDotParameters = true
 	switch rest, starts := strings.CutPrefix(value, "*"); {
@@ -80,9 +102,9 @@ func (o Options) rewritten(value string) string {
 	}
 	switch seen, err := by.Apply(path); {
 	case err != nil:
-		return fmt.Sprintf("with the normalization %s the listener answers such a path with a 400", o.Normalization)
+		return fmt.Sprintf("with %s the listener answers such a path with a 400", name)
 	case seen != path:
-		return fmt.Sprintf("with the normalization %s the listener rewrites such a path, here %s to %s, before it is compared", o.Normalization, path, seen)
+		return fmt.Sprintf("with %s the listener rewrites such a path, here %s to %s, before it is compared", name, path, seen)
 	}
 	return ""
 }

@@ -107,6 +107,9 @@ type Options struct {
 	Normalization Normalization `yaml:"normalization"`
 	// Providers are the authorizers that policies may name.
 	Providers []ExtensionProvider `yaml:"extensionProviders"`
+
+	// listeners is as [Options.WithListeners] says.
+	listeners policy.PathNormalization
 }
 
 // MarshalJSON prints the options with their defaults filled in. The trust domain of the case is
