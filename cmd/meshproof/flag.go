@@ -38,7 +38,8 @@ func addFileFlags(cmd *cobra.Command, kind fileKind, flags *pflag.FlagSet) {
 // addLabels adds --label.
 func addLabels(flags *pflag.FlagSet, labels *map[string]string, of string) {
 	flags.StringToStringVar(labels, "label", nil, "label of the "+of+", as `key=value`; repeatable")
-	flags.Lookup("label").DefValue = ""
+	label := flags.Lookup("label")
+	label.DefValue, label.Value = "", flagvalue.Keyed(label.Value, labels)
 }
 
 // flagValue is the value of a flag as a command states it.

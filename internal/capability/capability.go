@@ -139,6 +139,13 @@ type MeshTruster interface {
 	TrustsMesh(in policy.Inbound) bool
 }
 
+// Displacer is a set of policies of which one may take the place of another with the same target.
+type Displacer interface {
+	// Displaced returns the policies that select the inbound and have no effect there, by the names of their
+	// targets: see [Target].
+	Displaced(in policy.Inbound) []string
+}
+
 // Namer is a set of policies that have a plain name beside the one under which Envoy reports
 // them.
 type Namer interface {

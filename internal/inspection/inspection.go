@@ -91,16 +91,21 @@ func Inspect(subjects []lab.Subject) Inspections {
 	return out
 }
 
-// applying returns the policies that select the inbound, also those without a rule.
+// applying returns the policies that select the inbound, also those without a rule, but for those that
+// another one displaces.
 func applying(s lab.Subject) []string {
 	out := []string{}
 	set, ok := s.Set.(capability.Targeter)
 	if !ok {
 		return out
 	}
+	var displaced []string
+	if of, ok := s.Set.(capability.Displacer); ok {
+		displaced = of.Displaced(s.Inbound.Inbound)
+	}
 	for _, target := range set.Targets() {
 		line := fmt.Sprintf("%s (%s)", target.Policy, target.Place)
-		if target.Miss(s.Inbound.Inbound) == "" && !slices.Contains(out, line) {
+		if target.Miss(s.Inbound.Inbound) == "" && !slices.Contains(displaced, target.Policy) && !slices.Contains(out, line) {
 			out = append(out, line)
 		}
 	}

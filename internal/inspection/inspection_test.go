@@ -137,3 +137,19 @@ func inspect(t *testing.T, text string) inspection.Inspections {
 	}
 	return out
 }
+
+// A policy that an older one displaces does not apply: it stands under one heading alone.
+func TestYoungerPolicyDoesNotApply(t *testing.T) {
+	t.Parallel()
+	got := inspect(t, `
+case: two of one namespace
+workloads: [{name: api, namespace: shop, inbounds: [{port: 8080, protocol: http, mtls: strict}]}]
+policies:
+  - {apiVersion: security.istio.io/v1, kind: PeerAuthentication, metadata: {name: older, namespace: shop, creationTimestamp: "2024-01-01T00:00:00Z"}, spec: {mtls: {mode: STRICT}}}
+  - {apiVersion: security.istio.io/v1, kind: PeerAuthentication, metadata: {name: younger, namespace: shop, creationTimestamp: "2025-01-01T00:00:00Z"}, spec: {mtls: {mode: PERMISSIVE}}}
+requests: [{from: plaintext, to: api/8080, want: handshake-failure}]
+`)
+	if len(got) != 1 || !cmp.Equal(got[0].Applies, []string{"shop/older (a.yaml:4: policies[0])"}) || !cmp.Equal(got[0].Ignored, []string{"shop/younger: shop/older is older and about the same"}) {
+		t.Errorf("applies %q, ignored %q", got[0].Applies, got[0].Ignored)
+	}
+}

@@ -179,6 +179,14 @@ func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
 	return append(warnings, peerauthentication.Lint(p.peers, inbounds, p.options.RootNamespace)...)
 }
 
+// Displaced implements [capability.Displacer]: Istio takes the older one of two PeerAuthentications.
+func (p policies) Displaced(in policy.Inbound) (out []string) {
+	for _, rival := range peerauthentication.Compose(p.peers, in.Workload, p.options.RootNamespace).Rivals {
+		out = append(out, rival.Policy.String())
+	}
+	return out
+}
+
 // ModeBy implements [capability.Moder].
 func (p policies) ModeBy(in policy.Inbound) string {
 	return peerauthentication.Compose(p.peers, in.Workload, p.options.RootNamespace).ModeBy(in.Port)
