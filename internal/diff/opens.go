@@ -77,7 +77,7 @@ func otherExclusions(was, is language.Policies) (out []string) {
 	slices.Sort(parts)
 	for _, part := range slices.Compact(parts) {
 		if before[part] != after[part] {
-			out = append(out, part+" differs: it is about calls of the workload, and no request shows what it lets out")
+			out = append(out, part+" differs: it is no part of a proof, and no request shows what it lets in or out")
 		}
 	}
 	return out

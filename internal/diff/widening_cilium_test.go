@@ -45,6 +45,13 @@ func TestWideningOfCilium(t *testing.T) {
 		"a deny of a port by its name":       {allow(anyone, ""), named("d", "ingressDeny: [{fromEndpoints: [{}], toPorts: [{ports: [{port: adm}]}]}]"), ""},
 		"a method on a port by its name":     {"", allow(anyone, ", toPorts: [{ports: [{port: web, protocol: TCP}], rules: {http: [{method: GET}]}}]"), allow(anyone, ", toPorts: [{ports: [{port: web, protocol: TCP}], rules: {http: [{}]}}]")},
 		"no authentication":                  {"", allow(anyone, ", authentication: {mode: required}"), allow(anyone, "")},
+		"a node":                             {"", allow(anyone, ""), named("p", "ingress: [{fromEndpoints: [{}]}, {fromEntities: [host]}]")},
+		"a node by its label":                {"", allow(anyone, ""), allow(anyone+", {matchLabels: {'reserved:remote-node': ''}}", "")},
+		"a deny of a node":                   {allow(anyone, ""), named("d", "ingressDeny: [{fromEntities: [host]}]"), ""},
+		"UDP":                                {"", allow(anyone, ""), named("p", "ingress: [{fromEndpoints: [{}]}, {fromEntities: [world], toPorts: [{ports: [{port: '53', protocol: UDP}]}]}]")},
+		"every protocol":                     {"", allow(anyone, ", toPorts: [{ports: [{port: '53', protocol: TCP}]}]"), allow(anyone, ", toPorts: [{ports: [{port: '53'}]}]")},
+		"a deny of UDP":                      {allow(anyone, ""), named("d", "ingressDeny: [{fromEntities: [world], toPorts: [{ports: [{port: '53', protocol: UDP}]}]}]"), ""},
+		"ICMP":                               {"", allow(anyone, ""), named("p", "ingress: [{fromEndpoints: [{}]}, {fromEntities: [world], icmps: [{fields: [{type: 8}]}]}]")},
 		"authentication is off":              {"", allow(anyone, ", authentication: {mode: required}"), allow(anyone, ", authentication: {mode: disabled}")},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -111,14 +111,23 @@ func (p policies) Targets() []capability.Target { return networkpolicy.Targets(p
 // Unproven implements [capability.Truster].
 func (p policies) Unproven() (rules []string, demanded bool) { return networkpolicy.Unproven(p.all) }
 
-// Strangers implements [capability.Stranger]: no caller of the lab is made for the labels of a namespace.
-func (p policies) Strangers() []string { return p.options.Namespaces() }
+// Strangers implements [capability.Stranger]: no caller of the lab is made for the labels of a namespace,
+// for a node, and for a protocol but TCP.
+func (p policies) Strangers() []string {
+	allowed, _ := networkpolicy.Unplayed(p.all)
+	return slices.Concat(p.options.Namespaces(), allowed)
+}
 
 // Peers implements [capability.PeerNamer].
 func (p policies) Peers() []capability.Target { return networkpolicy.Peers(p.all, p.options) }
 
-// Excluded implements [capability.Excluder]: a proof is about the requests that a workload gets.
-func (p policies) Excluded() map[string]string { return networkpolicy.Excluded(p.all) }
+// Excluded implements [capability.Excluder]: a proof is about the requests that a workload gets over TCP,
+// from the callers of the lab.
+func (p policies) Excluded() map[string]string {
+	_, out := networkpolicy.Unplayed(p.all)
+	maps.Copy(out, networkpolicy.Excluded(p.all))
+	return out
+}
 
 // Notes says that Cilium drops where a caller sees a closed connection here, and which rules are about
 // calls of a workload.
@@ -127,7 +136,7 @@ func (p policies) Notes(observed []policy.Decision) (out []string) {
 	if slices.ContainsFunc(observed, drops) {
 		out = append(out, "a closed connection stands for a packet that Cilium drops: a caller there waits until its own timeout")
 	}
-	for _, part := range slices.Sorted(maps.Keys(p.Excluded())) {
+	for _, part := range slices.Sorted(maps.Keys(networkpolicy.Excluded(p.all))) {
 		out = append(out, part+" is about calls of the workload, and no part of this proof")
 	}
 	return out

@@ -33,6 +33,10 @@ type spec struct {
 	allow, deny []rule
 	// egress is the text of the rules about calls of the endpoint, "" for none.
 	egress string
+	// unplayed are texts of what the rules let in that no request of the lab is, and unplayedDeny of
+	// what they shut out, see [Unplayed].
+	unplayed     []string
+	unplayedDeny string
 }
 
 // rule is a rule of ingress.
