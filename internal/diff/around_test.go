@@ -148,3 +148,54 @@ func TestVerdictOfWidening(t *testing.T) {
 		}
 	}
 }
+
+// A change beside the policies may make them select another workload, or let a workload call as
+// somebody else. A policy may stay as it is and not be applied any more. None of it is read.
+func TestWorkloadsBesidePolicies(t *testing.T) {
+	t.Parallel()
+	const (
+		allow   = "---\n{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: x%s}, spec: {selector: {matchLabels: {app: web}}, rules: [{from: [{source: {serviceAccounts: [fe]}}], to: [{operation: {ports: ['8080']}}]}]}}\n"
+		cilium  = "---\n{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: x}, spec: {endpointSelector: {matchLabels: {app: web}}, ingress: [{fromEndpoints: [{matchLabels: {io.cilium.k8s.namespace.labels.team: a}}]}]}}\n"
+		server  = "---\n{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: s, namespace: x}, spec: {podSelector: {matchLabels: {app: web}}, port: http}}\n"
+		pods    = "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: x}, spec: {template: {metadata: {labels: {%s}}, spec: {%scontainers: [{name: c, ports: [{name: %s, containerPort: 8080}]}]}}}}\n"
+		service = "---\n{apiVersion: v1, kind: Service, metadata: {name: s, namespace: x}, spec: {ports: [%s]}}\n"
+		entry   = "---\n{apiVersion: networking.istio.io/v1, kind: WorkloadEntry, metadata: {name: d, namespace: x}, spec: {labels: {%s}}}\n"
+		group   = "---\n{apiVersion: v1, kind: Namespace, metadata: {name: x, labels: {%s}}}\n"
+		config  = "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: linkerd-config, namespace: linkerd}, data: {values: '%s'}}\n"
+	)
+	policy := func(more string) string { return fmt.Sprintf(allow, more) }
+	pod := func(labels, spec, port string) string { return fmt.Sprintf(pods, labels, spec, port) }
+	for name, tt := range map[string]struct {
+		same, old, recent string
+		quiet             bool
+	}{
+		"a label of a selector":        {same: policy(""), old: pod("app: web", "", "a"), recent: pod("app: other", "", "a")},
+		"a label of a selector goes":   {same: policy(""), old: pod("app: web", "", "a"), recent: pod("", "", "a")},
+		"a label of no selector":       {same: policy(""), old: pod("app: web, v: '1'", "", "a"), recent: pod("app: web, v: '2'", "", "a"), quiet: true},
+		"another service account":      {same: policy(""), old: pod("app: a", "", "a"), recent: pod("app: a", "serviceAccountName: fe, ", "a")},
+		"the network of the host":      {same: policy(""), old: pod("app: web", "", "a"), recent: pod("app: web", "hostNetwork: true, ", "a")},
+		"a port that a Server names":   {same: server, old: pod("app: web", "", "http"), recent: pod("app: web", "", "web")},
+		"a port that nothing names":    {same: server, old: pod("app: web", "", "a"), recent: pod("app: web", "", "b"), quiet: true},
+		"a new workload":               {same: policy(""), recent: pod("app: web", "", "a"), quiet: true},
+		"a label of a machine":         {same: policy(""), old: fmt.Sprintf(entry, "app: web"), recent: fmt.Sprintf(entry, "app: z")},
+		"the protocol of a port":       {same: policy(""), old: fmt.Sprintf(service, "{port: 80, name: tcp}"), recent: fmt.Sprintf(service, "{port: 80, name: http}")},
+		"one port more of a service":   {same: policy(""), old: fmt.Sprintf(service, "{port: 80, name: http}"), recent: fmt.Sprintf(service, "{port: 80, name: http}, {port: 81, name: http2}"), quiet: true},
+		"a label of a namespace":       {same: cilium, old: fmt.Sprintf(group, ""), recent: fmt.Sprintf(group, "team: a")},
+		"the config of Linkerd":        {same: server, old: fmt.Sprintf(config, "a"), recent: fmt.Sprintf(config, "b")},
+		"a NetworkPolicy goes":         {same: policy(""), old: "---\n{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: n, namespace: x}, spec: {podSelector: {}}}\n"},
+		"a policy of a hook":           {old: policy(""), recent: policy(", annotations: {helm.sh/hook: test}")},
+		"a policy of one machine":      {old: policy(""), recent: policy(", annotations: {config.kubernetes.io/local-config: 'true'}")},
+		"a policy that Flux passes by": {old: policy(""), recent: policy(", annotations: {kustomize.toolkit.fluxcd.io/reconcile: disabled}")},
+		"an annotation of a person":    {old: policy(""), recent: policy(", annotations: {owner: me}"), quiet: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := differenceOf(t, tt.same+tt.old, tt.same+tt.recent).Unread; (len(got) == 0) != tt.quiet {
+				t.Errorf("unread: %q", got)
+			}
+			if got := differenceOf(t, tt.same+tt.recent, tt.same+tt.recent).Unread; len(got) > 0 {
+				t.Errorf("nothing changed, and unread is %q", got)
+			}
+		})
+	}
+}

@@ -107,6 +107,8 @@ func changedDocuments(old, recent Side) (out []string) {
 		}
 	}
 	out = append(out, kinds.ChangedSettings(old.Others, recent.Others)...)
+	out = append(out, kinds.ChangedWorkloads(old.Others, recent.Others, policies)...)
+	out = append(out, kinds.ChangedTools(old.Policies, recent.Policies)...)
 	for _, is := range recent.Dataplanes {
 		i := slices.IndexFunc(old.Dataplanes, func(was *dataplane.Dataplane) bool { return was.ID() == is.ID() })
 		if i < 0 && is.Opens != "" || i >= 0 && is.Opens != old.Dataplanes[i].Opens {

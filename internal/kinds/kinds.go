@@ -56,7 +56,7 @@ var meshGroups = []string{"cilium.io", "kuma.io", "policy.linkerd.io", "security
 
 // meshConfigs are the ConfigMaps that say how a mesh authorizes. A revision of Istio has its name
 // behind a hyphen.
-var meshConfigs = []string{"cilium-config", "istio", "kuma-control-plane-config"}
+var meshConfigs = []string{"cilium-config", "istio", "kuma-control-plane-config", "linkerd-config", "linkerd-identity-trust-roots"}
 
 // harmlessKinds are kinds of meshes that let no caller in whom another one keeps out: they
 // limit, measure, or say where a client sends its requests.
@@ -67,7 +67,8 @@ var harmlessKinds = strings.Fields(`MeshAccessLog MeshCircuitBreaker MeshExterna
 
 // OfMeshes returns the documents that may have a part in the authorization beside these policies,
 // such as the mTLS of a mesh. They are not read. Cilium enforces the NetworkPolicies of Kubernetes
-// too, and what these let in adds to what its own policies let in. Kustomize changes policies before
+// too, and what these let in adds to what its own policies let in. Beside another mesh they keep callers
+// out whom its policies let in. Kustomize changes policies before
 // they are applied, and leaves out those that it does not name: where it has a part, a document
 // without a kind may be a patch.
 func (o Others) OfMeshes(policies []manifest.Document) Others {
@@ -78,7 +79,7 @@ func (o Others) OfMeshes(policies []manifest.Document) Others {
 		switch of := group(head); {
 		case isOfKustomize(doc), customized && name(doc) == withoutKind:
 			return false
-		case cilium && (of == "networking.k8s.io" || of == "policy.networking.k8s.io"), isMeshConfig(doc):
+		case cilium && (of == "networking.k8s.io" || of == "policy.networking.k8s.io"), isMeshConfig(doc), strings.HasSuffix(name(doc), "NetworkPolicy"):
 			return false
 		default:
 			return slices.Contains(harmlessKinds, name(doc)) || head.Type == "" && !slices.Contains(meshGroups, of)
