@@ -92,6 +92,13 @@ type Stranger interface {
 	Strangers() []string
 }
 
+// Kindred is a set of policies that may let in what the lab does not play, and what only policies of
+// the same dialect speak of, such as other protocols than TCP.
+type Kindred interface {
+	// Unplayed returns a text for each of it.
+	Unplayed() []string
+}
+
 // Excluder is a set of policies with parts that no proof is about, such as rules of the calls of a
 // workload.
 type Excluder interface {

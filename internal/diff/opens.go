@@ -50,18 +50,30 @@ func lessProof(was, is language.Policies) (out []string) {
 
 // newStrangers says which names only the new policies have that no caller of the lab has.
 func newStrangers(was, is language.Policies) (out []string) {
-	var before []string
+	var before, after []string
 	if old, ok := was.(capability.Stranger); ok {
 		before = old.Strangers()
 	}
 	if recent, ok := is.(capability.Stranger); ok {
-		for _, name := range recent.Strangers() {
-			if !slices.Contains(before, name) {
-				out = append(out, name+", and the lab does not show what that lets in")
-			}
+		after = recent.Strangers()
+	}
+	old, knowsOld := was.(capability.Kindred)
+	recent, knowsNew := is.(capability.Kindred)
+	if knowsOld && knowsNew {
+		before, after = slices.Concat(before, old.Unplayed()), slices.Concat(after, recent.Unplayed())
+	}
+	for _, name := range after {
+		if !slices.Contains(before, name) {
+			out = append(out, name+", and the lab does not show what that lets in")
 		}
 	}
 	return out
+}
+
+// unalike says what only the first of two sets of policies lets in that the lab does not show: the other
+// functions of this file say it of the second one.
+func unalike(was, is language.Policies) []string {
+	return slices.Concat(lessProof(is, was), newStrangers(is, was), otherAuthorizers(is, was))
 }
 
 // otherExclusions says which parts of the policies differ that no proof is about.

@@ -138,6 +138,9 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 			c.Inbounds = append(c.Inbounds, comparison.modeChange()...)
 			was, is := comparison.was.Reading().Set(), comparison.is.Reading().Set()
 			d.Opens = slices.Concat(d.Opens, lessProof(was, is), newStrangers(was, is), otherExclusions(was, is), otherAuthorizers(was, is), movedAuthorizers(comparison.was, comparison.is))
+			if all {
+				d.Opens = append(d.Opens, unalike(was, is)...)
+			}
 		}
 		slices.SortStableFunc(c.Inbounds, func(a, b InboundChange) int { return cmp.Compare(a.Text, b.Text) })
 		// An inbound that is made for tcp too is no reason to warn of what tcp does not show.

@@ -136,6 +136,7 @@ func (s Sides) Failures() []string {
 	for _, doc := range s.Unread {
 		out = append(out, "meshproof does not read "+doc)
 	}
+	out = append(out, s.Opens...)
 	for _, u := range s.Unasked {
 		if !u.Inert {
 			out = append(out, "not asked: "+u.String())

@@ -38,6 +38,7 @@ func TestSidesFailures(t *testing.T) {
 		"a case of A alone": {func(d *Difference, _ *Comparison) { d.OnlyOld = []string{"x"} }, "only one side has x"},
 		"a case of B alone": {func(d *Difference, _ *Comparison) { d.OnlyNew = []string{"x"} }, "only one side has x"},
 		"an unread one":     {func(d *Difference, _ *Comparison) { d.Unread = []string{"p.yaml:1"} }, "meshproof does not read p.yaml:1"},
+		"an unshown one":    {func(d *Difference, _ *Comparison) { d.Opens = []string{"a node gets in"} }, "a node gets in"},
 		"an unasked one":    {func(d *Difference, _ *Comparison) { d.Unasked = []lab.Unasked{{Policy: "p"}} }, "not asked: "},
 		"an inert one":      {func(d *Difference, _ *Comparison) { d.Unasked = []lab.Unasked{{Policy: "p", Inert: true}} }, ""},
 		"a sampled cover":   {func(_ *Difference, c *Comparison) { c.Cover.Sampled = []string{"x"} }, "the cover is sampled: x"},
@@ -68,5 +69,43 @@ func TestOpenSide(t *testing.T) {
 	files, err := OpenSide(lab.Choice{}, "../../examples/dialects/istio", "../../examples/dialects/shop.yaml")
 	if err != nil || len(files.Cases) != 1 || len(files.Cases[0].Policies) != 1 || len(files.Cases[0].Options.Peers) != 3 {
 		t.Errorf("%+v, %v", files, err)
+	}
+}
+
+// What the lab does not play is not alike where one side alone has it, whichever side that is. Between two
+// dialects only what both can speak of counts.
+func TestSidesBeyondTheLab(t *testing.T) {
+	t.Parallel()
+	cnp := func(rules string) string {
+		return "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: x}, spec: {endpointSelector: {matchLabels: {app: b}}, ingress: [{fromEndpoints: [{}], toPorts: [{ports: [{port: '8080'}]}]" + rules + "}]}}\n"
+	}
+	const istio = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: x}, spec: {selector: {matchLabels: {app: b}}}}\n"
+	linkerd := func(more string) string {
+		return "{apiVersion: policy.linkerd.io/v1alpha1, kind: MeshTLSAuthentication, metadata: {name: m, namespace: x}, spec: {identities: [a.x.serviceaccount.identity.linkerd.cluster.local" + more + "]}}\n---\n" +
+			"{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: s, namespace: x}, spec: {podSelector: {matchLabels: {app: b}}, port: 8080}}\n"
+	}
+	for name, tt := range map[string]struct {
+		a, b string
+		want bool
+	}{
+		"alike":                         {cnp(""), cnp(""), false},
+		"a node":                        {cnp(""), cnp("}, {fromEntities: [host]"), true},
+		"proof":                         {cnp(", authentication: {mode: required}"), cnp(""), true},
+		"an identity of another mesh":   {linkerd(""), linkerd(", a.x.serviceaccount.identity.linkerd.other"), true},
+		"a node, and another dialect":   {cnp("}, {fromEntities: [host]"), istio, true},
+		"a port of every protocol, too": {cnp(""), istio, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, pair := range [][2]string{{tt.a, tt.b}, {tt.b, tt.a}} {
+				d, err := DiffBeside(sideOf(t, pair[0]), sideOf(t, pair[1]), "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if (len(d.Opens) > 0) != tt.want {
+					t.Errorf("from\n%s\nto\n%s\n%q", pair[0], pair[1], d.Opens)
+				}
+			}
+		})
 	}
 }

@@ -213,21 +213,24 @@ func widened(t *testing.T, old, recent string) int {
 
 func differenceOf(t *testing.T, old, recent string) *Difference {
 	t.Helper()
-	s := lab.Surroundings{Inbound: policy.Inbound{Port: 8080, Workload: policy.Workload{Name: "backend", Namespace: "default", Mesh: "default"}}}
-	side := func(text string) Side {
-		path := filepath.Join(t.TempDir(), "p.yaml")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		files, err := Open(lab.Choice{}, path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return Side{files, s}
-	}
-	d, err := Diff(side(old), side(recent), "")
+	d, err := Diff(sideOf(t, old), sideOf(t, recent), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
+}
+
+// sideOf is a side with one file.
+func sideOf(t *testing.T, text string) Side {
+	t.Helper()
+	s := lab.Surroundings{Inbound: policy.Inbound{Port: 8080, Workload: policy.Workload{Name: "backend", Namespace: "default", Mesh: "default"}}}
+	path := filepath.Join(t.TempDir(), "p.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files, err := Open(lab.Choice{}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Side{files, s}
 }

@@ -111,11 +111,16 @@ func (p policies) Targets() []capability.Target { return networkpolicy.Targets(p
 // Unproven implements [capability.Truster].
 func (p policies) Unproven() (rules []string, demanded bool) { return networkpolicy.Unproven(p.all) }
 
-// Strangers implements [capability.Stranger]: no caller of the lab is made for the labels of a namespace,
-// for a node, and for a protocol but TCP.
+// Strangers implements [capability.Stranger]: no caller of the lab is a node, and none sends UDP.
 func (p policies) Strangers() []string {
 	allowed, _ := networkpolicy.Unplayed(p.all)
-	return slices.Concat(p.options.Namespaces(), allowed)
+	return allowed
+}
+
+// Unplayed implements [capability.Kindred]: no caller of the lab is made for the labels of a namespace,
+// and a port without a protocol lets in more than TCP.
+func (p policies) Unplayed() []string {
+	return slices.Concat(p.options.Namespaces(), networkpolicy.AnyProtocol(p.all))
 }
 
 // Peers implements [capability.PeerNamer].

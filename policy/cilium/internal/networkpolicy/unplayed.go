@@ -29,6 +29,28 @@ func Unplayed(ps []Policy) (allowed []string, denied map[string]string) {
 	return slices.Compact(allowed), denied
 }
 
+// AnyProtocol returns the ports on which the policies let in every protocol, each with its policy.
+func AnyProtocol(ps []Policy) (out []string) {
+	for _, p := range ps {
+		for _, s := range append([]*Spec{p.resource.Spec}, p.resource.Specs...) {
+			if s == nil {
+				continue
+			}
+			for _, r := range s.Ingress {
+				for _, ports := range r.ToPorts {
+					for _, port := range ports.Ports {
+						if port.Protocol == "" || port.Protocol == anyProtocol {
+							out = append(out, fmt.Sprintf("%s lets every protocol in on port %s", p, strings.TrimSuffix(fmt.Sprintf("%s-%d", port.Port, port.EndPort), "-0")))
+						}
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // played are the entities that the lab has.
 var played = []string{entityAll, entityWorld, entityCluster, entityClusterMesh, "none"}
 
@@ -39,14 +61,6 @@ func unplayedText(of Spec) (allowed []string, denied string) {
 	for _, r := range of.Ingress {
 		if r.namesUnplayed() || r.hasOwnProtocol() {
 			allowed = append(allowed, "what the lab has not: "+text(of.EndpointSelector, r))
-			continue
-		}
-		for _, ports := range r.ToPorts {
-			for _, port := range ports.Ports {
-				if port.Protocol == "" || port.Protocol == anyProtocol {
-					allowed = append(allowed, fmt.Sprintf("every protocol on port %s-%d", port.Port, port.EndPort))
-				}
-			}
 		}
 	}
 	for _, r := range of.IngressDeny {
