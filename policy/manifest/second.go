@@ -17,8 +17,16 @@ import (
 // agree reads data a second time, with the parser of kubectl and in its way to cut a file into
 // documents, and refuses data that the two parsers read otherwise: nothing tells then which reading a
 // cluster enforces. Such data have a line break of YAML 1.1 in a comment, a tab in a name, or a
-// document behind "...". The effort grows in step with the size of the data.
+// document behind "...". The effort grows in step with the size of the data. A plain file is not read
+// a second time.
 func agree(file string, data []byte, first []*node) error {
+	if isPlain(string(data), first) {
+		return nil
+	}
+	return agreeWithSecond(file, data, first)
+}
+
+func agreeWithSecond(file string, data []byte, first []*node) error {
 	second, err := readAgain(data)
 	if at := (*Error)(nil); errors.As(err, &at) {
 		at.File = file
