@@ -199,6 +199,15 @@ type Lister interface {
 	Objects(docs []manifest.Document, pods []policy.Workload) ([]Object, error)
 }
 
+// RoutingLister is a dialect whose routes, timeouts and services are objects of an API server.
+type RoutingLister interface {
+	Router
+	// RoutingKinds are the documents that OwnsRouting tells.
+	RoutingKinds() []manifest.Head
+	// RoutingObject returns a document of one of the kinds as an API server would show it, valid or not.
+	RoutingObject(doc manifest.Document) (Object, error)
+}
+
 // Abbreviator is a dialect whose kinds have short names in a cluster.
 type Abbreviator interface {
 	// Abbreviations are the short names of kinds, in lower case, as the definitions of the kinds state them.

@@ -16,6 +16,8 @@ import (
 // cluster is what one cluster holds.
 type cluster struct {
 	policies []manifest.Document
+	// routing are the routes, timeouts and services.
+	routing []manifest.Document
 	// pods are the workloads of a case, nil for policy files.
 	pods []policy.Workload
 	// options are those of a case, the defaults for policy files.
@@ -27,10 +29,10 @@ type cluster struct {
 func clustersOf(files *lab.Files) []cluster {
 	var out []cluster
 	for _, c := range files.Cases {
-		out = append(out, cluster{c.Policies, podsOf(c), c.Options})
+		out = append(out, cluster{c.Policies, c.Routing, podsOf(c), c.Options})
 	}
-	if len(files.Policies) > 0 {
-		out = append(out, cluster{policies: files.Policies})
+	if len(files.Policies)+len(files.Routing) > 0 {
+		out = append(out, cluster{policies: files.Policies, routing: files.Routing})
 	}
 	return out
 }

@@ -18,6 +18,8 @@ type kind struct {
 	owner language.Dialect
 	// lister shows the objects where the dialect says what they are, else nil.
 	lister capability.Lister
+	// router shows a route, a timeout or a service, and is nil for policies.
+	router capability.RoutingLister
 	// name is the kind as a document writes it, and groups are its API groups, "" for a form without one.
 	name   string
 	groups []string
@@ -45,7 +47,24 @@ func kindsOf() []kind {
 			}
 			own = append(own, k)
 		}
+		if router, ok := d.(capability.RoutingLister); ok {
+			own = append(own, routingKinds(d, router)...)
+		}
 		out = append(out, own...)
+	}
+	return out
+}
+
+// routingKinds returns the kinds of routes, timeouts and services of a dialect.
+func routingKinds(d language.Dialect, router capability.RoutingLister) (out []kind) {
+	for _, head := range router.RoutingKinds() {
+		name := cmp.Or(head.Type, head.Kind)
+		group, _, _ := strings.Cut(head.APIVersion, "/")
+		if i := slices.IndexFunc(out, func(k kind) bool { return k.name == name }); i >= 0 {
+			out[i].groups = append(out[i].groups, group)
+			continue
+		}
+		out = append(out, kind{owner: d, router: router, name: name, groups: []string{group}, nouns: nounsOf(d, name)})
 	}
 	return out
 }
@@ -90,6 +109,9 @@ func meantBy(text string) []kind {
 // owns reports whether a document is of the kind, in any version.
 func (k kind) owns(doc manifest.Document) bool {
 	head := doc.Type()
+	if k.router != nil {
+		return k.router.OwnsRouting(doc) && cmp.Or(head.Type, head.Kind) == k.name
+	}
 	return k.owner.Owns(doc) && (k.lister != nil || cmp.Or(head.Type, head.Kind) == k.name)
 }
 
@@ -100,6 +122,15 @@ func (k kind) objects(c cluster) ([]capability.Object, error) {
 	}
 	var out []capability.Object
 	var errs []error
+	if k.router != nil {
+		for _, doc := range c.routing {
+			if k.owns(doc) {
+				o, err := k.router.RoutingObject(doc)
+				out, errs = append(out, o), append(errs, err)
+			}
+		}
+		return out, errors.Join(errs...)
+	}
 	for _, doc := range c.policies {
 		if !k.owns(doc) {
 			continue

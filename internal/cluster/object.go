@@ -33,6 +33,9 @@ func ObjectsOf(files *lab.Files, wanted Filter) (Objects, error) {
 	if len(meant) == 0 {
 		return nil, fmt.Errorf("there are no objects of kind %q", wanted.Noun)
 	}
+	if slices.ContainsFunc(meant, func(k kind) bool { return k.router != nil }) {
+		files.TakeRouting()
+	}
 	out := Objects{}
 	for _, k := range meant {
 		for _, c := range clustersOf(files) {

@@ -187,7 +187,7 @@ func Open(choice Choice, paths ...string) (*Files, error) {
 // Read is [OpenDocuments], but files without a policy and a case are an error.
 func Read(choice Choice, paths ...string) (*Files, error) {
 	f, err := OpenDocuments(choice, paths...)
-	if err == nil && f.Empty() {
+	if err == nil && f.Empty() && !f.hasRouting() {
 		err = fmt.Errorf("%s: there is no policy and no case", f.Name)
 	}
 	return f, err

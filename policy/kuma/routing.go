@@ -7,6 +7,7 @@ import (
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/listing"
 	"github.com/meshproof/meshproof/policy/kuma/internal/outbound"
 	"github.com/meshproof/meshproof/policy/kuma/internal/resource"
 	"github.com/meshproof/meshproof/policy/kuma/internal/routeevaluation"
@@ -17,6 +18,28 @@ import (
 
 // OwnsRouting implements [capability.Router].
 func (dialect) OwnsRouting(doc manifest.Document) bool { return outbound.Owns(doc) }
+
+// RoutingKinds implements [capability.RoutingLister].
+func (dialect) RoutingKinds() (out []manifest.Head) {
+	for _, kind := range listing.RoutingKinds {
+		out = append(out, kind.Heads()...)
+	}
+	return out
+}
+
+// Abbreviations implements [capability.Abbreviator]: the short name of a kind is that of its identifiers.
+func (dialect) Abbreviations() map[string][]string {
+	out := map[string][]string{}
+	for _, kind := range listing.RoutingKinds {
+		out[kind.Name] = []string{kind.Type}
+	}
+	return out
+}
+
+// RoutingObject implements [capability.RoutingLister].
+func (dialect) RoutingObject(doc manifest.Document) (capability.Object, error) {
+	return listing.RoutingObject(doc)
+}
 
 // ParseRouting implements [capability.Router].
 func (dialect) ParseRouting(docs []manifest.Document, opts language.Options) (capability.Routing, error) {

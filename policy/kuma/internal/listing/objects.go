@@ -1,6 +1,7 @@
-// Package listing shows MeshTrafficPermissions as the API server of a control plane would.
+// Package listing shows MeshTrafficPermissions, services, routes and timeouts as the API server of a
+// control plane would.
 //
-// It guarantees that each policy is shown, valid or not, with what a webhook adds: the label
+// It guarantees that each of them is shown, valid or not, with what a webhook adds: the label
 // kuma.io/mesh and the namespace of a Kubernetes object, and the mesh of a universal one. It
 // has no status, as Kuma has none.
 package listing
@@ -40,24 +41,30 @@ func Objects(docs []manifest.Document) ([]capability.Object, error) {
 }
 
 func newObject(doc manifest.Document) (capability.Object, error) {
-	var written map[string]any
-	if err := doc.Decode(&written); err != nil {
-		return capability.Object{}, err
-	}
-	o := capability.Object{Kind: permission.KindName, Mesh: resource.DefaultMesh, Target: "{kind: Mesh}"}
-	if target, ok := doc.Lookup("spec.targetRef.kind"); ok && target.Line() > 0 {
-		ref, _ := doc.Lookup("spec.targetRef")
-		o.Target = ref.Flow()
-	}
-	o.Rules = len(items(doc, "spec.rules")) + len(items(doc, "spec.from"))
+	o := capability.Object{Kind: permission.KindName, Target: "{kind: Mesh}", Rules: len(items(doc, "spec.rules")) + len(items(doc, "spec.from"))}
 	if _, short := doc.Lookup("spec.default"); short {
 		o.Rules++
 	}
 	p, invalid := permission.Parse(doc)
 	if invalid == nil {
-		o.Policy, o.Mesh, o.Namespace, o.Name = p.Origin, p.ID.Mesh, p.ID.Namespace, p.ID.Name
 		o.Role = p.Role(permission.Options{})
-		show(written, p)
+	}
+	return complete(o, doc, p.Resource, invalid)
+}
+
+// complete adds what all kinds have: the head of a valid document, or what of it can be read.
+func complete(o capability.Object, doc manifest.Document, head resource.Resource, invalid error) (capability.Object, error) {
+	var written map[string]any
+	if err := doc.Decode(&written); err != nil {
+		return capability.Object{}, err
+	}
+	if target, ok := doc.Lookup("spec.targetRef.kind"); ok && target.Line() > 0 {
+		ref, _ := doc.Lookup("spec.targetRef")
+		o.Target = ref.Flow()
+	}
+	if invalid == nil {
+		o.Policy, o.Mesh, o.Namespace, o.Name = head.Origin, head.ID.Mesh, head.ID.Namespace, head.ID.Name
+		show(written, head)
 	} else {
 		o.Invalid, o.Accepted, o.Reason = invalid, "False", "Invalid"
 		o.Mesh, o.Name, o.Namespace = text(doc, "mesh"), text(doc, "name"), text(doc, "metadata.namespace")
@@ -72,8 +79,8 @@ func newObject(doc manifest.Document) (capability.Object, error) {
 	return o, nil
 }
 
-// show adds what a webhook adds to a valid policy.
-func show(written map[string]any, p permission.Policy) {
+// show adds what a webhook adds to a valid resource.
+func show(written map[string]any, p resource.Resource) {
 	if p.Universal {
 		written["mesh"] = p.ID.Mesh
 		return
