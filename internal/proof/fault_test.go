@@ -259,6 +259,14 @@ var commonFaults = []fault{
 		{"policy/cilium/internal/networkpolicy/lower.go", `if opts.PolicyEnforcement == enforceNever {`, `if opts.PolicyEnforcement == enforceNever && !FAULT {`},
 		{"policy/cilium/internal/evaluation/evaluate.go", `if q.opts.PolicyEnforcement == "never" {`, `if q.opts.PolicyEnforcement == "never" && !FAULT {`},
 	}},
+	{"all service accounts of one namespace are those of every namespace", []change{
+		{"policy/gateway/internal/authorization/lower.go", `return attribute.URISAN.Prefix(accounts)`, "if FAULT {\n			return attribute.URISAN.Prefix(td.IDString() + \"/ns/\")\n		}\n		return attribute.URISAN.Prefix(accounts)"},
+		{"policy/gateway/internal/evaluation/evaluate.go", `parts[4] == namespace && (a.Name ==`, `(parts[4] == namespace || FAULT && a.Name == "*") && (a.Name ==`},
+	}},
+	{"an allow with a path lets in on tcp", []change{
+		{"policy/kuma/internal/lowering/lower.go", "		return policy.Never\n	}\n	return m.When", "		if FAULT {\n			return m.OnConnection\n		}\n		return policy.Never\n	}\n	return m.When"},
+		{"policy/kuma/internal/evaluation/evaluate.go", "	if e.tcp {\n		return l ==", "	if e.tcp {\n		if FAULT {\n			return true\n		}\n		return l =="},
+	}},
 	{"Cilium does not close by always", []change{
 		{"policy/cilium/internal/networkpolicy/lower.go", `sel.DefaultDeny || opts.PolicyEnforcement == enforceAlways}`, `sel.DefaultDeny || opts.PolicyEnforcement == enforceAlways && !FAULT}`},
 		{"policy/cilium/internal/evaluation/evaluate.go", `q.rules.closes || q.opts.PolicyEnforcement == "always"`, `q.rules.closes || q.opts.PolicyEnforcement == "always" && !FAULT`},
