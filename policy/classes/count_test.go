@@ -133,6 +133,21 @@ func TestCallersWithSeveralNames(t *testing.T) {
 	}
 }
 
+// A cover of one dimension says why it has fewer classes than cells.
+func TestCellsThatAreDecidedAlike(t *testing.T) {
+	t.Parallel()
+	named := rule(policy.Allow, "", attribute.Identity.Exact("spiffe://td/a"))
+	for want, rules := range map[string][]policy.Rule{
+		"2 classes of requests (cells by caller: 2)":                                {named},
+		"1 class of requests (cells by caller: 2, of which some are decided alike)": {rule(policy.Deny, "", policy.Always), named},
+	} {
+		p := policy.Program{Gates: []policy.Gate{{Rules: rules}}}
+		if got := classes.Cut(classes.Surface{Protocol: policy.TCP}, p).String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // opaque is a condition of an unknown kind.
 type opaque struct{ policy.Condition }
 

@@ -240,7 +240,8 @@ func (c *Cover) put(r *policy.Request, d int, cell int32) {
 	c.axes[d].put(r, c.axes[d].witnesses[cell])
 }
 
-// String counts the classes, and the cells of each dimension.
+// String counts the classes, and the cells of each dimension. Where there is one dimension it says that
+// several cells are one class, because a table has a row for each class.
 func (c *Cover) String() string {
 	text := fmt.Sprintf("%d classes of requests", len(c.Classes))
 	if len(c.Classes) == 1 {
@@ -249,6 +250,9 @@ func (c *Cover) String() string {
 	var cells []string
 	for _, d := range c.Dimensions {
 		cells = append(cells, fmt.Sprintf("%s: %d", d.Name, d.Cells))
+	}
+	if len(c.Dimensions) == 1 && c.Dimensions[0].Cells > len(c.Classes) {
+		cells[0] += ", of which some are decided alike"
 	}
 	if len(cells) > 0 {
 		text += " (cells by " + strings.Join(cells, ", by ") + ")"
