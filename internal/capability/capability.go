@@ -86,9 +86,10 @@ type Truster interface {
 	Unproven() (rules []string, demanded bool)
 }
 
-// Stranger is a set of policies that may name callers of other meshes, which the lab does not play.
+// Stranger is a set of policies that may let in what the lab does not play, such as callers of other
+// meshes, or by an order that no file states.
 type Stranger interface {
-	// Strangers returns a text for each such name, with its policy.
+	// Strangers returns a text for each of it, with its policy.
 	Strangers() []string
 }
 

@@ -157,6 +157,22 @@ func TestServersForOneWorkload(t *testing.T) {
 	}
 }
 
+// Of two routes for the same requests the older one counts, and no file says which that is. A route with
+// another name is a new one.
+func TestRoutesForOneRequest(t *testing.T) {
+	t.Parallel()
+	named := func(name string) string { return strings.Replace(httpRoute("/a"), "name: p", "name: "+name, 1) }
+	const rest = "---\n{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: s, namespace: x}, spec: {podSelector: {}, port: 8080}}\n" +
+		"---\n{apiVersion: policy.linkerd.io/v1alpha1, kind: AuthorizationPolicy, metadata: {name: p, namespace: x}, spec: {targetRef: {group: policy.linkerd.io, kind: HTTPRoute, name: r}, requiredAuthenticationRefs: []}}\n"
+	old := named("b") + named("r") + rest
+	if reasons := differenceOf(t, old, named("a")+named("r")+rest).widenings(); len(reasons) == 0 {
+		t.Error("the route b, which was the older one, has another name, and nothing widens")
+	}
+	if reasons := differenceOf(t, old, old).widenings(); len(reasons) > 0 {
+		t.Errorf("no change widens: %q", reasons)
+	}
+}
+
 // Two refusals are alike, in whatever form: no route, or a denial.
 func TestNoRouteIsNoAccess(t *testing.T) {
 	t.Parallel()

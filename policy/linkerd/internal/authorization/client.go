@@ -11,6 +11,7 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/linkerd/internal/object"
+	"github.com/meshproof/meshproof/policy/linkerd/internal/route"
 )
 
 // accountSuffix is the end of the name of every service account.
@@ -78,6 +79,22 @@ func Strangers(s Set, o Options) (out []string) {
 	for _, g := range s.Grants {
 		if mesh := g.Spec.Client.MeshTLS; mesh != nil {
 			add(g.Head, mesh.Identities)
+		}
+	}
+	return append(out, ties(s)...)
+}
+
+// ties says of each two routes that take the same requests that Linkerd takes the older one. No file says
+// which that is: a route with another name may be the younger one now.
+func ties(s Set) (out []string) {
+	for _, server := range s.Servers {
+		all := route.Alternatives(s.routesOf(server))
+		for i, a := range all {
+			for _, b := range all[:i] {
+				if a.Ties(b) {
+					out = append(out, fmt.Sprintf("of %s and %s, which take the same requests of %s, the older one counts", b.Route, a.Route, server))
+				}
+			}
 		}
 	}
 	return out
