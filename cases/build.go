@@ -16,7 +16,7 @@ import (
 type builder struct {
 	doc    manifest.Document
 	schema caseSchema
-	out    Case
+	built  Case
 	// workloads has each workload as a caller, by its name.
 	workloads map[string]Caller
 	callers   map[string]Caller
@@ -39,7 +39,7 @@ func build(doc manifest.Document, folder string) (Case, error) {
 			return Case{}, err
 		}
 	}
-	return b.out, nil
+	return b.built, nil
 }
 
 func (b *builder) head() error {
@@ -47,7 +47,7 @@ func (b *builder) head() error {
 	if s.Case == "" {
 		return b.doc.Errorf("case", "the case has no name")
 	}
-	b.out = Case{
+	b.built = Case{
 		Name:           s.Case,
 		Story:          s.Story,
 		Features:       s.Features,
@@ -74,12 +74,12 @@ func (b *builder) trustDomains() error {
 		switch {
 		case err != nil:
 			return b.doc.Errorf(field, "%v", err)
-		case slices.Contains(b.out.TrustDomains, td):
+		case slices.Contains(b.built.TrustDomains, td):
 			return b.doc.Errorf(field, "trust domain %q appears twice", name)
 		}
-		b.out.TrustDomains = append(b.out.TrustDomains, td)
+		b.built.TrustDomains = append(b.built.TrustDomains, td)
 	}
-	b.out.Options.TrustDomain = b.out.TrustDomains[0]
+	b.built.Options.TrustDomain = b.built.TrustDomains[0]
 	return nil
 }
 
@@ -105,7 +105,7 @@ func (b *builder) complete() error {
 			return b.doc.Errorf(fmt.Sprintf("expectWarning[%d]", i), "the text is empty, so that any warning would do")
 		}
 	}
-	if len(b.out.RoutedRequests) > 0 && len(b.out.Routing) == 0 {
+	if len(b.built.RoutedRequests) > 0 && len(b.built.Routing) == 0 {
 		return b.doc.Errorf("outbounds", "the case has no service that a sidecar could reach: write MeshServices here")
 	}
 	switch refused := s.ExpectError != ""; {

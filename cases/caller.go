@@ -72,7 +72,7 @@ func (b *builder) forge(name string, doc manifest.Document) (Caller, error) {
 	c := Caller{
 		Name:     name,
 		Template: certs.Template{URIs: s.URIs, DNS: s.DNS, CA: s.CACertificate},
-		SignedBy: b.out.TrustDomains[0],
+		SignedBy: b.built.TrustDomains[0],
 	}
 	switch {
 	case s.Expired:

@@ -278,7 +278,7 @@ func (b *builder) addCounters() error {
 		c, stated := s.counters(in.String(), "")
 		switch {
 		case stated:
-			b.out.Counters = append(b.out.Counters, c)
+			b.built.Counters = append(b.built.Counters, c)
 		case len(s.Rules) == 0:
 			return doc.Errorf("", "no counter is stated: use allowed, denied, shadow_allowed, shadow_denied, rules")
 		}
@@ -308,6 +308,6 @@ func (b *builder) addRuleCounters(in Inbound, rule string, doc manifest.Document
 	case !stated:
 		return doc.Errorf("", "no counter is stated: use allowed, denied, shadow_allowed, shadow_denied")
 	}
-	b.out.Counters = append(b.out.Counters, c)
+	b.built.Counters = append(b.built.Counters, c)
 	return nil
 }

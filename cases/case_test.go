@@ -15,9 +15,9 @@ import (
 func TestGateAdmits(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		gate     cases.Gate
-		text     string
-		in, outs []string
+		gate              cases.Gate
+		text              string
+		admitted, refused []string
 	}{
 		{cases.Gate{}, "", []string{"1.0.0", "1.40.0"}, nil},
 		{cases.Gate{From: "1.39.3"}, "from 1.39.3", []string{"1.39.3", "1.40.0", "1.100.0"}, []string{"1.39.2", "1.9.0"}},
@@ -31,8 +31,8 @@ func TestGateAdmits(t *testing.T) {
 		if got := tt.gate.String(); got != tt.text {
 			t.Errorf("text %q, want %q", got, tt.text)
 		}
-		for _, version := range slices.Concat(tt.in, tt.outs) {
-			if got, want := tt.gate.Admits(version, behavior.Set{}), slices.Contains(tt.in, version); got != want {
+		for _, version := range slices.Concat(tt.admitted, tt.refused) {
+			if got, want := tt.gate.Admits(version, behavior.Set{}), slices.Contains(tt.admitted, version); got != want {
 				t.Errorf("%q admits %s: %t, want %t", tt.text, version, got, want)
 			}
 		}

@@ -21,8 +21,8 @@ func (b *builder) addFiles() error {
 		return err
 	}
 	if policies != nil {
-		b.out.Policies = policies
-		b.out.Source = casefile.WithPolicies("", policies)
+		b.built.Policies = policies
+		b.built.Source = casefile.WithPolicies("", policies)
 	}
 	workloads, err := b.read("workloads", "Dataplane", b.schema.Workloads.files, dataplane.Owns)
 	if err != nil {
@@ -63,20 +63,20 @@ func (b *builder) takeRouting() error {
 	add := func(doc manifest.Document) {
 		if place := doc.Place(""); !known[place] {
 			known[place] = true
-			b.out.Routing = append(b.out.Routing, doc)
+			b.built.Routing = append(b.built.Routing, doc)
 		}
 	}
 	for _, doc := range slices.Concat(services, more) {
 		add(doc)
 	}
-	for _, doc := range b.out.Policies {
+	for _, doc := range b.built.Policies {
 		if !isNoRouting(doc) {
 			add(doc)
 		}
 	}
-	b.out.Policies = slices.DeleteFunc(b.out.Policies, func(doc manifest.Document) bool { return !isNoRouting(doc) })
+	b.built.Policies = slices.DeleteFunc(b.built.Policies, func(doc manifest.Document) bool { return !isNoRouting(doc) })
 	if services == nil && more != nil {
-		b.out.Source = casefile.WithPolicies(b.out.Source, more)
+		b.built.Source = casefile.WithPolicies(b.built.Source, more)
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func (b *builder) addDataplane(i int, doc manifest.Document) error {
 	caller.SourceIP = casefile.DefaultIP(i)
 	b.workloads[w.Name] = caller
 	for _, in := range d.Inbounds {
-		b.out.Inbounds = append(b.out.Inbounds, Inbound{Inbound: in, Identity: id, IP: caller.SourceIP})
+		b.built.Inbounds = append(b.built.Inbounds, Inbound{Inbound: in, Identity: id, IP: caller.SourceIP})
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func (b *builder) addRequests() error {
 		if err := b.checkRequest(field, s); err != nil {
 			return err
 		}
-		if !s.fits(maxRequests - len(b.out.Requests)) {
+		if !s.fits(maxRequests - len(b.built.Requests)) {
 			return b.doc.Errorf(field, "the lists cross to more requests than one case may have, which is %d: split the case", maxRequests)
 		}
 		var source netip.Addr
@@ -84,7 +84,7 @@ func (b *builder) addCrossed(request Request, s requestSchema) {
 			for _, method := range orNone(s.Method) {
 				for _, path := range orNone(s.Path) {
 					request.SNI, request.Token, request.Method, request.Path = sni, b.tokens[name], method, path
-					b.out.Requests = append(b.out.Requests, request)
+					b.built.Requests = append(b.built.Requests, request)
 				}
 			}
 		}
@@ -222,8 +222,8 @@ func http2Target(path string) bool {
 
 // inbound finds the inbound that a field of the document names.
 func (b *builder) inbound(doc manifest.Document, field, name string) (Inbound, error) {
-	known := make([]string, 0, len(b.out.Inbounds))
-	for _, in := range b.out.Inbounds {
+	known := make([]string, 0, len(b.built.Inbounds))
+	for _, in := range b.built.Inbounds {
 		if in.String() == name {
 			return in, nil
 		}

@@ -124,7 +124,7 @@ func (b *builder) addRouted(field string, s routedSchema) error {
 	if err := b.checkRouted(field, s); err != nil {
 		return err
 	}
-	fits := requestSchema{From: s.From, To: s.To, Method: s.Method, Path: s.Path}.fits(maxRequests - len(b.out.RoutedRequests))
+	fits := requestSchema{From: s.From, To: s.To, Method: s.Method, Path: s.Path}.fits(maxRequests - len(b.built.RoutedRequests))
 	if !fits {
 		return b.doc.Errorf(field, "the lists cross to more requests than one case may have, which is %d: split the case", maxRequests)
 	}
@@ -138,7 +138,7 @@ func (b *builder) addRouted(field string, s routedSchema) error {
 			}
 			for _, method := range orNone(s.Method) {
 				for _, path := range orNone(s.Path) {
-					b.out.RoutedRequests = append(b.out.RoutedRequests, casefile.RoutedRequest{
+					b.built.RoutedRequests = append(b.built.RoutedRequests, casefile.RoutedRequest{
 						Place: b.doc.Place(field), From: from, To: to, Method: method, Path: path,
 						Authority: s.Authority, Headers: s.Headers, GRPC: s.GRPC,
 						Sends:  casefile.Sending{Head: s.Sends.Head.Duration, Body: s.Sends.Body.Duration, Open: s.Sends.Open, Keep: s.Sends.Keep.Duration},

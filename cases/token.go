@@ -101,7 +101,7 @@ func tokenOf(name string, doc manifest.Document) (*token.Token, error) {
 		}
 	}
 	var err error
-	t.At, err = s.In.place(doc)
+	t.Place, err = s.In.place(doc)
 	return t, err
 }
 
@@ -157,8 +157,8 @@ func (b *builder) checkTokens(field string, s requestSchema) error {
 		}
 		// A token without a place may go out in the usual header.
 		at := token.Header
-		if t != nil && t.At != (token.Place{}) {
-			at = t.At
+		if t != nil && t.Place != (token.Place{}) {
+			at = t.Place
 		}
 		for _, h := range s.Headers {
 			if at.Kind == token.InHeader && strings.EqualFold(h.Name, at.Name) {

@@ -40,7 +40,7 @@ func (b *builder) addWorkloads() error {
 		caller := soundCaller(w.Name, id)
 		caller.SourceIP = ip
 		b.workloads[w.Name] = caller
-		b.out.Options.Peers = append(b.out.Options.Peers, language.Peer{Workload: w.workload(), Identity: id, IP: ip})
+		b.built.Options.Peers = append(b.built.Options.Peers, language.Peer{Workload: w.workload(), Identity: id, IP: ip})
 		for k, in := range w.Inbounds {
 			if err := b.addInbound(fmt.Sprintf("%s.inbounds[%d]", field, k), w, in, id, ip); err != nil {
 				return err
@@ -63,7 +63,7 @@ func (b *builder) identity(field string, w workloadSchema) (spiffeid.ID, error) 
 		switch {
 		case err != nil:
 			return spiffeid.ID{}, b.doc.Errorf(field+".identity", "%q is not a SPIFFE ID: %v", w.Identity, err)
-		case len(w.Inbounds) > 0 && !slices.Contains(b.out.TrustDomains, id.TrustDomain()):
+		case len(w.Inbounds) > 0 && !slices.Contains(b.built.TrustDomains, id.TrustDomain()):
 			return spiffeid.ID{}, b.doc.Errorf(field+".identity", "callers would not trust the inbounds of %s: add %s to trustDomains", id, id.TrustDomain().Name())
 		}
 		return id, nil
@@ -76,7 +76,7 @@ func (b *builder) identity(field string, w workloadSchema) (spiffeid.ID, error) 
 }
 
 func (b *builder) defaultIdentity(namespace, account string) (spiffeid.ID, error) {
-	id, err := casefile.DefaultIdentity(b.out.TrustDomains[0], cmp.Or(namespace, casefile.DefaultNamespace), account)
+	id, err := casefile.DefaultIdentity(b.built.TrustDomains[0], cmp.Or(namespace, casefile.DefaultNamespace), account)
 	if err != nil {
 		return spiffeid.ID{}, fmt.Errorf("namespace and service account make no SPIFFE ID: %w", err)
 	}
@@ -105,7 +105,7 @@ func (b *builder) addInbound(field string, w workloadSchema, in inboundSchema, i
 	if hops := in.XFFTrustedHops; hops < 0 || hops > maxHops || hops > 0 && in.Protocol == policy.TCP {
 		return b.doc.Errorf(field+".xffTrustedHops", "%d is no number of proxies in front of the inbound: use 0 to %d, and 0 on tcp, which has no header", hops, maxHops)
 	}
-	for _, other := range b.out.Inbounds {
+	for _, other := range b.built.Inbounds {
 		switch {
 		case other.String() == inbound.String():
 			return b.doc.Errorf(field, "inbound %s appears twice", inbound)
@@ -113,7 +113,7 @@ func (b *builder) addInbound(field string, w workloadSchema, in inboundSchema, i
 			return b.doc.Errorf(field, "inbounds %s and %s share the address %s", other, inbound, inbound.Address())
 		}
 	}
-	b.out.Inbounds = append(b.out.Inbounds, inbound)
+	b.built.Inbounds = append(b.built.Inbounds, inbound)
 	return nil
 }
 

@@ -97,7 +97,7 @@ func TestCompleted(t *testing.T) {
 	early, late := time.Unix(1, 0), time.Unix(2, 0)
 	for name, tt := range map[string]struct {
 		request          []xds.FilterLog
-		at, closedAt     time.Time
+		time, closedAt   time.Time
 		enforced, shadow xds.Engine
 		filters          []xds.FilterLog
 		came             time.Time
@@ -106,7 +106,7 @@ func TestCompleted(t *testing.T) {
 		"both":              {[]xds.FilterLog{l7}, late, early, of("l7"), of("l4 shadow"), []xds.FilterLog{l4, l7}, late},
 		"both with shadows": {[]xds.FilterLog{shadowed}, early, early, of("l7"), of("l7 shadow"), []xds.FilterLog{l4, shadowed}, early},
 	} {
-		request, connection := entry{xds.AccessLog{Path: "/"}, tt.at}, entry{xds.AccessLog{Termination: "closed"}, tt.closedAt}
+		request, connection := entry{xds.AccessLog{Path: "/"}, tt.time}, entry{xds.AccessLog{Termination: "closed"}, tt.closedAt}
 		request.SetFilters(tt.request)
 		connection.SetFilters([]xds.FilterLog{l4})
 		want := entry{xds.AccessLog{Path: "/", Enforced: tt.enforced, Shadow: tt.shadow, Filters: tt.filters}, tt.came}

@@ -30,13 +30,13 @@ func endpointMatches() (out []policy.Condition) {
 			a.Exact("10.1.2.3"), a.Exact("2001:db8::7"), a.Exact("::ffff:10.1.2.3"), a.Exact("255.255.255.254"),
 			is(a, policy.CIDR, "10.0.0.0/8"), is(a, policy.CIDR, "10.1.2.3/32"), is(a, policy.CIDR, "10.128.0.0/9"), is(a, policy.CIDR, "0.0.0.0/0"), is(a, policy.CIDR, "::/0"),
 			is(a, policy.CIDR, "2001:db8::/33"), is(a, policy.CIDR, "::ffff:10.0.0.0/104"), is(a, policy.CIDR, "192.0.2.254/31"),
-			policy.And{is(a, policy.CIDR, "10.0.0.0/8"), policy.Not{Of: is(a, policy.CIDR, "10.1.0.0/16")}},
-			policy.Not{Of: is(a, policy.CIDR, "10.0.0.0/8")},
+			policy.And{is(a, policy.CIDR, "10.0.0.0/8"), policy.Not{Condition: is(a, policy.CIDR, "10.1.0.0/16")}},
+			policy.Not{Condition: is(a, policy.CIDR, "10.0.0.0/8")},
 		)
 	}
 	port := attribute.DestinationPort
 	return append(out, port.Exact("8080"), port.Exact("65535"), is(port, policy.Range, "8000-8999"), is(port, policy.Range, "1-1023"), is(port, policy.Range, "9-10"),
-		is(port, policy.Range, "40000-65535"), policy.Not{Of: is(port, policy.Range, "1024-65535")})
+		is(port, policy.Range, "40000-65535"), policy.Not{Condition: is(port, policy.Range, "1024-65535")})
 }
 
 // TestEnvoyEndpoints asks Envoy for a request of each class of ports and addresses, and for

@@ -156,10 +156,10 @@ func TestNewMeshThatIsCutOffGivesItsPortBack(t *testing.T) {
 	for name, tt := range map[string]struct {
 		// told is set if Envoy asks for resources, so that it gets the mesh as soon as it runs again.
 		told bool
-		// late is set if Envoy stands still until the next mesh is pushed.
-		late bool
+		// stopped is set if Envoy stands still until the next mesh is pushed.
+		stopped bool
 	}{
-		"in time": {told: true}, "late": {told: true, late: true}, "never told": {}, "never told and late": {late: true},
+		"in time": {told: true}, "late": {told: true, stopped: true}, "never told": {}, "never told and late": {stopped: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -177,13 +177,13 @@ func TestNewMeshThatIsCutOffGivesItsPortBack(t *testing.T) {
 			signal(t, h, syscall.SIGSTOP)
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 			defer cancel()
-			if !tt.late {
+			if !tt.stopped {
 				context.AfterFunc(ctx, resume)
 			}
 			if _, err := h.NewMesh(ctx, small(t, xds.Filters{})); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("error %v, want %q", err, context.DeadlineExceeded)
 			}
-			if tt.late {
+			if tt.stopped {
 				defer time.AfterFunc(20*time.Millisecond, resume).Stop()
 			}
 			m := h.Mesh(t, small(t, compile(t, constant(policy.L4, policy.Deny))))

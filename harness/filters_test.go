@@ -140,9 +140,9 @@ func TestSetFiltersThatCannotBeSent(t *testing.T) {
 	t.Parallel()
 	m := sharedEnvoy.Get(t).Mesh(t, inbounds(t, allOf(policy.Deny)))
 	for _, tt := range []struct {
-		to   string
-		set  xds.Filters
-		want string
+		inbound string
+		set     xds.Filters
+		want    string
 	}{
 		{"smtp", xds.Filters{}, `has no inbound "smtp": it has ["http" "open http" "http2" "open http2" "grpc" "open grpc" "tcp" "open tcp"]`},
 		{controlName, xds.Filters{}, fmt.Sprintf("has no inbound %q", controlName)},
@@ -150,9 +150,9 @@ func TestSetFiltersThatCannotBeSent(t *testing.T) {
 		{"tcp", xds.Filters{Network: []*networkrbacv3.RBAC{{Matcher: &matcherv3.Matcher{
 			MatcherType: &matcherv3.Matcher_MatcherList_{MatcherList: &matcherv3.Matcher_MatcherList{}}}}}}, "value must contain at least 1 item"},
 	} {
-		err := m.SetFilters(t.Context(), map[string]xds.Filters{tt.to: tt.set, "http": compile(t, constant(policy.L7, policy.Allow))})
+		err := m.SetFilters(t.Context(), map[string]xds.Filters{tt.inbound: tt.set, "http": compile(t, constant(policy.L7, policy.Allow))})
 		if err == nil || errors.Is(err, xds.ErrNACK) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("filters of %q: error %v, want %q", tt.to, err, tt.want)
+			t.Errorf("filters of %q: error %v, want %q", tt.inbound, err, tt.want)
 		}
 	}
 	findings, _ := send(t, m, Request{To: "http", Credential: mint(t, m, frontend)})

@@ -35,11 +35,11 @@ func headerMatches(form policy.Form) (out []policy.Condition) {
 	}
 	present := is(role, policy.Present, "")
 	out = []policy.Condition{
-		present, policy.Not{Of: present}, is(attribute.Query, policy.Present, ""),
+		present, policy.Not{Condition: present}, is(attribute.Query, policy.Present, ""),
 		policy.And{role.Exact("admin"), is(role, policy.Contains, "min")},
-		policy.And{present, policy.Not{Of: role.Exact("admin")}},
-		policy.Not{Of: is(role, policy.Regex, ".*admin.*")},
-		policy.Not{Of: is(attribute.Host, policy.Suffix, ".a.com")},
+		policy.And{present, policy.Not{Condition: role.Exact("admin")}},
+		policy.Not{Condition: is(role, policy.Regex, ".*admin.*")},
+		policy.Not{Condition: is(attribute.Host, policy.Suffix, ".a.com")},
 		role.Exact(""), policy.And{is(attribute.Query, policy.Contains, "admin"), attribute.Path.Exact("/a")},
 		attribute.Query.Exact("a=1"), attribute.Query.Exact(""), attribute.Query.Prefix("a"), is(attribute.Query, policy.Suffix, "z?"), anyCase(attribute.Query, policy.Contains, "Kk.s"),
 		is(whole, policy.Regex, `/public(/.*)?\?.*`), is(whole, policy.Suffix, "/b"),
@@ -52,7 +52,7 @@ func headerMatches(form policy.Form) (out []policy.Condition) {
 		return append(out, role.Exact("user,admin"), is(role, policy.Suffix, ",admin"), is(role, policy.Regex, "(.*,)?admin(,.*)?"))
 	}
 	// Two lines tell these apart, where Envoy compares each by itself.
-	out = append(out, policy.And{role.Exact("a"), role.Exact("b")}, policy.And{role.Exact("a"), policy.Not{Of: role.Exact("b")}})
+	out = append(out, policy.And{role.Exact("a"), role.Exact("b")}, policy.And{role.Exact("a"), policy.Not{Condition: role.Exact("b")}})
 	for _, template := range []string{"/a/*/c", "/a/**", "/{*}/b", "/v1/{x=a/*}/{**}", "/files/**.json"} {
 		out = append(out, is(attribute.Path, policy.Template, template))
 	}

@@ -150,7 +150,7 @@ func (m *Mesh) addSidecars(u *controlplane.Update) error {
 	if len(m.sidecars) == 0 {
 		return nil
 	}
-	u.Relays = []controlplane.Relay{{Name: m.relayName(), To: m.slot.Listen}}
+	u.Relays = []controlplane.Relay{{Name: m.relayName(), Target: m.slot.Listen}}
 	u.Routes = m.routes(m.sidecars...)
 	for _, s := range m.sidecars {
 		u.Backends = append(u.Backends, s.backends...)

@@ -33,7 +33,7 @@ func byPeer(layer policy.Layer, form policy.Form) policy.Program {
 	in := func(block string) policy.Condition {
 		return policy.Is{Attribute: attribute.SourceAddress, Match: policy.Match{Kind: policy.CIDR, Value: block}}
 	}
-	when := policy.Or{policy.And{in("127.1.0.0/16"), policy.Not{Of: in("127.1.2.0/24")}}, attribute.SourceAddress.Exact("127.9.9.9")}
+	when := policy.Or{policy.And{in("127.1.0.0/16"), policy.Not{Condition: in("127.1.2.0/24")}}, attribute.SourceAddress.Exact("127.9.9.9")}
 	gate := policy.Gate{Layer: layer, Form: form, Rules: []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"}, When: when}}}
 	return policy.Program{Gates: []policy.Gate{gate}}
 }

@@ -87,7 +87,7 @@ func drawCondition(t *rapid.T, layer policy.Layer, depth int) policy.Condition {
 	case "or":
 		return policy.Or(deeper())
 	case "not":
-		return policy.Not{Of: drawCondition(t, layer, depth-1)}
+		return policy.Not{Condition: drawCondition(t, layer, depth-1)}
 	case "everybody":
 		// Enough identities for a map.
 		var list policy.Or
@@ -122,7 +122,7 @@ func drawProgram(t *rapid.T, layer policy.Layer) policy.Program {
 	if rapid.Bool().Draw(t, "logs") {
 		p.Gates = append(p.Gates, policy.Gate{Layer: layer, Form: policy.Named, Default: policy.Verdict{Effect: policy.Log}, Rules: []policy.Rule{{
 			Verdict: policy.Verdict{Effect: policy.Log, Origin: "audit"}, When: rapid.SampledFrom([]policy.Condition{
-				attribute.URISAN.Exact(someCallers[0][0]), attribute.SNI.Exact("a.example"), policy.Not{Of: attribute.SNI.Prefix("a.")},
+				attribute.URISAN.Exact(someCallers[0][0]), attribute.SNI.Exact("a.example"), policy.Not{Condition: attribute.SNI.Prefix("a.")},
 				policy.And{attribute.URISAN.Prefix("spiffe://trust-domain.mesh/ns/a"), attribute.SNI.Prefix("a.")},
 			}).Draw(t, "audit"),
 		}}})
@@ -134,7 +134,7 @@ func drawProgram(t *rapid.T, layer policy.Layer) policy.Program {
 	for _, name := range []string{"", "other"}[:rapid.IntRange(0, 2).Draw(t, "shadows")] {
 		shadow := drawGate(t, layer)
 		behind = rapid.IntRange(behind, len(p.Gates)).Draw(t, "behind")
-		shadow.Name, shadow.Behind = name, behind
+		shadow.Name, shadow.Preceding = name, behind
 		p.Shadows = append(p.Shadows, shadow)
 	}
 	return p

@@ -54,7 +54,7 @@ type row struct {
 	protocol policy.Protocol
 	change   func(*routing.Outbound, *routing.Cluster)
 	reach    script.Reach
-	to       string
+	outbound string
 	request  exchange.Request
 	cause    routing.Cause
 	end      exchange.End
@@ -101,18 +101,18 @@ var rows = []row{
 	{name: "no backend", change: func(o *routing.Outbound, _ *routing.Cluster) { o.Routes[0].Backends = nil }, cause: routing.NoBackend, status: 500},
 	{name: "unresolved", change: func(o *routing.Outbound, _ *routing.Cluster) { o.Routes[0].Backends = []routing.Backend{{Weight: 1}} }, cause: routing.NoBackend, status: 500},
 	{name: "no route", change: func(o *routing.Outbound, _ *routing.Cluster) { o.Routes[0].When = attribute.Path.Exact("/other") }, cause: routing.NoRoute, status: 404},
-	{name: "no endpoint", to: "none", cause: routing.NoEndpoint, status: 503},
+	{name: "no endpoint", outbound: "none", cause: routing.NoEndpoint, status: 503},
 	{name: "broken", request: exchange.Request{Answer: script.Answer{End: script.Closes}}, cause: routing.Broken, status: 503},
 	{name: "broken body", request: exchange.Request{Answer: script.Answer{Parts: 1, Every: 10 * ms, End: script.Closes}}, cause: routing.Broken, end: exchange.Cut, status: 200},
-	{name: "plain", to: "plain http", status: 200},
-	{name: "plain timeout", to: "plain http", change: func(o *routing.Outbound, _ *routing.Cluster) { o.Routes[0].Request = limit(200 * ms) },
+	{name: "plain", outbound: "plain http", status: 200},
+	{name: "plain timeout", outbound: "plain http", change: func(o *routing.Outbound, _ *routing.Cluster) { o.Routes[0].Request = limit(200 * ms) },
 		request: exchange.Request{Answer: script.Answer{End: script.Stops}}, cause: routing.Bounded(routing.Request), status: 504},
-	{name: "plain http2 timeout", to: "plain http2", protocol: policy.HTTP2, change: func(o *routing.Outbound, _ *routing.Cluster) { o.Routes[0].Request = limit(200 * ms) },
+	{name: "plain http2 timeout", outbound: "plain http2", protocol: policy.HTTP2, change: func(o *routing.Outbound, _ *routing.Cluster) { o.Routes[0].Request = limit(200 * ms) },
 		request: exchange.Request{Answer: script.Answer{End: script.Stops}}, cause: routing.Bounded(routing.Request), status: 504},
-	{name: "denied", to: "denied", cause: routing.Denied, status: 403},
-	{name: "denied before a timeout", to: "denied", change: func(o *routing.Outbound, _ *routing.Cluster) { o.Routes[0].Request = limit(2 * time.Second) }, request: exchange.Request{Alone: true}, cause: routing.Denied, status: 403},
-	{name: "denied on L4", to: "denied on L4", cause: routing.Denied, status: 503},
-	{name: "tcp denied", to: "tcp denied", protocol: policy.TCP, cause: routing.Denied, end: exchange.Closed},
+	{name: "denied", outbound: "denied", cause: routing.Denied, status: 403},
+	{name: "denied before a timeout", outbound: "denied", change: func(o *routing.Outbound, _ *routing.Cluster) { o.Routes[0].Request = limit(2 * time.Second) }, request: exchange.Request{Alone: true}, cause: routing.Denied, status: 403},
+	{name: "denied on L4", outbound: "denied on L4", cause: routing.Denied, status: 503},
+	{name: "tcp denied", outbound: "tcp denied", protocol: policy.TCP, cause: routing.Denied, end: exchange.Closed},
 	{name: "impatient", request: exchange.Request{Patience: 50 * ms, Answer: script.Answer{End: script.Stops}}, cause: routing.LeftByCaller, end: exchange.GaveUp},
 	{name: "slow body", change: func(o *routing.Outbound, _ *routing.Cluster) { o.Routes[0].Request = limit(400 * ms) },
 		request: exchange.Request{Method: "POST", Body: "hello", BodyPause: 450 * ms}, status: 200},
@@ -139,11 +139,11 @@ func specOf(t testing.TB, rows []row) MeshSpec {
 	for _, r := range rows {
 		outbounds = append(outbounds, func() (routing.Outbound, routing.Cluster, []routingconfig.Endpoint) {
 			o, c := outboundTo(strings.ReplaceAll(r.name, " ", "-"), r.protocol, r.change)
-			endpoints := []routingconfig.Endpoint{{Inbound: cmp.Or(r.to, r.protocol.String())}}
+			endpoints := []routingconfig.Endpoint{{Inbound: cmp.Or(r.outbound, r.protocol.String())}}
 			switch {
 			case r.reach != script.Accepts:
 				endpoints = []routingconfig.Endpoint{{Reach: r.reach}}
-			case r.to == "none":
+			case r.outbound == "none":
 				endpoints = nil
 			}
 			return o, c, endpoints

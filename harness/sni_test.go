@@ -84,7 +84,7 @@ func TestEnvoyServerNames(t *testing.T) {
 				is(policy.Exact, "a.example", false), is(policy.Exact, "A.Example", true), is(policy.Prefix, "a.", false), is(policy.Prefix, "A.", true),
 				is(policy.Suffix, ".example", false), is(policy.Suffix, ".EXAMPLE", true), is(policy.Contains, ".b.", false), is(policy.Contains, "B", true),
 				is(policy.Regex, `[a-c]+\.example`, false), is(policy.Regex, `.*`, false), is(policy.Regex, `(a\.example)?`, false), is(policy.Regex, `.+`, false),
-				policy.Not{Of: is(policy.Suffix, ".example", false)}, policy.Not{Of: is(policy.Regex, `(a\.example)?`, false)},
+				policy.Not{Condition: is(policy.Suffix, ".example", false)}, policy.Not{Condition: is(policy.Regex, `(a\.example)?`, false)},
 			} {
 				p := allowing(protocol.Layer(), form, when)
 				in := Inbound{Name: fmt.Sprint(len(spec.Inbounds)), Identity: backend, Address: address(uint16(8000 + len(spec.Inbounds))), Protocol: protocol, Filters: compile(t, p)}

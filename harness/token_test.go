@@ -124,9 +124,9 @@ func checkTokens(t *testing.T, h *Harness) {
 		"long":                 {Claims: claims("x", strings.Repeat("ä", 2000))},
 	}
 	type asked struct {
-		name string
-		in   Inbound
-		as   *token.Token
+		name    string
+		inbound Inbound
+		token   *token.Token
 	}
 	var all []asked
 	var requests []Request
@@ -141,15 +141,15 @@ func checkTokens(t *testing.T, h *Harness) {
 	}
 	findings := stream(t, m, requests...)
 	for i, a := range all {
-		want, refusal := evidence.Refused, a.in.Tokens.Refuses(a.as)
-		switch subject := a.in.Tokens.Seen(a.as)["claim sub"]; {
+		want, refusal := evidence.Refused, a.inbound.Tokens.Refuses(a.token)
+		switch subject := a.inbound.Tokens.Seen(a.token)["claim sub"]; {
 		case refusal != token.Refusal{}:
 			want = evidence.Rejected
 		case len(subject) > 0 && subject[0] == "alice":
 			want = evidence.Served
 		}
 		if f := findings[i]; f.Form != want || want == evidence.Rejected && (f.Status != refusal.Status || f.Judged) {
-			t.Errorf("%s to %s: %s, status %d, judged %t, want %s: %+v", a.name, a.in.Name, f.Form, f.Status, f.Judged, want, refusal)
+			t.Errorf("%s to %s: %s, status %d, judged %t, want %s: %+v", a.name, a.inbound.Name, f.Form, f.Status, f.Judged, want, refusal)
 		}
 	}
 }
@@ -167,34 +167,34 @@ func claimMatches(policy.Form) []policy.Condition {
 			is(policy.Exact, "alice", false), is(policy.Exact, "Alice", true), is(policy.Exact, "", false), is(policy.Exact, "a,b", false), is(policy.Exact, "zoë", false),
 			is(policy.Prefix, "al", false), is(policy.Prefix, "AL", true), is(policy.Suffix, "ice", false), is(policy.Contains, "lic", false), is(policy.Contains, "LIC", true),
 			is(policy.Regex, ".+", false), is(policy.Regex, "a(li)?ce[0-9]*", false), is(policy.Regex, "(?i)alice.*", false),
-			policy.Not{Of: is(policy.Exact, "alice", false)},
-			policy.And{is(policy.Prefix, "a", false), policy.Not{Of: is(policy.Regex, ".+", false)}},
+			policy.Not{Condition: is(policy.Exact, "alice", false)},
+			policy.And{is(policy.Prefix, "a", false), policy.Not{Condition: is(policy.Regex, ".+", false)}},
 			policy.Or{is(policy.Exact, "alice", false), attribute.Claim("iss").Exact("https://a.example")},
 		)
 	}
 	for _, text := range []string{"7", "0", "-7", "1.5", "1000000", "true", "false", "null"} {
 		scalar := attribute.Claim("level", "#").Exact(text)
-		out = append(out, scalar, policy.Not{Of: scalar}, policy.Or{scalar, attribute.Claim("level").Exact(text)}, policy.And{policy.Not{Of: scalar}, policy.Not{Of: attribute.Claim("a", "b.c", "#").Exact("7")}})
+		out = append(out, scalar, policy.Not{Condition: scalar}, policy.Or{scalar, attribute.Claim("level").Exact(text)}, policy.And{policy.Not{Condition: scalar}, policy.Not{Condition: attribute.Claim("a", "b.c", "#").Exact("7")}})
 	}
 	for _, interval := range []string{"[1,7)", "[7,7.5)", "[-7,0)", "[-inf,inf)", "[0.5,inf)"} {
 		in := policy.Match{Kind: policy.Range, Value: interval}
 		one, each := policy.Is{Attribute: attribute.Claim("level", "#"), Match: in}, policy.Is{Attribute: attribute.Claim("levels", "[#]"), Match: in}
-		out = append(out, one, each, policy.Not{Of: one}, policy.And{each, policy.Not{Of: attribute.Claim("levels", "[#]").Exact("7")}})
+		out = append(out, one, each, policy.Not{Condition: one}, policy.And{each, policy.Not{Condition: attribute.Claim("levels", "[#]").Exact("7")}})
 	}
 	for _, path := range [][]string{{"sub", "?"}, {"groups", "?"}, {"realm", "?"}, {"realm", "roles", "?"}} {
 		present := policy.Is{Attribute: attribute.Claim(path...), Match: policy.Match{Kind: policy.Present}}
 		name := path[:len(path)-1]
-		out = append(out, present, policy.Not{Of: present}, policy.And{present, policy.Not{Of: attribute.Claim(name...).Exact("alice")}, policy.Not{Of: attribute.Claim(append(name[:len(name):len(name)], "[]")...).Exact("dev")}})
+		out = append(out, present, policy.Not{Condition: present}, policy.And{present, policy.Not{Condition: attribute.Claim(name...).Exact("alice")}, policy.Not{Condition: attribute.Claim(append(name[:len(name):len(name)], "[]")...).Exact("dev")}})
 	}
 	either := func(name, value string) policy.Or {
 		return policy.Or{attribute.Claim(name).Exact(value), attribute.Claim(name, "[]").Exact(value)}
 	}
 	return append(out,
-		either("groups", "dev"), policy.And{either("groups", "dev"), policy.Not{Of: either("groups", "ops")}},
+		either("groups", "dev"), policy.And{either("groups", "dev"), policy.Not{Condition: either("groups", "ops")}},
 		policy.And{attribute.Claim("groups", "[]").Exact("dev"), attribute.Claim("groups", "[]").Exact("ops")},
 		policy.And{policy.Is{Attribute: attribute.Claim("iss"), Match: policy.Match{Value: "https://a.example"}}, policy.Is{Attribute: attribute.Claim("sub"), Match: policy.Match{Kind: policy.Regex, Value: ".+"}}},
 		policy.And{policy.Is{Attribute: attribute.Claim("iss"), Match: policy.Match{Kind: policy.Suffix, Value: ".example"}}, policy.Is{Attribute: attribute.Claim("sub"), Match: policy.Match{Value: "alice"}}},
-		policy.Not{Of: attribute.Claim("iss").Exact("https://a.example")},
+		policy.Not{Condition: attribute.Claim("iss").Exact("https://a.example")},
 	)
 }
 

@@ -63,14 +63,14 @@ func checkTokenPlaces(t *testing.T, h *Harness) {
 	tokens := []*token.Token{
 		{Name: "usual", Claims: claims("a")},
 		{Name: "b", Claims: claims("b")},
-		{Name: "long prefix", Claims: claims("a"), At: token.Place{Name: "x-token", Prefix: "x JWT "}},
-		{Name: "other prefix", Claims: claims("a"), At: token.Place{Name: "x-token", Prefix: "Bearer "}},
-		{Name: "no prefix", Claims: claims("a"), At: token.Place{Name: "x-token"}},
-		{Name: "word behind the prefix", Claims: claims("a"), At: token.Place{Name: "x-token", Prefix: "JWT x "}},
-		{Name: "prefix for bare", Claims: claims("a"), At: token.Place{Name: "x-bare", Prefix: "Bearer "}},
-		{Name: "sign for bare", Claims: claims("a"), At: token.Place{Name: "x-bare", Prefix: "@"}},
-		{Name: "other parameter", Claims: claims("a"), At: token.Place{Kind: token.InParameter, Name: "T"}},
-		{Name: "other cookie", Claims: claims("a"), At: token.Place{Kind: token.InCookie, Name: "Session"}},
+		{Name: "long prefix", Claims: claims("a"), Place: token.Place{Name: "x-token", Prefix: "x JWT "}},
+		{Name: "other prefix", Claims: claims("a"), Place: token.Place{Name: "x-token", Prefix: "Bearer "}},
+		{Name: "no prefix", Claims: claims("a"), Place: token.Place{Name: "x-token"}},
+		{Name: "word behind the prefix", Claims: claims("a"), Place: token.Place{Name: "x-token", Prefix: "JWT x "}},
+		{Name: "prefix for bare", Claims: claims("a"), Place: token.Place{Name: "x-bare", Prefix: "Bearer "}},
+		{Name: "sign for bare", Claims: claims("a"), Place: token.Place{Name: "x-bare", Prefix: "@"}},
+		{Name: "other parameter", Claims: claims("a"), Place: token.Place{Kind: token.InParameter, Name: "T"}},
+		{Name: "other cookie", Claims: claims("a"), Place: token.Place{Kind: token.InCookie, Name: "Session"}},
 		{Name: "RS256", Claims: claims("a"), Algorithm: token.RS256},
 		{Name: "RS256, its key", Claims: claims("a"), Algorithm: token.RS256, KeyID: token.RS256},
 		{Name: "RS256, other key", Claims: claims("a"), Algorithm: token.RS256, KeyID: token.ES256},
@@ -84,9 +84,9 @@ func checkTokenPlaces(t *testing.T, h *Harness) {
 	}
 	for _, at := range []token.Place{custom, bare, parameter, cookie, usual} {
 		for _, iss := range []string{"a", "b", "c"} {
-			tokens = append(tokens, &token.Token{Name: iss + " at " + at.String(), Claims: claims(iss), At: at})
+			tokens = append(tokens, &token.Token{Name: iss + " at " + at.String(), Claims: claims(iss), Place: at})
 		}
-		tokens = append(tokens, &token.Token{Name: "expired at " + at.String(), Claims: claims("a"), At: at, Fault: token.Expired})
+		tokens = append(tokens, &token.Token{Name: "expired at " + at.String(), Claims: claims("a"), Place: at, Fault: token.Expired})
 	}
 	for _, scope := range []any{"a", "a b", " a  b ", "", " ", "a\tb", "a,b", 7, true, nil, []any{"a b", "c"}, map[string]any{"x": "a b"}} {
 		for _, iss := range []string{"a", "b"} {
@@ -101,10 +101,10 @@ func checkTokenPlaces(t *testing.T, h *Harness) {
 	m := h.Mesh(t, spec)
 	svid := mint(t, m, frontend)
 	type asked struct {
-		in   Inbound
-		as   *token.Token
-		path string
-		by   []policy.Header
+		inbound   Inbound
+		token     *token.Token
+		path      string
+		decidedBy []policy.Header
 	}
 	preflight := []policy.Header{{Name: "Origin", Value: "x"}, {Name: "Access-Control-Request-Method", Value: "GET"}}
 	emptyOrigin := []policy.Header{{Name: "origin", Value: ""}, preflight[1]}
@@ -112,12 +112,12 @@ func checkTokenPlaces(t *testing.T, h *Harness) {
 	var requests []Request
 	for _, in := range spec.Inbounds {
 		for _, as := range append(tokens, nil) {
-			a := asked{in: in, as: as, path: "/"}
+			a := asked{inbound: in, token: as, path: "/"}
 			if in.Protocol == policy.HTTP2 {
 				a.path = "/x?a=1&b=2"
 			}
 			for _, by := range [][]policy.Header{nil, {{Name: "X-Bare", Value: "x"}}, {{Name: "cookie", Value: "a=b; session=x"}}, preflight, preflight[:1], emptyOrigin} {
-				if a.by = by; by != nil && (as == nil || as.Name != "a at cookie session" && as.Name != "a at header x-token" && as.Name != "usual" && as.Name != "RS256 of b") {
+				if a.decidedBy = by; by != nil && (as == nil || as.Name != "a at cookie session" && as.Name != "a at header x-token" && as.Name != "usual" && as.Name != "RS256 of b") {
 					continue
 				}
 				all, requests = append(all, a), append(requests, bearer(t, in, as, Request{Credential: svid, Method: "OPTIONS", Path: a.path, Headers: slices.Clone(by)}))
@@ -127,13 +127,13 @@ func checkTokenPlaces(t *testing.T, h *Harness) {
 	findings := stream(t, m, requests...)
 	for i, a := range all {
 		name := "none"
-		if a.as != nil {
-			name = a.as.Name
+		if a.token != nil {
+			name = a.token.Name
 		}
-		demand := a.in.Tokens.ForRequest("OPTIONS", a.by)
-		want, refusal := evidence.Refused, demand.RefusesWith(a.as, a.path, a.by)
-		seen := policy.Request{Others: demand.Seen(a.as)}
-		seen.Path, seen.Headers = demand.Leaves(a.as, a.path, a.by)
+		demand := a.inbound.Tokens.ForRequest("OPTIONS", a.decidedBy)
+		want, refusal := evidence.Refused, demand.RefusesWith(a.token, a.path, a.decidedBy)
+		seen := policy.Request{Others: demand.Seen(a.token)}
+		seen.Path, seen.Headers = demand.Leaves(a.token, a.path, a.decidedBy)
 		switch {
 		case refusal != token.Refusal{}:
 			want = evidence.Rejected
@@ -142,7 +142,7 @@ func checkTokenPlaces(t *testing.T, h *Harness) {
 		}
 		f := findings[i]
 		if f.Form != want || want == evidence.Rejected && (f.Status != refusal.Status || f.Judged) {
-			t.Errorf("%s to %s by %v: %s, status %d, verdict %v, want %s: %+v", name, a.in.Name, a.by, f.Form, f.Status, f.Verdict, want, refusal)
+			t.Errorf("%s to %s by %v: %s, status %d, verdict %v, want %s: %+v", name, a.inbound.Name, a.decidedBy, f.Form, f.Status, f.Verdict, want, refusal)
 		}
 	}
 }

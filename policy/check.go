@@ -35,8 +35,8 @@ func (p Program) Check() error {
 // checkGates checks the gates and shadows that are asked together.
 func checkGates(gates, shadows []Gate) error {
 	for i, gate := range gates {
-		if gate.Name != "" || gate.Behind != 0 {
-			return fmt.Errorf("policy: gate %d has the name %q and stands behind %d gates: only a shadow says so", i, gate.Name, gate.Behind)
+		if gate.Name != "" || gate.Preceding != 0 {
+			return fmt.Errorf("policy: gate %d has the name %q and stands behind %d gates: only a shadow says so", i, gate.Name, gate.Preceding)
 		}
 		if err := gate.check(); err != nil {
 			return err
@@ -61,10 +61,10 @@ func checkPlace(shadow Gate, gates, before []Gate) error {
 	if shadow.Logs() {
 		return fmt.Errorf("policy: shadow %q logs: a shadow decides nothing, a gate that logs is for that", shadow.Name)
 	}
-	if shadow.Behind < 0 || shadow.Behind > len(gates) {
-		return fmt.Errorf("policy: shadow %q stands behind %d gates: the program has %d", shadow.Name, shadow.Behind, len(gates))
+	if shadow.Preceding < 0 || shadow.Preceding > len(gates) {
+		return fmt.Errorf("policy: shadow %q stands behind %d gates: the program has %d", shadow.Name, shadow.Preceding, len(gates))
 	}
-	for _, gate := range gates[:shadow.Behind] {
+	for _, gate := range gates[:shadow.Preceding] {
 		if gate.Layer > shadow.Layer {
 			return fmt.Errorf("policy: shadow %q on %s stands behind a gate on %s: Envoy judges a connection first", shadow.Name, shadow.Layer, gate.Layer)
 		}

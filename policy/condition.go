@@ -30,7 +30,7 @@ type And []Condition
 type Or []Condition
 
 // Not holds when its condition does not.
-type Not struct{ Of Condition }
+type Not struct{ Condition Condition }
 
 // Is compares one attribute of the request. It is the only condition that looks at
 // the request.
@@ -63,7 +63,7 @@ func (c Or) Holds(r *Request) bool {
 }
 
 // Holds implements [Condition].
-func (c Not) Holds(r *Request) bool { return !holds(c.Of, r) }
+func (c Not) Holds(r *Request) bool { return !holds(c.Condition, r) }
 
 // Holds implements [Condition].
 func (c Is) Holds(r *Request) bool { return c.Attribute.matches(c.Match, r) }
@@ -104,7 +104,7 @@ func (c And) String() string { return join(c, " and ", Always, c.precedence()) }
 func (c Or) String() string { return join(c, " or ", Never, c.precedence()) }
 
 // String implements [Condition].
-func (c Not) String() string { return "not " + bracket(c.Of, c.precedence()) }
+func (c Not) String() string { return "not " + bracket(c.Condition, c.precedence()) }
 
 // String implements [Condition].
 func (c Is) String() string { return c.Attribute.phrase() + " " + c.Match.String() }

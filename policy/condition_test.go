@@ -25,7 +25,7 @@ func TestEmptyAndOr(t *testing.T) {
 		{policy.Or(nil), false, "never"},
 		{policy.Always, true, "always"},
 		{policy.Never, false, "never"},
-		{policy.Not{Of: policy.Never}, true, "not never"},
+		{policy.Not{Condition: policy.Never}, true, "not never"},
 	} {
 		if got := tt.c.Holds(r); got != tt.want {
 			t.Errorf("%#v holds: %t, want %t", tt.c, got, tt.want)
@@ -46,9 +46,9 @@ func TestAlgebra(t *testing.T) {
 		a, b := draw.Condition(policy.L7, 2).Draw(t, "a"), draw.Condition(policy.L7, 2).Draw(t, "b")
 		r := draw.Request().Draw(t, "request")
 		for law, pair := range map[string][2]policy.Condition{
-			"not (a and b) = not a or not b":  {policy.Not{Of: policy.And{a, b}}, policy.Or{policy.Not{Of: a}, policy.Not{Of: b}}},
-			"not (a or b) = not a and not b":  {policy.Not{Of: policy.Or{a, b}}, policy.And{policy.Not{Of: a}, policy.Not{Of: b}}},
-			"not not a = a":                   {policy.Not{Of: policy.Not{Of: a}}, a},
+			"not (a and b) = not a or not b":  {policy.Not{Condition: policy.And{a, b}}, policy.Or{policy.Not{Condition: a}, policy.Not{Condition: b}}},
+			"not (a or b) = not a and not b":  {policy.Not{Condition: policy.Or{a, b}}, policy.And{policy.Not{Condition: a}, policy.Not{Condition: b}}},
+			"not not a = a":                   {policy.Not{Condition: policy.Not{Condition: a}}, a},
 			"a and b = b and a":               {policy.And{a, b}, policy.And{b, a}},
 			"a or b = b or a":                 {policy.Or{a, b}, policy.Or{b, a}},
 			"(a) = a":                         {policy.And{a}, policy.Or{a}},
@@ -56,8 +56,8 @@ func TestAlgebra(t *testing.T) {
 			"a and never = never":             {policy.And{a, policy.Never}, policy.Never},
 			"a or always = always":            {policy.Or{a, policy.Always}, policy.Always},
 			"a and (a or b) = a":              {policy.And{a, policy.Or{a, b}}, a},
-			"a and not a = never":             {policy.And{a, policy.Not{Of: a}}, policy.Never},
-			"a or (b and not b) = a or never": {policy.Or{a, policy.And{b, policy.Not{Of: b}}}, policy.Or{a, policy.Never}},
+			"a and not a = never":             {policy.And{a, policy.Not{Condition: a}}, policy.Never},
+			"a or (b and not b) = a or never": {policy.Or{a, policy.And{b, policy.Not{Condition: b}}}, policy.Or{a, policy.Never}},
 		} {
 			if got, want := pair[0].Holds(&r), pair[1].Holds(&r); got != want {
 				t.Fatalf("%s: %t and %t for a: %s; b: %s; %+v", law, got, want, a, b, r)
@@ -78,8 +78,8 @@ func TestLayerIsThatOfTheMostDemandingPart(t *testing.T) {
 		{attribute.Method.Exact("GET"), policy.L7},
 		{policy.And{id, id}, policy.L4},
 		{policy.And{id, path}, policy.L7},
-		{policy.Or{id, policy.And{id, policy.Not{Of: attribute.Method.Exact("GET")}}}, policy.L7},
-		{policy.Not{Of: id}, policy.L4},
+		{policy.Or{id, policy.And{id, policy.Not{Condition: attribute.Method.Exact("GET")}}}, policy.L7},
+		{policy.Not{Condition: id}, policy.L4},
 	} {
 		if got := policy.LayerOf(tt.c); got != tt.want {
 			t.Errorf("%s needs %s, want %s", tt.c, got, tt.want)

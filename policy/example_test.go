@@ -66,7 +66,7 @@ func ExampleExplain() {
 func ExampleWalk() {
 	when := policy.And{
 		attribute.Identity.Prefix("spiffe://mesh/"),
-		policy.Not{Of: policy.Or{attribute.Path.Exact("/admin"), attribute.Method.Exact("POST")}},
+		policy.Not{Condition: policy.Or{attribute.Path.Exact("/admin"), attribute.Method.Exact("POST")}},
 	}
 	for condition := range policy.Walk(when) {
 		if is, ok := condition.(policy.Is); ok {

@@ -19,7 +19,7 @@ func several() policy.Program {
 	mesh, mallory := attribute.URISAN.Prefix("spiffe://td/"), attribute.URISAN.Exact("spiffe://td/mallory")
 	admin := attribute.Path.Segments("/admin")
 	dryRun := func(name string, behind int, g policy.Gate) policy.Gate {
-		g.Name, g.Behind = name, behind
+		g.Name, g.Preceding = name, behind
 		return g
 	}
 	return policy.Program{
@@ -148,9 +148,9 @@ func TestCheckSeveralGates(t *testing.T) {
 			`policy: two shadows have the name "deny": give each a name of its own`},
 		"shadows in another order": {func(p *policy.Program) { p.Shadows[1], p.Shadows[2] = p.Shadows[2], p.Shadows[1] },
 			`policy: shadow "deny" stands in the list behind "allow", but Envoy asks it earlier: list shadows in the order of their places`},
-		"a shadow behind no gate": {func(p *policy.Program) { p.Shadows[2].Behind = 5 },
+		"a shadow behind no gate": {func(p *policy.Program) { p.Shadows[2].Preceding = 5 },
 			`policy: shadow "allow" stands behind 5 gates: the program has 4`},
-		"a shadow of L4 behind a gate of L7": {func(p *policy.Program) { p.Shadows[0].Behind = 2 },
+		"a shadow of L4 behind a gate of L7": {func(p *policy.Program) { p.Shadows[0].Preceding = 2 },
 			`policy: shadow "connections" on L4 stands behind a gate on L7: Envoy judges a connection first`},
 		"a gate with a name": {func(p *policy.Program) { p.Gates[0].Name = "wall" },
 			`policy: gate 0 has the name "wall" and stands behind 0 gates: only a shadow says so`},

@@ -41,9 +41,9 @@ type Gate struct {
 	// holds for the requests that the authorizer refuses.
 	Asks    *authorizer.Authorizer
 	Refuses Condition
-	// Behind is the number of gates in front of a shadow, 0 for other gates. Envoy asks the
+	// Preceding is the number of gates in front of a shadow, 0 for other gates. Envoy asks the
 	// shadow only where these gates, and all gates of a lower layer, let the request pass.
-	Behind int
+	Preceding int
 }
 
 // Logs reports whether the gate only logs.
@@ -52,12 +52,12 @@ func (g Gate) Logs() bool { return g.Default.Effect == Log }
 // Position returns the place of a shadow among the gates of its program: the number of
 // gates that have to let a request pass before Envoy asks the shadow.
 func (g Gate) Position(gates []Gate) int {
-	for i := len(gates); i > g.Behind; i-- {
+	for i := len(gates); i > g.Preceding; i-- {
 		if gates[i-1].Layer < g.Layer {
 			return i
 		}
 	}
-	return g.Behind
+	return g.Preceding
 }
 
 // Rule gives its verdict to the requests that When matches. A rule whose When is nil
@@ -110,8 +110,8 @@ func (g Gate) write(b *strings.Builder, title string) {
 		title += " that ask " + g.Asks.Provider
 	}
 	fmt.Fprintf(b, "%s %s", title, g.Layer)
-	if g.Behind > 0 {
-		fmt.Fprintf(b, " behind %d gates", g.Behind)
+	if g.Preceding > 0 {
+		fmt.Fprintf(b, " behind %d gates", g.Preceding)
 	}
 	b.WriteString("\n")
 	writeRules(b, g.Rules, g.Default, "  ")

@@ -50,7 +50,7 @@ func walk(c Condition, yield func(Condition) bool) bool {
 	case Or:
 		return walkAll(c, yield)
 	case Not:
-		return walk(c.Of, yield)
+		return walk(c.Condition, yield)
 	default:
 		return true
 	}

@@ -36,7 +36,7 @@ func endpointRules() []policy.Rule {
 	return []policy.Rule{
 		allow("a-port", attribute.DestinationPort.Exact("8080")),
 		allow("b-range", in(attribute.DestinationPort, policy.Range, "8000-8999")),
-		allow("c-source", policy.And{in(attribute.SourceAddress, policy.CIDR, "10.0.0.0/8"), policy.Not{Of: in(attribute.SourceAddress, policy.CIDR, "10.1.0.0/16")}}),
+		allow("c-source", policy.And{in(attribute.SourceAddress, policy.CIDR, "10.0.0.0/8"), policy.Not{Condition: in(attribute.SourceAddress, policy.CIDR, "10.1.0.0/16")}}),
 		allow("d-remote", policy.Or{attribute.RemoteAddress.Exact("2001:db8::7"), in(attribute.RemoteAddress, policy.CIDR, "2001:db8::/32")}),
 	}
 }
@@ -54,8 +54,8 @@ func TestCompileGolden(t *testing.T) {
 			allow("prefix", attribute.Path.Segments("/metrics/")),
 			allow("root", attribute.Path.Segments("/")),
 			allow("method", attribute.Method.Exact("GET")),
-			allow("not", policy.Not{Of: a}),
-			allow("all", policy.And{a, attribute.Method.Exact("GET"), policy.Not{Of: attribute.Path.Exact("/admin")}}),
+			allow("not", policy.Not{Condition: a}),
+			allow("all", policy.And{a, attribute.Method.Exact("GET"), policy.Not{Condition: attribute.Path.Exact("/admin")}}),
 		),
 		"endpoint":       enforce(policy.L4, endpointRules()...),
 		"endpoint-named": {Gates: []policy.Gate{{Form: policy.Named, Rules: endpointRules()}}},
@@ -68,7 +68,7 @@ func TestCompileGolden(t *testing.T) {
 		),
 		"always-ends-the-list": enforce(policy.L4,
 			deny("first", a),
-			allow("everybody", policy.Or{a, policy.Not{Of: policy.Never}}),
+			allow("everybody", policy.Or{a, policy.Not{Condition: policy.Never}}),
 			deny("hidden", hasPrefix("spiffe://")),
 		),
 		"permissions": {Gates: []policy.Gate{{Layer: policy.L7, Form: policy.Named, Rules: []policy.Rule{
@@ -77,7 +77,7 @@ func TestCompileGolden(t *testing.T) {
 			allow("beside", policy.And{
 				policy.Or{
 					policy.And{attribute.Method.Exact("GET"), attribute.Path.Segments("/a"), attribute.SNI.Exact("web.example")},
-					policy.Not{Of: attribute.Path.Exact("/b")},
+					policy.Not{Condition: attribute.Path.Exact("/b")},
 				},
 				attribute.URISAN.Exact("spiffe://td.mesh/a"),
 			}),
@@ -125,7 +125,7 @@ func TestCompileRefuses(t *testing.T) {
 		"unreachable without":    {enforce(policy.L4, allow("p", policy.Always), allow("", a)), ""},
 		"default without origin": {policy.Program{Gates: []policy.Gate{{Default: policy.Verdict{Effect: policy.Allow}}}}, "xds: compile: default: it has no origin, and Envoy refuses an action without a name"},
 		"origin is no text":      {enforce(policy.L4, allow("\xff", a)), `xds: compile: rule 0: its origin "\xff" is not valid UTF-8`},
-		"value is no text":       {enforce(policy.L4, allow("p", policy.Not{Of: policy.And{a, is("\xff")}})), `xds: compile: rule 0: "\xff" is not valid UTF-8`},
+		"value is no text":       {enforce(policy.L4, allow("p", policy.Not{Condition: policy.And{a, is("\xff")}})), `xds: compile: rule 0: "\xff" is not valid UTF-8`},
 		"L7 condition on L4":     {enforce(policy.L4, allow("p", attribute.Method.Exact("GET"))), `xds: compile: policy: rule allow by p: condition "method = \"GET\"" cannot be judged by an L4 gate`},
 		"L4 behind L7":           {policy.Program{Gates: []policy.Gate{l7, l4}}, "xds: compile: the program has an L4 gate behind an L7 gate, but Envoy judges a connection first"},
 		"two shadows":            {policy.Program{Gates: []policy.Gate{l4}, Shadows: []policy.Gate{l4, l4}}, `xds: compile: policy: two shadows have the name "": give each a name of its own`},

@@ -74,7 +74,7 @@ func drawCondition(layer policy.Layer, leaf *rapid.Generator[policy.Condition], 
 		case "or":
 			return policy.Or(deeper(0, 3))
 		case "not":
-			return policy.Not{Of: drawCondition(layer, leaf, depth-1).Draw(t, "of")}
+			return policy.Not{Condition: drawCondition(layer, leaf, depth-1).Draw(t, "of")}
 		case "guarded":
 			return policy.And(append(deeper(1, 2), drawIdentity().Draw(t, "guard")))
 		default:
@@ -168,7 +168,7 @@ func drawShadows(t *rapid.T, layer policy.Layer, gates, shadows []policy.Gate) (
 	for i := range rapid.IntRange(0, 2).Draw(t, "shadows") {
 		shadow := drawForm(layer).Draw(t, "shadow")
 		shadow.Name = rapid.SampledFrom([]string{"", fmt.Sprint("shadow", i), fmt.Sprint("other", i)}).Draw(t, "name")
-		shadow.Behind = rapid.IntRange(0, len(gates)).Draw(t, "behind")
+		shadow.Preceding = rapid.IntRange(0, len(gates)).Draw(t, "behind")
 		with := append(slices.Clone(shadows), append(out, shadow)...)
 		if (policy.Program{Gates: gates, Shadows: with}).Check() == nil {
 			out = append(out, shadow)
@@ -252,7 +252,7 @@ func FuzzCompile(f *testing.F) {
 		if flag(2) {
 			gate.Form, who = policy.Named, policy.Is{Attribute: attribute.URISAN, Match: policy.Match{Kind: kind, Value: caller}}
 		}
-		when := policy.And{policy.Or{who, policy.Not{Of: who}}, who}
+		when := policy.And{policy.Or{who, policy.Not{Condition: who}}, who}
 		if flag(3) {
 			when = append(when, policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: pathKind, Value: path}}, attribute.Method.Exact(method))
 		}

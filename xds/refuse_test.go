@@ -27,7 +27,7 @@ type foreignCondition struct{ policy.Condition }
 func TestCompileNamesWhatItCannotSay(t *testing.T) {
 	t.Parallel()
 	rain := foreign.Exact("rain")
-	ordered, named := enforce(policy.L7, allow("p", policy.Not{Of: rain})), enforce(policy.L7, allow("p", rain))
+	ordered, named := enforce(policy.L7, allow("p", policy.Not{Condition: rain})), enforce(policy.L7, allow("p", rain))
 	named.Gates[0].Form, named.Gates[0].Default = policy.Named, policy.Verdict{}
 	routed := enforce(policy.L7, allow("p", is("a")))
 	routed.Routes = []policy.Route{{Name: "r", When: rain, Gates: routed.Gates}}
@@ -89,7 +89,7 @@ func TestCompileNeverPanics(t *testing.T) {
 			case "or":
 				return policy.Or(operands())
 			case "not":
-				return policy.Not{Of: condition(depth-1).Draw(t, "operand")}
+				return policy.Not{Condition: condition(depth-1).Draw(t, "operand")}
 			case "foreign":
 				return foreignCondition{policy.Always}
 			default:

@@ -39,7 +39,7 @@ error.`,
 				return err
 			}
 			findings.Print(cmd.ErrOrStderr(), subjects)
-			compiled, err := compilation.Compile(files, s, source.to, subjects)
+			compiled, err := compilation.Compile(files, s, source.only, subjects)
 			switch {
 			case err != nil:
 				return err

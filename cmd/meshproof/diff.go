@@ -103,7 +103,7 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 	if o.sideBySide {
 		compare = diff.DiffBeside
 	}
-	d, err := compare(diff.Side{Files: old, Surroundings: ofOld}, diff.Side{Files: recent, Surroundings: ofNew}, o.source.to)
+	d, err := compare(diff.Side{Files: old, Surroundings: ofOld}, diff.Side{Files: recent, Surroundings: ofNew}, o.source.only)
 	if err != nil {
 		return o.source.nothingLeft(err)
 	}

@@ -79,7 +79,7 @@ func (o *explainOptions) run(paths []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	routed, err := explanation.ExplainRouted(files, s, from, o.source.to, request)
+	routed, err := explanation.ExplainRouted(files, s, from, o.source.only, request)
 	switch {
 	case err != nil:
 		return err

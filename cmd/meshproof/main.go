@@ -54,7 +54,7 @@ const endTime = 15 * time.Second
 
 // execute runs one command line and returns its exit status.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	out := &terminal.Output{To: stdout}
+	out := &terminal.Output{Writer: stdout}
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetOut(out)

@@ -88,7 +88,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	proofs, refused := proof.PlanAll(subjects, o.adversary, func(c lab.Case) func(cases.Case, cases.Request, bool) string {
 		return o.source.explainer(paths, c).Line
 	})
-	routed, senders, err := routeproof.Plan(files, s, o.source.to)
+	routed, senders, err := routeproof.Plan(files, s, o.source.only)
 	if err := errors.Join(refused, err, counterexample.CheckFolder(o.counterexamples)); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ import (
 type sourceOptions struct {
 	inbound policy.Inbound
 	port    uint16
-	to      string
+	only    string
 	filter  lab.Choice
 	options optionflag.Set
 	// trustDomain is the mesh's own; the zero value means the default.
@@ -60,7 +60,7 @@ func (o *sourceOptions) add(cmd *cobra.Command) {
 	flags.Var(flagvalue.Text(&o.trustDomain, "name"), "trust-domain", "trust domain of the service accounts that an AuthorizationPolicy names, trust-domain.mesh where it is empty")
 	addFileFlags(cmd, policyFiles, flags)
 	flags = newFileFlags()
-	cmd.Flags().StringVar(&o.to, "to", "", "only this inbound, as workload/inbound: of a case, of a Dataplane, or made for a policy; of explain and compile also a port of a service, as MeshService/backend:80")
+	cmd.Flags().StringVar(&o.only, "to", "", "only this inbound, as workload/inbound: of a case, of a Dataplane, or made for a policy; of explain and compile also a port of a service, as MeshService/backend:80")
 	flags.Var(&o.filter, "case", "only the cases whose name or story matches this regular expression")
 	addFileFlags(cmd, caseFiles, flags)
 	completeValues(cmd, "protocol")
@@ -82,11 +82,11 @@ func (o *sourceOptions) subjects(paths []string) ([]lab.Subject, error) {
 // subjectsOf returns the inbounds that the files describe: none where they have routes alone, or
 // where an outbound is chosen.
 func (o *sourceOptions) subjectsOf(files *lab.Files, s lab.Surroundings) ([]lab.Subject, error) {
-	if files.OnlyRouting() || lab.NamesOutbound(o.to) && len(files.Meshes(lab.Surroundings{})) > 0 {
+	if files.OnlyRouting() || lab.NamesOutbound(o.only) && len(files.Meshes(lab.Surroundings{})) > 0 {
 		return nil, nil
 	}
-	out, err := files.Subjects(o.to, s)
-	if !files.HasCases && !files.HasDataplanes && o.to == "" && o.inboundFlag() == "" {
+	out, err := files.Subjects(o.only, s)
+	if !files.HasCases && !files.HasDataplanes && o.only == "" && o.inboundFlag() == "" {
 		lab.Assume(o.stderr, out)
 	}
 	return out, o.nothingLeft(err)
@@ -147,7 +147,7 @@ func (o *sourceOptions) cases(paths []string) ([]lab.Case, *lab.Files, error) {
 func (o *sourceOptions) casesOf(files *lab.Files, s lab.Surroundings) ([]lab.Case, lab.Population, error) {
 	all, population, err := files.CasesInFull(s)
 	if err == nil {
-		all, err = lab.Choose(all, o.to)
+		all, err = lab.Choose(all, o.only)
 	}
 	return all, population, o.nothingLeft(err)
 }

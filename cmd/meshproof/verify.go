@@ -91,7 +91,7 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	if err != nil {
 		return fmt.Errorf("--jwks: %w", err)
 	}
-	v, err := verify.Match(ctx, all, files, o.source.flags.Changed("port"), o.source.to, keys, found)
+	v, err := verify.Match(ctx, all, files, o.source.flags.Changed("port"), o.source.only, keys, found)
 	if err != nil {
 		return o.source.nothingLeft(err)
 	}

@@ -186,16 +186,16 @@ func TestQuestions(t *testing.T) {
 	routed := backend
 	routed.Routes = []policy.InboundRoute{{Name: "admins", When: policy.And{attribute.Header("x-role").Exact("admin")}}}
 	for _, tt := range []struct {
-		in   policy.Inbound
-		want []string
+		inbound policy.Inbound
+		want    []string
 	}{{backend, []string{"meshproof", "meshproof2"}}, {routed, []string{"meshproof2"}}} {
 		p := &plane{asked: make(chan *corev3.Node, 1), listeners: []*listenerv3.Listener{listener(8080, packed(t, manager(t)))}}
 		c := ads.Compiler{Target: p.serve(t), Transport: insecure.NewCredentials(), Timeout: 5 * time.Second}
-		if _, err := c.Compile(t.Context(), tt.in, nil, language.Options{}); err != nil {
+		if _, err := c.Compile(t.Context(), tt.inbound, nil, language.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if got := slices.Sorted(maps.Keys((<-p.asked).GetMetadata().GetFields())); !slices.Equal(got, tt.want) {
-			t.Errorf("%d routes: %q, want %q", len(tt.in.Routes), got, tt.want)
+			t.Errorf("%d routes: %q, want %q", len(tt.inbound.Routes), got, tt.want)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func ExampleIdentities() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(id.About)
+		fmt.Println(id.Attack)
 		fmt.Println(credential.URIs())
 	}
 	// Output:

@@ -15,8 +15,8 @@ import (
 type Identity struct {
 	// Name is unique among the identities, in kebab case, and stable.
 	Name string
-	// About describes the attack in one sentence.
-	About string
+	// Attack describes the attack in one sentence.
+	Attack string
 	// Source is the rule that the certificate breaks or uses.
 	Source string
 	// Template describes the certificate for [certs.Authority.Forge].
@@ -142,20 +142,20 @@ func (n names) multiNames() []Identity {
 	withURI, withoutURI := uris(n.attacker), uris()
 	withURI.DNS, withoutURI.DNS = []string{n.victim}, []string{n.victim}
 	return []Identity{
-		{Name: "two-uris-victim-first", About: "Two URI SANs, the first of them the victim's.", Source: oneURI, Template: uris(n.victim, n.attacker), NamesVictim: true},
-		{Name: "two-uris-victim-last", About: "Two URI SANs, the last of them the victim's.", Source: oneURI, Template: uris(n.attacker, n.victim), NamesVictim: true},
-		{Name: "victim-twice", About: "Two URI SANs, both the victim's.", Source: oneURI, Template: uris(n.victim, n.victim), NamesVictim: true},
-		{Name: "comma-victim-first", About: "One URI SAN that looks like two joined ones, the victim's first.", Source: joined, Template: uris(n.victim + "," + n.attacker), NamesVictim: true},
-		{Name: "comma-victim-last", About: "One URI SAN that looks like two joined ones, the victim's last.", Source: joined, Template: uris(n.attacker + "," + n.victim), NamesVictim: true},
-		{Name: "comma-behind", About: "The victim's URI SAN with a comma after it, as a second, empty SAN would produce.", Source: joined, Template: uris(n.victim + ","), NamesVictim: true},
-		{Name: "empty-uri-first", About: "An empty URI SAN before the victim's.", Source: oneURI, Template: uris("", n.victim), NamesVictim: true},
-		{Name: "empty-uri-last", About: "An empty URI SAN after the victim's.", Source: oneURI, Template: uris(n.victim, ""), NamesVictim: true},
-		{Name: "empty-uri", About: "One empty URI SAN.", Source: oneURI, Template: uris("")},
-		{Name: "nameless", About: "No SAN at all.", Source: oneURI, Template: uris()},
-		{Name: "dns-alone", About: "A DNS SAN with the text of the victim's SPIFFE ID, and no URI SAN.", Source: "RFC 5280, section 4.2.1.6: a dNSName is a host name", Template: withoutURI, NamesVictim: true},
-		{Name: "dns-beside-uri", About: "A DNS SAN with the text of the victim's SPIFFE ID next to the attacker's URI SAN.", Source: "envoy.config.rbac.v3.Principal.Authenticated: a URI SAN or a DNS SAN", Template: withURI, NamesVictim: true},
-		{Name: "xfcc-key", About: "The attacker's URI SAN, followed by the text of a second XFCC key with the victim's name.", Source: xfcc, Template: uris(n.attacker + ";URI=" + n.victim)},
-		{Name: "xfcc-element", About: "The attacker's URI SAN, followed by the text of a second XFCC element with the victim's name.", Source: xfcc, Template: uris(n.attacker + ",URI=" + n.victim)},
+		{Name: "two-uris-victim-first", Attack: "Two URI SANs, the first of them the victim's.", Source: oneURI, Template: uris(n.victim, n.attacker), NamesVictim: true},
+		{Name: "two-uris-victim-last", Attack: "Two URI SANs, the last of them the victim's.", Source: oneURI, Template: uris(n.attacker, n.victim), NamesVictim: true},
+		{Name: "victim-twice", Attack: "Two URI SANs, both the victim's.", Source: oneURI, Template: uris(n.victim, n.victim), NamesVictim: true},
+		{Name: "comma-victim-first", Attack: "One URI SAN that looks like two joined ones, the victim's first.", Source: joined, Template: uris(n.victim + "," + n.attacker), NamesVictim: true},
+		{Name: "comma-victim-last", Attack: "One URI SAN that looks like two joined ones, the victim's last.", Source: joined, Template: uris(n.attacker + "," + n.victim), NamesVictim: true},
+		{Name: "comma-behind", Attack: "The victim's URI SAN with a comma after it, as a second, empty SAN would produce.", Source: joined, Template: uris(n.victim + ","), NamesVictim: true},
+		{Name: "empty-uri-first", Attack: "An empty URI SAN before the victim's.", Source: oneURI, Template: uris("", n.victim), NamesVictim: true},
+		{Name: "empty-uri-last", Attack: "An empty URI SAN after the victim's.", Source: oneURI, Template: uris(n.victim, ""), NamesVictim: true},
+		{Name: "empty-uri", Attack: "One empty URI SAN.", Source: oneURI, Template: uris("")},
+		{Name: "nameless", Attack: "No SAN at all.", Source: oneURI, Template: uris()},
+		{Name: "dns-alone", Attack: "A DNS SAN with the text of the victim's SPIFFE ID, and no URI SAN.", Source: "RFC 5280, section 4.2.1.6: a dNSName is a host name", Template: withoutURI, NamesVictim: true},
+		{Name: "dns-beside-uri", Attack: "A DNS SAN with the text of the victim's SPIFFE ID next to the attacker's URI SAN.", Source: "envoy.config.rbac.v3.Principal.Authenticated: a URI SAN or a DNS SAN", Template: withURI, NamesVictim: true},
+		{Name: "xfcc-key", Attack: "The attacker's URI SAN, followed by the text of a second XFCC key with the victim's name.", Source: xfcc, Template: uris(n.attacker + ";URI=" + n.victim)},
+		{Name: "xfcc-element", Attack: "The attacker's URI SAN, followed by the text of a second XFCC element with the victim's name.", Source: xfcc, Template: uris(n.attacker + ",URI=" + n.victim)},
 	}
 }
 
@@ -163,23 +163,23 @@ func (n names) multiNames() []Identity {
 func (n names) spellings() []Identity {
 	uri := func(path string) string { return "spiffe://" + n.domain + path }
 	list := []Identity{
-		{Name: "scheme-upper-case", About: "The scheme in upper case.", Source: idCase, Template: uris("SPIFFE" + n.victim[len("spiffe"):])},
-		{Name: "trust-domain-upper-case", About: "The trust domain in upper case.", Source: idCase, Template: uris("spiffe://" + swapCase(n.domain) + n.path)},
-		{Name: "escaped-letter", About: "The first character of the last segment is escaped.", Source: escapes, Template: uris(uri(n.dir + fmt.Sprintf("%%%02x", n.last[0]) + n.last[1:]))},
-		{Name: "escaped-slash", About: "The last slash is escaped.", Source: escapes, Template: uris(uri(n.dir[:len(n.dir)-1] + "%2f" + n.last))},
-		{Name: "escaped-comma", About: "The victim's URI SAN, an escaped comma, and the attacker's.", Source: escapes, Template: uris(n.victim + "%2c" + n.attacker)},
-		{Name: "trailing-slash", About: "A slash at the end.", Source: pathForm, Template: uris(n.victim + "/")},
-		{Name: "double-slash", About: "The last slash is doubled.", Source: pathForm, Template: uris(uri(n.dir + "/" + n.last))},
-		{Name: "dot-segment", About: "A dot segment before the last segment.", Source: pathForm, Template: uris(uri(n.dir + "./" + n.last))},
-		{Name: "climb-to-victim", About: "The attacker's path climbs to the victim's.", Source: pathForm, Template: uris(n.attacker + "/../" + n.last)},
-		{Name: "escaped-climb-to-victim", About: "The attacker's path climbs to the victim's with escaped dots.", Source: escapes, Template: uris(n.attacker + "/%2e%2e/" + n.last)},
-		{Name: "user", About: "A user before the trust domain.", Source: idParts, Template: uris("spiffe://user@" + n.domain + n.path)},
-		{Name: "port", About: "A port after the trust domain.", Source: idParts, Template: uris("spiffe://" + n.domain + ":443" + n.path)},
-		{Name: "query", About: "A query after the path.", Source: idParts, Template: uris(n.victim + "?x=1")},
-		{Name: "fragment", About: "A fragment after the path.", Source: idParts, Template: uris(n.victim + "#x")},
-		{Name: "space-behind", About: "A space at the end.", Source: pathChars, Template: uris(n.victim + " ")},
-		{Name: "nul-behind", About: "A NUL and more text after the victim's name, where a C string would end.", Source: pathChars, Template: uris(n.victim + "\x00.evil")},
-		{Name: "semicolon", About: "A path parameter after the last segment.", Source: pathChars, Template: uris(n.victim + ";x")},
+		{Name: "scheme-upper-case", Attack: "The scheme in upper case.", Source: idCase, Template: uris("SPIFFE" + n.victim[len("spiffe"):])},
+		{Name: "trust-domain-upper-case", Attack: "The trust domain in upper case.", Source: idCase, Template: uris("spiffe://" + swapCase(n.domain) + n.path)},
+		{Name: "escaped-letter", Attack: "The first character of the last segment is escaped.", Source: escapes, Template: uris(uri(n.dir + fmt.Sprintf("%%%02x", n.last[0]) + n.last[1:]))},
+		{Name: "escaped-slash", Attack: "The last slash is escaped.", Source: escapes, Template: uris(uri(n.dir[:len(n.dir)-1] + "%2f" + n.last))},
+		{Name: "escaped-comma", Attack: "The victim's URI SAN, an escaped comma, and the attacker's.", Source: escapes, Template: uris(n.victim + "%2c" + n.attacker)},
+		{Name: "trailing-slash", Attack: "A slash at the end.", Source: pathForm, Template: uris(n.victim + "/")},
+		{Name: "double-slash", Attack: "The last slash is doubled.", Source: pathForm, Template: uris(uri(n.dir + "/" + n.last))},
+		{Name: "dot-segment", Attack: "A dot segment before the last segment.", Source: pathForm, Template: uris(uri(n.dir + "./" + n.last))},
+		{Name: "climb-to-victim", Attack: "The attacker's path climbs to the victim's.", Source: pathForm, Template: uris(n.attacker + "/../" + n.last)},
+		{Name: "escaped-climb-to-victim", Attack: "The attacker's path climbs to the victim's with escaped dots.", Source: escapes, Template: uris(n.attacker + "/%2e%2e/" + n.last)},
+		{Name: "user", Attack: "A user before the trust domain.", Source: idParts, Template: uris("spiffe://user@" + n.domain + n.path)},
+		{Name: "port", Attack: "A port after the trust domain.", Source: idParts, Template: uris("spiffe://" + n.domain + ":443" + n.path)},
+		{Name: "query", Attack: "A query after the path.", Source: idParts, Template: uris(n.victim + "?x=1")},
+		{Name: "fragment", Attack: "A fragment after the path.", Source: idParts, Template: uris(n.victim + "#x")},
+		{Name: "space-behind", Attack: "A space at the end.", Source: pathChars, Template: uris(n.victim + " ")},
+		{Name: "nul-behind", Attack: "A NUL and more text after the victim's name, where a C string would end.", Source: pathChars, Template: uris(n.victim + "\x00.evil")},
+		{Name: "semicolon", Attack: "A path parameter after the last segment.", Source: pathChars, Template: uris(n.victim + ";x")},
 	}
 	for i := range list {
 		list[i].NamesVictim = true
@@ -191,15 +191,15 @@ func (n names) spellings() []Identity {
 func (n names) neighbours() []Identity {
 	uri := func(path string) string { return "spiffe://" + n.domain + path }
 	return []Identity{
-		{Name: "path-other-case", About: "The path with upper and lower case exchanged, which is another path.", Source: pathCase, Template: uris(uri(swapCase(n.path)))},
-		{Name: "longer-name", About: "The victim's name with more text after it.", Source: prefixes, Template: uris(n.victim + "-2")},
-		{Name: "shorter-name", About: "The victim's name without its last character.", Source: prefixes, Template: uris(n.victim[:len(n.victim)-1])},
-		{Name: "below-victim", About: "A path below the victim's.", Source: prefixes, Template: uris(n.victim + "/pod")},
-		{Name: "climb-from-victim", About: "The victim's path climbs to the attacker's.", Source: pathForm, Template: uris(n.victim + "/../" + path.Base(n.attacker))},
-		{Name: "sibling-namespace", About: "The victim's last segment in a namespace with the victim's namespace as a prefix.", Source: prefixes, Template: uris(uri(n.siblingPath()))},
-		{Name: "other-scheme", About: "The victim's trust domain and path under another scheme.", Source: "X509-SVID, section 5.2: the scheme is spiffe", Template: uris("https://" + n.domain + n.path)},
-		{Name: "homoglyph", About: "The last segment begins with a Cyrillic letter.", Source: pathChars, Template: uris(uri(n.dir + "\u0430" + n.last[1:]))},
-		{Name: "no-path", About: "The trust domain itself, without a path.", Source: "X509-SVID, section 3.1: a leaf has a non-root path", Template: uris(uri(""))},
+		{Name: "path-other-case", Attack: "The path with upper and lower case exchanged, which is another path.", Source: pathCase, Template: uris(uri(swapCase(n.path)))},
+		{Name: "longer-name", Attack: "The victim's name with more text after it.", Source: prefixes, Template: uris(n.victim + "-2")},
+		{Name: "shorter-name", Attack: "The victim's name without its last character.", Source: prefixes, Template: uris(n.victim[:len(n.victim)-1])},
+		{Name: "below-victim", Attack: "A path below the victim's.", Source: prefixes, Template: uris(n.victim + "/pod")},
+		{Name: "climb-from-victim", Attack: "The victim's path climbs to the attacker's.", Source: pathForm, Template: uris(n.victim + "/../" + path.Base(n.attacker))},
+		{Name: "sibling-namespace", Attack: "The victim's last segment in a namespace with the victim's namespace as a prefix.", Source: prefixes, Template: uris(uri(n.siblingPath()))},
+		{Name: "other-scheme", Attack: "The victim's trust domain and path under another scheme.", Source: "X509-SVID, section 5.2: the scheme is spiffe", Template: uris("https://" + n.domain + n.path)},
+		{Name: "homoglyph", Attack: "The last segment begins with a Cyrillic letter.", Source: pathChars, Template: uris(uri(n.dir + "\u0430" + n.last[1:]))},
+		{Name: "no-path", Attack: "The trust domain itself, without a path.", Source: "X509-SVID, section 3.1: a leaf has a non-root path", Template: uris(uri(""))},
 	}
 }
 
@@ -207,16 +207,16 @@ func (n names) neighbours() []Identity {
 func (n names) siblings(sibling spiffeid.TrustDomain) []Identity {
 	prefix := "spiffe://" + n.sibling
 	list := []Identity{
-		{Name: "sibling-trust-domain", About: "The victim's path in the sibling trust domain.", Source: prefixes, Template: uris(prefix + n.path)},
-		{Name: "forged-by-sibling", About: "The victim's own name, signed by the CA of the sibling trust domain.", Source: ownCA, Template: uris(n.victim), NamesVictim: true},
-		{Name: "sibling-then-victim", About: "A name of the sibling trust domain and then the victim's, both signed by the sibling.", Source: ownCA, Template: uris(prefix+"/attacker", n.victim), NamesVictim: true},
-		{Name: "victim-then-sibling", About: "The victim's name and then a name of the sibling trust domain, both signed by the sibling.", Source: ownCA, Template: uris(n.victim, prefix+"/attacker"), NamesVictim: true},
-		{Name: "sibling-comma-victim", About: "A name of the sibling trust domain, a comma and the victim's name, signed by the sibling.", Source: joined, Template: uris(prefix + "/attacker," + n.victim), NamesVictim: true},
-		{Name: "sibling-user-victim", About: "The victim's trust domain as a user of the sibling trust domain, signed by the sibling.", Source: idParts, Template: uris("spiffe://" + n.domain + "@" + n.sibling + n.path)},
+		{Name: "sibling-trust-domain", Attack: "The victim's path in the sibling trust domain.", Source: prefixes, Template: uris(prefix + n.path)},
+		{Name: "forged-by-sibling", Attack: "The victim's own name, signed by the CA of the sibling trust domain.", Source: ownCA, Template: uris(n.victim), NamesVictim: true},
+		{Name: "sibling-then-victim", Attack: "A name of the sibling trust domain and then the victim's, both signed by the sibling.", Source: ownCA, Template: uris(prefix+"/attacker", n.victim), NamesVictim: true},
+		{Name: "victim-then-sibling", Attack: "The victim's name and then a name of the sibling trust domain, both signed by the sibling.", Source: ownCA, Template: uris(n.victim, prefix+"/attacker"), NamesVictim: true},
+		{Name: "sibling-comma-victim", Attack: "A name of the sibling trust domain, a comma and the victim's name, signed by the sibling.", Source: joined, Template: uris(prefix + "/attacker," + n.victim), NamesVictim: true},
+		{Name: "sibling-user-victim", Attack: "The victim's trust domain as a user of the sibling trust domain, signed by the sibling.", Source: idParts, Template: uris("spiffe://" + n.domain + "@" + n.sibling + n.path)},
 	}
 	dns := uris(prefix + "/attacker")
 	dns.DNS = []string{n.victim}
-	list = append(list, Identity{Name: "sibling-dns-victim", About: "A name of the sibling trust domain and a DNS SAN with the text of the victim's SPIFFE ID, signed by the sibling.", Source: ownCA, Template: dns, NamesVictim: true})
+	list = append(list, Identity{Name: "sibling-dns-victim", Attack: "A name of the sibling trust domain and a DNS SAN with the text of the victim's SPIFFE ID, signed by the sibling.", Source: ownCA, Template: dns, NamesVictim: true})
 	for i := range list {
 		list[i].SignedBy = sibling
 	}

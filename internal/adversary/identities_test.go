@@ -53,7 +53,7 @@ func onVictim(column string, layer policy.Layer) policy.Program {
 	case strings.HasPrefix(column, "matcher-allow"):
 		gate = allowGate(layer, policy.Is{Attribute: attribute.Identity, Match: match})
 	case strings.HasPrefix(column, "rules-deny"):
-		gate = rule(unprotected, policy.Not{Of: policy.Is{Attribute: attribute.URISAN, Match: match}})
+		gate = rule(unprotected, policy.Not{Condition: policy.Is{Attribute: attribute.URISAN, Match: match}})
 	default:
 		gate = rule(protected, policy.Is{Attribute: attribute.URISAN, Match: match})
 	}

@@ -38,7 +38,7 @@ func TestIdentities(t *testing.T) {
 	names := map[string]bool{}
 	var templates []certs.Template
 	for _, id := range adversary.Identities(victim) {
-		checkEntry(t, names, id.Name, id.About, id.Source)
+		checkEntry(t, names, id.Name, id.Attack, id.Source)
 		if id.SignedBy != domain && id.SignedBy != adversary.Sibling(domain) {
 			t.Errorf("%s is signed by %s", id.Name, id.SignedBy)
 		}
@@ -87,7 +87,7 @@ func TestRequests(t *testing.T) {
 	} {
 		names := map[string]bool{}
 		for _, r := range list {
-			checkEntry(t, names, r.Name, r.About, r.Source)
+			checkEntry(t, names, r.Name, r.Attack, r.Source)
 			h2 := r.Protocol == policy.HTTP2
 			if h2 != strings.HasPrefix(r.Name, "h2-") || !h2 && r.Protocol != policy.HTTP {
 				t.Errorf("%s is of protocol %s", r.Name, r.Protocol)

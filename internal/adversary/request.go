@@ -13,8 +13,8 @@ type Request struct {
 	// Name is unique among the requests of one list, in kebab case, and stable. Over
 	// HTTP/2 it begins with "h2-".
 	Name string
-	// About describes the attack in one sentence.
-	About string
+	// Attack describes the attack in one sentence.
+	Attack string
 	// Source is the rule that the request breaks or uses.
 	Source string
 	// Protocol is the protocol of the inbound: HTTP or HTTP2.
@@ -67,7 +67,7 @@ func Requests(method, path string) []Request {
 type mutation struct{ method, path string }
 
 // spelling is an element of a request in another form.
-type spelling struct{ name, about, source, text string }
+type spelling struct{ name, attack, source, text string }
 
 // overHTTP1 completes a request over HTTP/1.1.
 func overHTTP1(r Request) Request {
@@ -92,7 +92,7 @@ func overHTTP2(r Request) Request {
 func overBoth(r Request) []Request {
 	second := r
 	if strings.ContainsAny(r.Path, "#\\\t ") || !strings.HasPrefix(r.Path, "/") || !isASCII(r.Path) || hasBadEscape(r.Path) {
-		second = Request{Name: r.Name, About: r.About, Source: r.Source, Fields: r.headerBlock()}
+		second = Request{Name: r.Name, Attack: r.Attack, Source: r.Source, Fields: r.headerBlock()}
 	}
 	return []Request{overHTTP1(r), overHTTP2(second)}
 }
@@ -156,24 +156,24 @@ func Headers(name, value string) []Request {
 	one := func(name, value string) []policy.Header { return []policy.Header{{Name: name, Value: value}} }
 	var out []Request
 	for _, r := range []Request{
-		{Name: "repeated-value-first", About: "Two lines of one name, the value first.", Source: repeatable, Headers: lines(value, otherValue)},
-		{Name: "repeated-value-last", About: "Two lines of one name, the value last.", Source: repeatable, Headers: lines(otherValue, value)},
-		{Name: "repeated-value-twice", About: "Two lines of one name, both with the value.", Source: repeatable, Headers: lines(value, value)},
-		{Name: "repeated-empty-first", About: "An empty line of that name first.", Source: repeatable, Headers: lines("", value)},
-		{Name: "joined-value-first", About: "One line with two values, the value first.", Source: repeatable, Headers: lines(value + "," + otherValue)},
-		{Name: "joined-value-last", About: "One line with two values, the value last.", Source: repeatable, Headers: lines(otherValue + "," + value)},
-		{Name: "value-other-case", About: "The value with upper and lower case exchanged.", Source: "RFC 9110, section 5.5: a value may have case", Headers: lines(swapCase(value))},
-		{Name: "value-quoted", About: "The value in quotes.", Source: "RFC 9110, section 5.6.4: quoted strings", Headers: lines(`"` + value + `"`)},
-		{Name: "value-with-parameter", About: "The value with a parameter.", Source: "RFC 9110, section 5.6.6: parameters", Headers: lines(value + ";x")},
-		{Name: "name-with-underscores", About: "Underscores instead of the dashes of the name, because CGI takes both for the same.", Source: "RFC 3875, section 4.1.18: HTTP_ variables", Headers: one(strings.ReplaceAll(name, "-", "_"), value)},
+		{Name: "repeated-value-first", Attack: "Two lines of one name, the value first.", Source: repeatable, Headers: lines(value, otherValue)},
+		{Name: "repeated-value-last", Attack: "Two lines of one name, the value last.", Source: repeatable, Headers: lines(otherValue, value)},
+		{Name: "repeated-value-twice", Attack: "Two lines of one name, both with the value.", Source: repeatable, Headers: lines(value, value)},
+		{Name: "repeated-empty-first", Attack: "An empty line of that name first.", Source: repeatable, Headers: lines("", value)},
+		{Name: "joined-value-first", Attack: "One line with two values, the value first.", Source: repeatable, Headers: lines(value + "," + otherValue)},
+		{Name: "joined-value-last", Attack: "One line with two values, the value last.", Source: repeatable, Headers: lines(otherValue + "," + value)},
+		{Name: "value-other-case", Attack: "The value with upper and lower case exchanged.", Source: "RFC 9110, section 5.5: a value may have case", Headers: lines(swapCase(value))},
+		{Name: "value-quoted", Attack: "The value in quotes.", Source: "RFC 9110, section 5.6.4: quoted strings", Headers: lines(`"` + value + `"`)},
+		{Name: "value-with-parameter", Attack: "The value with a parameter.", Source: "RFC 9110, section 5.6.6: parameters", Headers: lines(value + ";x")},
+		{Name: "name-with-underscores", Attack: "Underscores instead of the dashes of the name, because CGI takes both for the same.", Source: "RFC 3875, section 4.1.18: HTTP_ variables", Headers: one(strings.ReplaceAll(name, "-", "_"), value)},
 	} {
 		r.Method, r.Path = "GET", "/"
 		out = append(out, overBoth(r)...)
 	}
 	for _, r := range []Request{
-		{Name: "name-other-case", About: "The name with upper and lower case exchanged.", Source: fieldNames, Headers: one(swapCase(name), value)},
-		{Name: "value-in-spaces", About: "White space around the value.", Source: whitespace, Headers: lines("\t " + value + " \t")},
-		{Name: "hop-by-hop-name", About: "Connection names the header, so that it ends at the proxy.", Source: "RFC 9110, section 7.6.1: Connection names what is removed", Headers: append(lines(value), policy.Header{Name: "connection", Value: name})},
+		{Name: "name-other-case", Attack: "The name with upper and lower case exchanged.", Source: fieldNames, Headers: one(swapCase(name), value)},
+		{Name: "value-in-spaces", Attack: "White space around the value.", Source: whitespace, Headers: lines("\t " + value + " \t")},
+		{Name: "hop-by-hop-name", Attack: "Connection names the header, so that it ends at the proxy.", Source: "RFC 9110, section 7.6.1: Connection names what is removed", Headers: append(lines(value), policy.Header{Name: "connection", Value: name})},
 	} {
 		r.Method, r.Path = "GET", "/"
 		out = append(out, overHTTP1(r))
@@ -183,10 +183,10 @@ func Headers(name, value string) []Request {
 		return append(pseudoHeaders("GET", "https", Authority, "/"), policy.Header{Name: name, Value: value})
 	}
 	return append(out,
-		overHTTP1(Request{Name: "name-space-colon", About: "A space between name and colon.", Source: fieldLines, Head: head + " : " + value + "\r\n\r\n"}),
-		overHTTP1(Request{Name: "value-folded", About: "The value in a folded line.", Source: fieldLines, Head: head + ":\r\n " + value + "\r\n\r\n"}),
-		overHTTP2(Request{Name: "name-other-case", About: "The name with upper and lower case exchanged, which HTTP/2 forbids.", Source: fieldChars, Fields: fields(swapCase(name), value)}),
-		overHTTP2(Request{Name: "value-in-spaces", About: "White space around the value, which HTTP/2 forbids.", Source: fieldChars, Fields: fields(name, " "+value+" ")}),
+		overHTTP1(Request{Name: "name-space-colon", Attack: "A space between name and colon.", Source: fieldLines, Head: head + " : " + value + "\r\n\r\n"}),
+		overHTTP1(Request{Name: "value-folded", Attack: "The value in a folded line.", Source: fieldLines, Head: head + ":\r\n " + value + "\r\n\r\n"}),
+		overHTTP2(Request{Name: "name-other-case", Attack: "The name with upper and lower case exchanged, which HTTP/2 forbids.", Source: fieldChars, Fields: fields(swapCase(name), value)}),
+		overHTTP2(Request{Name: "value-in-spaces", Attack: "White space around the value, which HTTP/2 forbids.", Source: fieldChars, Fields: fields(name, " "+value+" ")}),
 	)
 }
 
@@ -209,11 +209,11 @@ func (m mutation) methods() []Request {
 		{"method-trace", "TRACE, which returns the request.", "RFC 9110, section 9.3.8: TRACE", "TRACE"},
 		{"method-query", "QUERY, which Envoy knows since 1.40.", "draft-ietf-httpbis-safe-method-w-body: the QUERY method", "QUERY"},
 	} {
-		out = append(out, overBoth(Request{Name: s.name, About: s.about, Source: s.source, Method: s.text, Path: m.path})...)
+		out = append(out, overBoth(Request{Name: s.name, Attack: s.attack, Source: s.source, Method: s.text, Path: m.path})...)
 	}
 	for _, name := range []string{"x-http-method-override", "x-http-method", "x-method-override"} {
 		out = append(out, overBoth(Request{
-			Name: name, About: "An unprotected method, and a header that asks for the protected method.", Source: "no standard; a habit of web frameworks",
+			Name: name, Attack: "An unprotected method, and a header that asks for the protected method.", Source: "no standard; a habit of web frameworks",
 			Method: openMethod, Path: m.path, Headers: []policy.Header{{Name: name, Value: m.method}},
 		})...)
 	}
@@ -225,22 +225,22 @@ func (m mutation) detours() []Request {
 	var out []Request
 	for _, name := range []string{"x-original-url", "x-rewrite-url", "x-forwarded-uri", "x-envoy-original-path", "x-envoy-decorator-operation"} {
 		out = append(out, overBoth(Request{
-			Name: name, About: "An unprotected path, and a header that names the protected one.", Source: "no standard; a habit of web frameworks and proxies",
+			Name: name, Attack: "An unprotected path, and a header that names the protected one.", Source: "no standard; a habit of web frameworks and proxies",
 			Method: m.method, Path: openPath, Headers: []policy.Header{{Name: name, Value: m.path}},
 		})...)
 	}
 	return append(out, overHTTP1(Request{
-		Name: "asterisk-form", About: "The server as a whole.", Source: targetForms, Method: "OPTIONS", Path: "*",
+		Name: "asterisk-form", Attack: "The server as a whole.", Source: targetForms, Method: "OPTIONS", Path: "*",
 	}), overHTTP1(Request{
-		Name: "authority-form", About: "CONNECT to a host.", Source: targetForms, Method: "CONNECT", Path: Authority + ":443",
+		Name: "authority-form", Attack: "CONNECT to a host.", Source: targetForms, Method: "CONNECT", Path: Authority + ":443",
 	}), overHTTP1(Request{
-		Name: "connect-to-path", About: "CONNECT to the protected path.", Source: targetForms, Method: "CONNECT", Path: m.path,
+		Name: "connect-to-path", Attack: "CONNECT to the protected path.", Source: targetForms, Method: "CONNECT", Path: m.path,
 	}), overHTTP1(Request{
-		Name: "upgrade-h2c", About: "The protected path with an upgrade to HTTP/2 without TLS, which a proxy must not forward.", Source: "RFC 9113, section 3.1: h2c is deprecated",
+		Name: "upgrade-h2c", Attack: "The protected path with an upgrade to HTTP/2 without TLS, which a proxy must not forward.", Source: "RFC 9113, section 3.1: h2c is deprecated",
 		Method: m.method, Path: m.path,
 		Headers: []policy.Header{{Name: "connection", Value: "Upgrade, HTTP2-Settings"}, {Name: "upgrade", Value: "h2c"}, {Name: "http2-settings", Value: "AAMAAABkAAQAAP__"}},
 	}), overHTTP1(Request{
-		Name: "upgrade-websocket", About: "An unprotected path with an upgrade that would open the connection for any bytes.", Source: "RFC 6455, section 4.1: the opening handshake",
+		Name: "upgrade-websocket", Attack: "An unprotected path with an upgrade that would open the connection for any bytes.", Source: "RFC 6455, section 4.1: the opening handshake",
 		Method: "GET", Path: openPath,
 		Headers: []policy.Header{{Name: "connection", Value: "Upgrade"}, {Name: "upgrade", Value: "websocket"}, {Name: "sec-websocket-version", Value: "13"}, {Name: "sec-websocket-key", Value: "AAAAAAAAAAAAAAAAAAAAAA=="}},
 	}))
@@ -325,7 +325,7 @@ func (m mutation) spellings() []spelling {
 func (m mutation) paths() []Request {
 	var out []Request
 	for _, s := range m.spellings() {
-		out = append(out, overBoth(Request{Name: s.name, About: s.about, Source: s.source, Method: m.method, Path: s.text})...)
+		out = append(out, overBoth(Request{Name: s.name, Attack: s.attack, Source: s.source, Method: m.method, Path: s.text})...)
 	}
 	return out
 }

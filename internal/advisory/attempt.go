@@ -23,8 +23,8 @@ type try struct {
 	// refuses the request instead.
 	denied   policy.Decision
 	rejected error
-	// at is "file:line" of what refuses the request.
-	at string
+	// place is "file:line" of what refuses the request.
+	place string
 }
 
 // Search looks for requests that pass the policies of cases on the Envoy of the report, and
@@ -100,7 +100,7 @@ func passes(sound, flawed verdict.Inbound, q cases.Request) (try, bool) {
 		return try{rejected: e.Why}, true
 	case verdict.Judged:
 		at, _ := sound.Locate(e.Seen)
-		return try{denied: e.Decision, at: at}, e.Decision.Effect == policy.Deny
+		return try{denied: e.Decision, place: at}, e.Decision.Effect == policy.Deny
 	default:
 		return try{}, false
 	}

@@ -49,7 +49,7 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 		}
 		for _, b := range f.Bypasses {
 			q := b.Request
-			one.Bypasses = append(one.Bypasses, bypassJSON{q.To, q.From.Name, q.Method, q.Path, headersOf(b), b.Refuses, b.At})
+			one.Bypasses = append(one.Bypasses, bypassJSON{q.To, q.From.Name, q.Method, q.Path, headersOf(b), b.Refuses, b.Place})
 		}
 		out.Advisories = append(out.Advisories, one)
 	}

@@ -34,8 +34,8 @@ type Finding struct {
 type Bypass struct {
 	Request result.Request
 	// Refuses is the name of the rule that refuses the request on an Envoy without the flaw,
-	// "default" where no rule allows it, or why the listener refuses it. At is "file:line" of the rule.
-	Refuses, At string
+	// "default" where no rule allows it, or why the listener refuses it. Place is "file:line" of the rule.
+	Refuses, Place string
 }
 
 // NewReport makes the report of the advisories whose cases were run.
@@ -73,7 +73,7 @@ func (r *Report) add(a Attempt, ran result.Case) {
 		if try.rejected != nil {
 			refuses = try.rejected.Error()
 		}
-		r.Findings[at].Bypasses = append(r.Findings[at].Bypasses, Bypass{q, refuses, try.at})
+		r.Findings[at].Bypasses = append(r.Findings[at].Bypasses, Bypass{q, refuses, try.place})
 	}
 }
 
@@ -153,8 +153,8 @@ func (b Bypass) text() string {
 	if b.Refuses == "" {
 		text = "denied, because no rule allows it"
 	}
-	if b.At != "" {
-		text += " (" + terminal.Printable(b.At) + ")"
+	if b.Place != "" {
+		text += " (" + terminal.Printable(b.Place) + ")"
 	}
 	return text
 }

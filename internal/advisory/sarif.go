@@ -13,13 +13,13 @@ func (r *Report) SARIF(version string) sarif.Log {
 	var rules []sarif.Rule
 	var findings []sarif.Finding
 	for _, f := range r.Findings {
-		rules = append(rules, sarif.Rule{ID: f.ID, About: fmt.Sprintf("%s loses %s", f.Product, f.Loses)})
+		rules = append(rules, sarif.Rule{ID: f.ID, Description: fmt.Sprintf("%s loses %s", f.Product, f.Loses)})
 		if f.State == Present && len(f.Bypasses) == 0 {
 			findings = append(findings, sarif.Finding{Rule: f.ID, Text: fmt.Sprintf("Envoy %s has the flaw.", r.Envoy)})
 		}
 		for _, b := range f.Bypasses {
 			findings = append(findings, sarif.Finding{
-				Rule: f.ID, Place: b.At,
+				Rule: f.ID, Place: b.Place,
 				Text: fmt.Sprintf("Envoy %s serves %s as %s. Without the flaw the request is %s.", r.Envoy, b.Request.Text(), b.Request.From.Name, b.text()),
 			})
 		}

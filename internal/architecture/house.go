@@ -30,9 +30,9 @@ type room struct {
 	name string
 	// guarantee is a clause of the package comment.
 	guarantee string
-	// below are the rooms that this room imports.
-	below []*room
-	// floor is 0 for a room that imports no other, else one more than the highest below.
+	// imports are the rooms that this room imports.
+	imports []*room
+	// floor is 0 for a room that imports no other, else one more than the highest that it imports.
 	floor int
 }
 
@@ -90,8 +90,8 @@ func readHouse(root string) (*house, error) {
 		r := rooms[path]
 		for _, imported := range p.Imports {
 			below := rooms[roomPath(strings.TrimPrefix(imported, module+"/"))]
-			if strings.HasPrefix(imported, module+"/") && below != nil && below != r && !slices.Contains(r.below, below) {
-				r.below = append(r.below, below)
+			if strings.HasPrefix(imported, module+"/") && below != nil && below != r && !slices.Contains(r.imports, below) {
+				r.imports = append(r.imports, below)
 			}
 		}
 		if p.ImportPath == module+"/"+r.name {
@@ -106,7 +106,7 @@ func readHouse(root string) (*house, error) {
 	}
 	slices.SortFunc(h.rooms, byName)
 	for _, r := range h.rooms {
-		slices.SortFunc(r.below, byName)
+		slices.SortFunc(r.imports, byName)
 	}
 	return h, h.findFloors()
 }
@@ -185,7 +185,7 @@ func (h *house) findFloors() error {
 			return nil
 		}
 		floors[r] = open
-		for _, below := range r.below {
+		for _, below := range r.imports {
 			if err := visit(below, path); err != nil {
 				return err
 			}
@@ -205,8 +205,8 @@ func (h *house) findFloors() error {
 // arrows returns the imports of a room that no other import implies.
 func (r *room) arrows() []*room {
 	var out []*room
-	for _, target := range r.below {
-		implied := slices.ContainsFunc(r.below, func(other *room) bool { return other != target && other.reaches(target) })
+	for _, target := range r.imports {
+		implied := slices.ContainsFunc(r.imports, func(other *room) bool { return other != target && other.reaches(target) })
 		if !implied {
 			out = append(out, target)
 		}
@@ -215,7 +215,7 @@ func (r *room) arrows() []*room {
 }
 
 func (r *room) reaches(target *room) bool {
-	return r == target || slices.ContainsFunc(r.below, func(below *room) bool { return below.reaches(target) })
+	return r == target || slices.ContainsFunc(r.imports, func(below *room) bool { return below.reaches(target) })
 }
 
 // floors returns the rooms of each floor, the lowest floor first.

@@ -66,7 +66,7 @@ func TestArrowsLeadDown(t *testing.T) {
 		t.Errorf("there are %d rooms", len(h.rooms))
 	}
 	for _, r := range h.rooms {
-		for _, below := range r.below {
+		for _, below := range r.imports {
 			if below.floor >= r.floor {
 				t.Errorf("%s on floor %d imports %s on floor %d", r.name, r.floor, below.name, below.floor)
 			}
@@ -77,7 +77,7 @@ func TestArrowsLeadDown(t *testing.T) {
 func TestCircleIsNamed(t *testing.T) {
 	t.Parallel()
 	a, b, c := &room{name: "a"}, &room{name: "b"}, &room{name: "c"}
-	a.below, b.below, c.below = []*room{b}, []*room{c}, []*room{b}
+	a.imports, b.imports, c.imports = []*room{b}, []*room{c}, []*room{b}
 	err := (&house{rooms: []*room{a, b, c}}).findFloors()
 	if err == nil || !strings.Contains(err.Error(), "a → b → c → b") {
 		t.Errorf("error %v", err)
@@ -87,8 +87,8 @@ func TestCircleIsNamed(t *testing.T) {
 func TestArrowsLeaveOutWhatOthersImply(t *testing.T) {
 	t.Parallel()
 	bottom := &room{name: "bottom"}
-	middle := &room{name: "middle", below: []*room{bottom}, floor: 1}
-	top := &room{name: "top", below: []*room{bottom, middle}, floor: 2}
+	middle := &room{name: "middle", imports: []*room{bottom}, floor: 1}
+	top := &room{name: "top", imports: []*room{bottom, middle}, floor: 2}
 	if arrows := top.arrows(); len(arrows) != 1 || arrows[0] != middle {
 		t.Errorf("%d arrows", len(arrows))
 	}

@@ -53,8 +53,8 @@ type spot struct {
 	width int
 	// x is the middle.
 	x, floor int
-	// up and down are the spots on the next floors that an arrow joins with this one.
-	up, down []*spot
+	// higher and lower are the spots on the next floors that an arrow joins with this one.
+	higher, lower []*spot
 }
 
 // drawing is the spots of each floor from left to right, the lowest floor first.
@@ -79,7 +79,7 @@ func (h *house) picture() string {
 	for _, floor := range d {
 		for _, s := range floor {
 			if s.room != nil {
-				for _, down := range s.down {
+				for _, down := range s.lower {
 					drawArrow(&b, s, down, top)
 				}
 			}
@@ -99,7 +99,7 @@ func (h *house) picture() string {
 // drawArrow draws one arrow down to its room, through the points on the floors between.
 func drawArrow(b *strings.Builder, from, to *spot, top func(int) int) {
 	fmt.Fprintf(b, `<path class="arrow" d="M%d %d`, from.x, top(from.floor)+boxHeight)
-	for above := from; ; above, to = to, to.down[0] {
+	for above := from; ; above, to = to, to.lower[0] {
 		start, end := top(above.floor)+boxHeight, top(to.floor)
 		middle := (start + end) / 2
 		fmt.Fprintf(b, "C%d %d %d %d %d %d", above.x, middle, to.x, middle, to.x, end)
@@ -174,7 +174,7 @@ func (h *house) place() drawing {
 }
 
 func join(above, below *spot) {
-	above.down, below.up = append(above.down, below), append(below.up, above)
+	above.lower, below.higher = append(above.lower, below), append(below.higher, above)
 }
 
 // arrange moves the spots so that few arrows cross: a spot stands where its neighbours on
@@ -187,12 +187,12 @@ func (d drawing) arrange() {
 	}
 	for round := range 64 {
 		for i := range d {
-			floor, neighbours := d[i], func(s *spot) []*spot { return s.down }
+			floor, neighbours := d[i], func(s *spot) []*spot { return s.lower }
 			switch {
 			case round >= 48:
-				neighbours = func(s *spot) []*spot { return slices.Concat(s.up, s.down) }
+				neighbours = func(s *spot) []*spot { return slices.Concat(s.higher, s.lower) }
 			case round%2 == 1:
-				floor, neighbours = d[len(d)-1-i], func(s *spot) []*spot { return s.up }
+				floor, neighbours = d[len(d)-1-i], func(s *spot) []*spot { return s.higher }
 			}
 			for _, s := range floor {
 				s.x = average(s, neighbours(s))

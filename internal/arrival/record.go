@@ -33,9 +33,9 @@ type Timing struct {
 	// Sent are the times at which the headers and the parts of the body were sent, since the
 	// clock of the script began.
 	Sent []time.Duration
-	// Late is how far the upstream was behind its script at the worst. A late upstream proves
+	// Delay is how far the upstream was behind its script at the worst. A late upstream proves
 	// nothing about a time limit that cut it.
-	Late time.Duration
+	Delay time.Duration
 	// Cut is when the other side ended an answer that was not complete; 0 where it did not.
 	Cut time.Duration
 }

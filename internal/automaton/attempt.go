@@ -7,11 +7,11 @@ import (
 
 // attempt is one way of searching: A* over the combinations of states.
 type attempt struct {
-	in, out  []*Language
-	det      []*sets // of in, nil where nodes stand for themselves
-	negative []*sets
-	bytes    []byte
-	// classes has, for each of the bytes, its class in each of the languages of out.
+	members, excluded []*Language
+	det               []*sets // of members, nil where nodes stand for themselves
+	negative          []*sets
+	bytes             []byte
+	// classes has, for each of the bytes, its class in each of the excluded languages.
 	classes [][]uint8
 	limit   int
 
@@ -34,7 +34,7 @@ type attempt struct {
 const visitsEach = 64
 
 func (s *Search) attempt(in, out []*Language, deterministic bool, limit int) (string, Answer) {
-	a := attempt{in: in, out: out, limit: limit, width: len(in) + len(out), seen: map[string]int32{}}
+	a := attempt{members: in, excluded: out, limit: limit, width: len(in) + len(out), seen: map[string]int32{}}
 	a.key, a.next = make([]byte, 4*a.width), make([]int32, a.width)
 	if deterministic {
 		for _, l := range in {
@@ -82,20 +82,20 @@ func (a *attempt) chooseBytes() {
 	seen := map[string]bool{}
 	signature := make([]byte, 0, a.width)
 	for _, c := range byPrice {
-		if !a.in[0].alphabet.has(c) {
+		if !a.members[0].alphabet.has(c) {
 			continue
 		}
 		signature = signature[:0]
-		for _, l := range a.in {
+		for _, l := range a.members {
 			signature = append(signature, l.class[c])
 		}
-		for _, l := range a.out {
+		for _, l := range a.excluded {
 			signature = append(signature, l.class[c])
 		}
 		if !seen[string(signature)] {
 			seen[string(signature)] = true
 			a.bytes = append(a.bytes, c)
-			a.classes = append(a.classes, slices.Clone(signature[len(a.in):]))
+			a.classes = append(a.classes, slices.Clone(signature[len(a.members):]))
 		}
 	}
 }
@@ -105,14 +105,14 @@ func (a *attempt) begin(i int) {
 	switch {
 	case i == a.width:
 		a.visit(-1, 0, 0)
-	case i >= len(a.in):
-		a.next[i] = a.negative[i-len(a.in)].start
+	case i >= len(a.members):
+		a.next[i] = a.negative[i-len(a.members)].start
 		a.begin(i + 1)
 	case a.det != nil:
 		a.next[i] = a.det[i].start
 		a.begin(i + 1)
 	default:
-		for _, at := range a.in[i].starts {
+		for _, at := range a.members[i].starts {
 			if a.overflow {
 				return
 			}
@@ -136,7 +136,7 @@ func (a *attempt) expand(at int32) {
 // goesOn reports whether every language of in has texts that go on with a byte. There are few
 // of them, and they leave few bytes to ask the languages of out about.
 func (a *attempt) goesOn(at int32, c byte) bool {
-	for i, l := range a.in {
+	for i, l := range a.members {
 		from := a.tuples[int(at)*a.width+i]
 		if a.det != nil && a.det[i].step(from, l.class[c]) == dead || a.det == nil && len(l.nodesAfter(from, c)) == 0 {
 			return false
@@ -148,11 +148,11 @@ func (a *attempt) goesOn(at int32, c byte) bool {
 // negate steps the languages of out, by the class that a byte has in each. It reports false
 // where one of them has every text from here on.
 func (a *attempt) negate(at int32, classes []uint8) bool {
-	tuple := a.tuples[int(at)*a.width+len(a.in) : int(at+1)*a.width]
-	next := a.next[len(a.in):]
+	tuple := a.tuples[int(at)*a.width+len(a.members) : int(at+1)*a.width]
+	next := a.next[len(a.members):]
 	for i, of := range a.negative {
 		to := of.step(tuple[i], classes[i])
-		if of.whole[to] {
+		if of.universal[to] {
 			return false
 		}
 		next[i] = to
@@ -162,19 +162,19 @@ func (a *attempt) negate(at int32, classes []uint8) bool {
 
 // product visits every combination of the next states of the languages of in.
 func (a *attempt) product(at int32, c byte, i int) {
-	if i == len(a.in) {
+	if i == len(a.members) {
 		a.visit(at, c, a.costs[at]+price(c))
 		return
 	}
 	from := a.tuples[int(at)*a.width+i]
 	if a.det != nil {
-		if to := a.det[i].step(from, a.in[i].class[c]); to != dead {
+		if to := a.det[i].step(from, a.members[i].class[c]); to != dead {
 			a.next[i] = to
 			a.product(at, c, i+1)
 		}
 		return
 	}
-	for _, to := range a.in[i].nodesAfter(from, c) {
+	for _, to := range a.members[i].nodesAfter(from, c) {
 		if a.overflow {
 			return
 		}
@@ -215,7 +215,7 @@ func (a *attempt) visit(from int32, c byte, cost int32) {
 // lowerBound is a price that no way to a text from a combination can be below.
 func (a *attempt) lowerBound(tuple []int32) int32 {
 	far := int32(0)
-	for i, l := range a.in {
+	for i, l := range a.members {
 		if a.det != nil {
 			far = max(far, a.det[i].states[tuple[i]].bound)
 		} else {
@@ -226,13 +226,13 @@ func (a *attempt) lowerBound(tuple []int32) int32 {
 }
 
 func (a *attempt) accepts(tuple []int32) bool {
-	for i, l := range a.in {
+	for i, l := range a.members {
 		if a.det != nil && !a.det[i].states[tuple[i]].accepts || a.det == nil && !l.nodes[tuple[i]].accepts {
 			return false
 		}
 	}
 	for i, of := range a.negative {
-		if of.states[tuple[len(a.in)+i]].accepts {
+		if of.states[tuple[len(a.members)+i]].accepts {
 			return false
 		}
 	}

@@ -58,7 +58,7 @@ type node struct {
 // edge leads to a node with each byte from low to high.
 type edge struct {
 	low, high byte
-	to        int32
+	target    int32
 }
 
 // bytes is a set of bytes.
@@ -147,7 +147,7 @@ func trimmed(nodes []node, starts []int32) *Language {
 	live := make([]bool, len(nodes))
 	for i := range nodes {
 		for _, e := range nodes[i].edges {
-			back[e.to] = append(back[e.to], int32(i))
+			back[e.target] = append(back[e.target], int32(i))
 		}
 		if nodes[i].accepts {
 			live[i] = true
@@ -187,8 +187,8 @@ func trimmed(nodes []node, starts []int32) *Language {
 		open = open[:len(open)-1]
 		self := number[at]
 		for _, e := range nodes[at].edges {
-			if live[e.to] {
-				to := take(e.to)
+			if live[e.target] {
+				to := take(e.target)
 				l.nodes[self].edges = append(l.nodes[self].edges, edge{e.low, e.high, to})
 			}
 		}
@@ -198,7 +198,7 @@ func trimmed(nodes []node, starts []int32) *Language {
 		for _, e := range n.edges {
 			for c := int(e.low); c <= int(e.high); c++ {
 				l.alphabet.add(byte(c))
-				if e.to == int32(i) {
+				if e.target == int32(i) {
 					n.loops.add(byte(c))
 				}
 			}
@@ -248,7 +248,7 @@ func (l *Language) classify() {
 			var to []int32
 			for _, e := range l.nodes[i].edges {
 				if e.low <= c && c <= e.high {
-					to = append(to, e.to)
+					to = append(to, e.target)
 				}
 			}
 			l.next[i*len(l.sample)+class] = to
@@ -267,7 +267,7 @@ func (l *Language) reverse() *Language {
 	var starts []int32
 	for i := range l.nodes {
 		for _, e := range l.nodes[i].edges {
-			d.join(e.to, int32(i), e.low, e.high)
+			d.join(e.target, int32(i), e.low, e.high)
 		}
 		if l.nodes[i].accepts {
 			starts = append(starts, int32(i))

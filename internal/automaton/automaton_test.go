@@ -169,9 +169,9 @@ func TestQuestionsThatNeedAnotherWayOfSearching(t *testing.T) {
 	t.Parallel()
 	const lower, lines = `[a-z]*`, `[a-z0-9:/\n]*`
 	for name, tt := range map[string]struct {
-		sendable string
-		in, out  []string
-		want     automaton.Answer
+		sendable          string
+		members, excluded []string
+		want              automaton.Answer
 	}{
 		"a letter far from the end":      {lower, []string{`.*x.{20}`}, []string{`.*x.{20}`}, automaton.Empty},
 		"gaps":                           {lower, []string{`.*ax.{20}y.*`}, gaps(10), automaton.Found},
@@ -184,10 +184,10 @@ func TestQuestionsThatNeedAnotherWayOfSearching(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			in, out := []*automaton.Language{regex(t, tt.sendable)}, []*automaton.Language(nil)
-			for _, e := range tt.in {
+			for _, e := range tt.members {
 				in = append(in, regex(t, e))
 			}
-			for _, e := range tt.out {
+			for _, e := range tt.excluded {
 				out = append(out, regex(t, e))
 			}
 			var s automaton.Search

@@ -28,7 +28,7 @@ func Following(front, behind *Language) *Language {
 	for i := range front.nodes {
 		n := &d.nodes[int(at)+i]
 		for _, e := range n.edges {
-			if front.nodes[e.to-at].accepts {
+			if front.nodes[e.target-at].accepts {
 				for _, start := range behind.starts {
 					n.edges = append(n.edges, edge{e.low, e.high, from + start})
 				}
@@ -56,7 +56,7 @@ func Lines(of *Language, separator, mark byte) *Language {
 		n.edges = cut(n.edges, mark)
 		for _, e := range n.edges {
 			if e.low <= separator && separator <= e.high {
-				n.edges = append(n.edges, edge{mark, mark, e.to})
+				n.edges = append(n.edges, edge{mark, mark, e.target})
 			}
 		}
 		if n.accepts {
@@ -79,7 +79,7 @@ func (d *draft) take(l *Language) int32 {
 	for _, n := range l.nodes {
 		at := d.add(n.accepts)
 		for _, e := range n.edges {
-			d.join(at, first+e.to, e.low, e.high)
+			d.join(at, first+e.target, e.low, e.high)
 		}
 	}
 	return first
@@ -101,10 +101,10 @@ func cut(edges []edge, c byte) (out []edge) {
 			continue
 		}
 		if e.low < c {
-			out = append(out, edge{e.low, c - 1, e.to})
+			out = append(out, edge{e.low, c - 1, e.target})
 		}
 		if c < e.high {
-			out = append(out, edge{c + 1, e.high, e.to})
+			out = append(out, edge{c + 1, e.high, e.target})
 		}
 	}
 	return out

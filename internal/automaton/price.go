@@ -35,8 +35,8 @@ const unreachable = 1 << 30
 // measure finds the cheapest way from each node to the end of a text.
 func (l *Language) measure() {
 	type way struct {
-		from  int32
-		price int32
+		source int32
+		price  int32
 	}
 	back := make([][]way, len(l.nodes))
 	l.bounds = make([]int32, len(l.nodes))
@@ -48,7 +48,7 @@ func (l *Language) measure() {
 			for c := int(e.low); c <= int(e.high); c++ {
 				cheapest = min(cheapest, price(byte(c)))
 			}
-			back[e.to] = append(back[e.to], way{int32(i), cheapest})
+			back[e.target] = append(back[e.target], way{int32(i), cheapest})
 		}
 		if l.nodes[i].accepts {
 			l.bounds[i] = 0
@@ -61,9 +61,9 @@ func (l *Language) measure() {
 			continue
 		}
 		for _, w := range back[at] {
-			if next := far + w.price; next < l.bounds[w.from] {
-				l.bounds[w.from] = next
-				open.push(next, w.from)
+			if next := far + w.price; next < l.bounds[w.source] {
+				l.bounds[w.source] = next
+				open.push(next, w.source)
 			}
 		}
 	}

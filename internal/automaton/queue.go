@@ -5,11 +5,11 @@ package automaton
 type queue []entry
 
 type entry struct {
-	price, at int32
+	price, node int32
 }
 
 func (e entry) precedes(f entry) bool {
-	return e.price < f.price || e.price == f.price && e.at > f.at
+	return e.price < f.price || e.price == f.price && e.node > f.node
 }
 
 func (q *queue) push(price, at int32) {
@@ -46,5 +46,5 @@ func (q *queue) pop() (price, at int32) {
 		i = next
 	}
 	*q = h
-	return top.price, top.at
+	return top.price, top.node
 }

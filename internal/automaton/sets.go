@@ -14,10 +14,10 @@ type sets struct {
 	// next has the state behind each state and class of bytes, counted from 1; 0 where it is
 	// not known yet.
 	next []int32
-	// whole is true for a state from which the language has every text that goes on with
+	// universal is true for a state from which the language has every text that goes on with
 	// bytes of the alphabet.
-	whole    []bool
-	alphabet bytes
+	universal []bool
+	alphabet  bytes
 	// size is about the number of 4 bytes that are kept.
 	size int
 }
@@ -65,7 +65,7 @@ func (s *sets) number(nodes []int32) int32 {
 	at := int32(len(s.states))
 	s.numbers[key] = at
 	s.states = append(s.states, state)
-	s.whole = append(s.whole, state.hasAll(&s.alphabet))
+	s.universal = append(s.universal, state.hasAll(&s.alphabet))
 	s.next = append(s.next, make([]int32, len(s.language.sample))...)
 	s.size += 2*len(nodes) + len(s.language.sample) + 32
 	return at
@@ -96,7 +96,7 @@ func (s *sets) goOnWith(alphabet bytes) {
 	}
 	s.alphabet = alphabet
 	for at := range s.states {
-		s.whole[at] = s.states[at].hasAll(&alphabet)
+		s.universal[at] = s.states[at].hasAll(&alphabet)
 	}
 }
 

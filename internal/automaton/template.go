@@ -49,8 +49,8 @@ type templateReader struct {
 	names map[string]bool
 	// twice is a name that two variables have, and wrong a name that Envoy does not take.
 	twice, wrong string
-	// behind is true where a wildcard stands behind a "**", and many where there was one.
-	behind, many bool
+	// misplaced is true where a wildcard stands behind a "**", and many where there was one.
+	misplaced, many bool
 }
 
 // The limits of envoy.extensions.path.match.uri_template.v3, measured on 1.36.4 and 1.40.0.
@@ -68,7 +68,7 @@ func (t *templateReader) check(template string) error {
 		return errors.New("it has a character that no path has: write it with a percent sign, as in %20")
 	case strings.Contains(template, "//"):
 		return errors.New("it has an empty segment")
-	case t.behind:
+	case t.misplaced:
 		return errors.New(`it has a wildcard behind "**"`)
 	case t.wrong != "":
 		return fmt.Errorf("%s is no name of a variable: Envoy takes a letter, and at most 15 letters, digits and underscores behind it", t.wrong)
@@ -140,7 +140,7 @@ func (t *templateReader) wildcard(text string) (expression, rest string) {
 	if !ok {
 		return "", text
 	}
-	t.behind = t.behind || t.many
+	t.misplaced = t.misplaced || t.many
 	if rest, ok := strings.CutPrefix(rest, "*"); ok {
 		t.many = true
 		return manySegments, rest

@@ -31,7 +31,7 @@ func TestWidened(t *testing.T) {
 		"another name":                      {attribute.Identity.Exact("spiffe://td/b"), true, false},
 		"a name that is none of SPIFFE":     {attribute.Identity.Exact("kuma://b"), false, true},
 		"a part that is none of SPIFFE":     {is(attribute.Identity, policy.Contains, "kuma://b"), false, true},
-		"no beginning of SPIFFE":            {policy.And{policy.Not{Of: attribute.Identity.Prefix("spiffe://")}, policy.Not{Of: attribute.Identity.Exact("")}}, false, true},
+		"no beginning of SPIFFE":            {policy.And{policy.Not{Condition: attribute.Identity.Prefix("spiffe://")}, policy.Not{Condition: attribute.Identity.Exact("")}}, false, true},
 		"an end beyond ASCII":               {is(attribute.Identity, policy.Suffix, "é"), false, true},
 		"a method in lower case":            {attribute.Method.Exact("get"), false, true},
 		"a path that is normalized away":    {attribute.Path.Exact("/a//b"), false, true},

@@ -162,8 +162,8 @@ func (p *Page) Print() []byte {
 // One goroutine uses it.
 type wire struct {
 	t       testing.TB
-	in      io.Writer
-	out     *bufio.Reader
+	input   io.Writer
+	output  *bufio.Reader
 	session string
 	last    int
 	// events are the events that arrived before a reply.
@@ -206,7 +206,7 @@ func start(t testing.TB) *wire {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &wire{t: t, in: in, out: bufio.NewReader(out)}
+	w := &wire{t: t, input: in, output: bufio.NewReader(out)}
 	t.Cleanup(func() {
 		w.session = ""
 		w.call("Browser.close", nil, nil)
@@ -228,7 +228,7 @@ func (w *wire) call(method string, params map[string]any, result any) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if _, err := w.in.Write(append(text, 0)); err != nil {
+	if _, err := w.input.Write(append(text, 0)); err != nil {
 		w.t.Fatalf("%s: %v", method, err)
 	}
 	for {
@@ -268,7 +268,7 @@ func (w *wire) await(event string) {
 // read reads the next message. A log entry of the page fails the test.
 func (w *wire) read(waiting string) message {
 	w.t.Helper()
-	text, err := w.out.ReadBytes(0)
+	text, err := w.output.ReadBytes(0)
 	if err != nil {
 		w.t.Fatalf("%s: the browser ended: %v", waiting, err)
 	}

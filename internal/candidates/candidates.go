@@ -77,8 +77,8 @@ func narrowGates(gates []policy.Gate, lists []*list, r *policy.Request) []policy
 // list is a list of rules with what their alternatives demand.
 type list struct {
 	rules []policy.Rule
-	// then has the lists within the rules, nil where they are short.
-	then []*list
+	// inner has the lists within the rules, nil where they are short.
+	inner []*list
 	// alternatives are those of all rules, in order.
 	alternatives []alternative
 	// free are the numbers of the alternatives that demand no value.
@@ -101,11 +101,11 @@ type values struct {
 
 // newList returns nil for a list with fewer than the least alternatives.
 func newList(rules []policy.Rule, least int) *list {
-	l := &list{rules: rules, then: make([]*list, len(rules)), values: map[*policy.Attribute]*values{}}
+	l := &list{rules: rules, inner: make([]*list, len(rules)), values: map[*policy.Attribute]*values{}}
 	long := false
 	for i, rule := range rules {
-		l.then[i] = newList(rule.Then, least)
-		long = long || l.then[i] != nil
+		l.inner[i] = newList(rule.Then, least)
+		long = long || l.inner[i] != nil
 		for _, when := range waysOf(rule.When) {
 			l.alternatives = append(l.alternatives, alternative{int32(i), when})
 		}
@@ -199,8 +199,8 @@ func (l *list) narrow(r *policy.Request) []policy.Rule {
 		if or, ok := rule.When.(policy.Or); ok && len(ways) < len(or) {
 			rule.When = ways
 		}
-		if l.then[i] != nil {
-			rule.Then = l.then[i].narrow(r)
+		if l.inner[i] != nil {
+			rule.Then = l.inner[i].narrow(r)
 		}
 		out = append(out, rule)
 	}

@@ -97,7 +97,7 @@ func TestNarrowLeavesOut(t *testing.T) {
 		or = append(or, programtest.Is(id))
 		rules = append(rules, programtest.Deny("exact", programtest.Is(id+"/x")), programtest.Deny("prefix", policy.And{attribute.Method.Exact("GET"), programtest.HasPrefix(id + "/")}))
 	}
-	rules = append(rules, programtest.Allow("or", or), programtest.Allow("any", policy.Not{Of: attribute.Method.Exact("POST")}))
+	rules = append(rules, programtest.Allow("or", or), programtest.Allow("any", policy.Not{Condition: attribute.Method.Exact("POST")}))
 	index := candidates.NewIndex(programtest.Enforce(policy.L7, rules...))
 	for identity, want := range map[string]string{
 		"spiffe://td/7":      `[allow by or when identity = "spiffe://td/7" allow by any when not method = "POST"]`,

@@ -91,10 +91,10 @@ func tokenEntry(t *token.Token) string {
 	}
 	f.add("algorithm", text(t.Algorithm))
 	f.add("keyID", text(t.KeyID))
-	if t.At != (token.Place{}) {
+	if t.Place != (token.Place{}) {
 		var at fields
-		at.add([...]string{token.InHeader: "header", token.InParameter: "parameter", token.InCookie: "cookie"}[t.At.Kind], quote(t.At.Name))
-		at.add("prefix", text(t.At.Prefix))
+		at.add([...]string{token.InHeader: "header", token.InParameter: "parameter", token.InCookie: "cookie"}[t.Place.Kind], quote(t.Place.Name))
+		at.add("prefix", text(t.Place.Prefix))
 		f.add("in", at.flow())
 	}
 	return f.flow()

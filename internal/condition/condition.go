@@ -71,5 +71,5 @@ func None(cs []policy.Condition) policy.Condition {
 	if len(cs) == 0 {
 		return policy.Always
 	}
-	return policy.Not{Of: Any(cs)}
+	return policy.Not{Condition: Any(cs)}
 }

@@ -99,7 +99,7 @@ func (t *routedRequest) keep(ctx context.Context, left <-chan struct{}) {
 		for b := make([]byte, 1); !t.wire.failed() && !isHTTP2(t.call); {
 			_, _ = t.wire.Read(b)
 		}
-		<-t.wire.over
+		<-t.wire.ended
 	}()
 	timer := time.NewTimer(t.request.Keep)
 	defer timer.Stop()

@@ -26,7 +26,7 @@ func dial(ctx context.Context, c caller.Call, patience time.Duration) (*wire, er
 	if err != nil {
 		return nil, err
 	}
-	out := &wire{Conn: raw, raw: raw, over: make(chan struct{})}
+	out := &wire{Conn: raw, raw: raw, ended: make(chan struct{})}
 	out.startCall(patience)
 	out.stopWatch = context.AfterFunc(ctx, func() { _ = raw.Close() })
 	if _, err := played(c).WriteTo(raw); err != nil {
@@ -105,7 +105,7 @@ type wire struct {
 	first    byte          // the first byte that was read
 	received int           // the number of bytes read since startCall
 	readErr  error         // the error that ended reading
-	over     chan struct{} // closed with readErr
+	ended    chan struct{} // closed with readErr
 }
 
 // tlsAlert is the content type at the start of a TLS alert record. A plaintext caller
@@ -122,7 +122,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	w.received += n
 	if err != nil && w.readErr == nil {
 		w.readErr = err
-		close(w.over)
+		close(w.ended)
 	}
 	return n, err
 }

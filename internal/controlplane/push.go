@@ -141,15 +141,15 @@ func (c *ControlPlane) apply(ctx context.Context, changes ...*change) error {
 
 // change is what becomes different in one cache.
 type change struct {
-	typeURL string
-	cache   *cache.LinearCache
-	before  map[string]types.Resource
-	set     map[string]types.Resource
-	remove  []string
+	typeURL  string
+	cache    *cache.LinearCache
+	replaced map[string]types.Resource
+	set      map[string]types.Resource
+	remove   []string
 }
 
 func newChange(typeURL string, in *cache.LinearCache, set map[string]types.Resource) *change {
-	return &change{typeURL: typeURL, cache: in, before: in.GetResources(), set: set}
+	return &change{typeURL: typeURL, cache: in, replaced: in.GetResources(), set: set}
 }
 
 // versions returns what Envoy has to answer to, as the cache will number it, and
@@ -162,7 +162,7 @@ func (ch *change) versions() ([]resourceVersion, error) {
 		if err != nil {
 			return nil, fmt.Errorf("xds: push: %s %q: %w", shortType(ch.typeURL), name, err)
 		}
-		if old, ok := ch.before[name]; ok {
+		if old, ok := ch.replaced[name]; ok {
 			if known, err := versionOf(old); err == nil && known == version {
 				delete(ch.set, name)
 				continue
@@ -171,7 +171,7 @@ func (ch *change) versions() ([]resourceVersion, error) {
 		out = append(out, resourceVersion{ch.typeURL, name, version})
 	}
 	for _, name := range ch.remove {
-		if _, ok := ch.before[name]; ok {
+		if _, ok := ch.replaced[name]; ok {
 			out = append(out, resourceVersion{ch.typeURL, name, ""})
 		}
 	}
@@ -190,7 +190,7 @@ func undo(changes []*change) error {
 		set := make(map[string]types.Resource)
 		var remove []string
 		for name := range ch.set {
-			if old, ok := ch.before[name]; ok {
+			if old, ok := ch.replaced[name]; ok {
 				set[name] = old
 			} else {
 				remove = append(remove, name)

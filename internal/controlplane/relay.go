@@ -22,8 +22,8 @@ import (
 // until Envoy ends.
 type Relay struct {
 	Name string
-	// To is the port of the mesh as Envoy reaches it.
-	To netip.AddrPort
+	// Target is the port of the mesh as Envoy reaches it.
+	Target netip.AddrPort
 }
 
 func (r Relay) listener() (*listenerv3.Listener, error) {
@@ -47,11 +47,11 @@ func (r Relay) listener() (*listenerv3.Listener, error) {
 }
 
 func (r Relay) cluster() (*clusterv3.Cluster, error) {
-	host := r.To.Addr()
+	host := r.Target.Addr()
 	if host.IsUnspecified() {
 		host = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	}
-	out, err := staticCluster(r.Name, netip.AddrPortFrom(host, r.To.Port()).String())
+	out, err := staticCluster(r.Name, netip.AddrPortFrom(host, r.Target.Port()).String())
 	if err != nil {
 		return nil, err
 	}

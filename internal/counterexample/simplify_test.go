@@ -46,7 +46,7 @@ func TestShrinkOfAnyCaller(t *testing.T) {
 	placed := forged(own, "spiffe://a.mesh/x/y")
 	placed.SourceIP = netip.MustParseAddr("10.3.3.3")
 	for want, tt := range map[string]struct {
-		from   cases.Caller
+		caller cases.Caller
 		stated cases.Want
 	}{
 		"{from: plaintext, to: backend/api, want: allow}":                            {cases.Caller{Name: "plaintext", Plaintext: true}, cases.Allow},
@@ -58,10 +58,10 @@ func TestShrinkOfAnyCaller(t *testing.T) {
 		"{from: spiffe://stranger.mesh/x, to: backend/api, want: handshake-failure}": {forged(stranger, "spiffe://stranger.mesh/x"), cases.HandshakeFailure},
 		"{from: forged, to: backend/api, want: deny}":                                {forged(partner, "spiffe://a.mesh/forged"), cases.Deny},
 	} {
-		q.From, q.Want = tt.from, tt.stated
+		q.From, q.Want = tt.caller, tt.stated
 		s := &counted{holds: func(c cases.Case) bool {
 			// The signer shows that the certificate is forged.
-			return tt.from.SignedBy != partner || c.Requests[0].From.SignedBy == partner && len(c.Requests[0].From.Template.URIs[0]) > 20
+			return tt.caller.SignedBy != partner || c.Requests[0].From.SignedBy == partner && len(c.Requests[0].From.Template.URIs[0]) > 20
 		}}
 		small := shrunk(t, s, c, q)
 		if text := string(casewriter.YAML(small)); !strings.HasSuffix(text, "  - "+want+"\n") || len(small.Policies) > 0 {

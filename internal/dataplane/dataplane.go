@@ -49,9 +49,9 @@ type Dataplane struct {
 	// Opens has the fields for which the sidecar opens ports that no policy guards: those of
 	// probes and of metrics. It is a text, to be compared.
 	Opens string
-	// Behind says where the inbounds lead, where that is not the port of the listener, and which of
+	// Forwarding says where the inbounds lead, where that is not the port of the listener, and which of
 	// them discovery ignores. It is a text, to be compared.
-	Behind string
+	Forwarding string
 	// Place is "file:line" of the document.
 	Place string
 }
@@ -141,7 +141,7 @@ func (p parser) build(name, mesh, namespace string, labels map[string]string, ne
 			return nil, err
 		}
 		d.Inbounds = append(d.Inbounds, in)
-		d.Behind += schema.backendText(in.Section())
+		d.Forwarding += schema.backendText(in.Section())
 		// Anything but an IP is a host name, which the proxy resolves when it starts.
 		address, _ := netip.ParseAddr(cmp.Or(schema.Address, networking.Address))
 		d.Addresses = append(d.Addresses, address)

@@ -34,13 +34,13 @@ type Comparison struct {
 	// Changes has the classes that are decided otherwise, in the cover's order, and
 	// then the changes for callers in plaintext.
 	Changes []Change
-	// Beyond says which requests that the lab cannot send are let in now.
-	Beyond []string
+	// Unsendable says which requests that the lab cannot send are let in now.
+	Unsendable []string
 	// classes counts what was compared: the classes of the cover, but those of callers without a name
 	// where they come in plaintext, and then the pairs of opinions about callers in plaintext.
 	classes int
-	// was is the inbound under the old policies, is under the new ones.
-	was, is verdict.Inbound
+	// old is the inbound under the old policies, recent under the new ones.
+	old, recent verdict.Inbound
 }
 
 // Change is a class of requests that two sets of policies decide otherwise.
@@ -52,8 +52,8 @@ type Change struct {
 	Old, New Opinion
 	// Request is the witness as a request of a case, as the new policies want it.
 	Request cases.Request
-	// was is the same request, as the old policies want it.
-	was cases.Request
+	// oldRequest is the same request, as the old policies want it.
+	oldRequest cases.Request
 }
 
 // Opinion is what one set of policies says of a class.
@@ -154,7 +154,7 @@ func compare(was, is verdict.Inbound, all bool) Comparison {
 	if was.Port != is.Port {
 		old, recent = was.OnItsPort(), is.OnItsPort()
 	}
-	c := Comparison{Inbound: is.Inbound, was: was, is: is, Cover: classes.Cut(is.Surface(), old, recent)}
+	c := Comparison{Inbound: is.Inbound, old: was, recent: is, Cover: classes.Cut(is.Surface(), old, recent)}
 	for n, class := range c.Cover.Classes {
 		// A permissive inbound takes callers without a name in plaintext, see plaintext.
 		if verdict.Nameless(class.Witness) && (was.MTLS.TakesPlaintext() || is.MTLS.TakesPlaintext()) {
@@ -172,8 +172,8 @@ func compare(was, is verdict.Inbound, all bool) Comparison {
 		change := Change{Text: class.String(), Witness: class.Witness, Old: opinion(was, class.Witness), New: opinion(is, class.Witness)}
 		change.locate(was, is)
 		place := fmt.Sprintf("class %d", n+1)
-		change.was, change.Request = was.Request(class.Witness), is.Request(class.Witness)
-		change.was.Place, change.Request.Place = place, place
+		change.oldRequest, change.Request = was.Request(class.Witness), is.Request(class.Witness)
+		change.oldRequest.Place, change.Request.Place = place, place
 		c.Changes = append(c.Changes, change)
 	}
 	if why := was.Program.Tokens.Difference(is.Program.Tokens); why != "" && is.Protocol.Layer() == policy.L7 {
@@ -185,9 +185,9 @@ func compare(was, is verdict.Inbound, all bool) Comparison {
 	// Side by side, callers with several names may be left out.
 	onlyNames := all && len(c.Cover.Sampled) == 1 && c.Cover.SampledNames != ""
 	if (c.Cover.Complete() || onlyNames) && !was.Program.Equal(is.Program.Program) {
-		c.Beyond = beyond.Widened(c.Cover, is.Surface(), old, recent, nil)
+		c.Unsendable = beyond.Widened(c.Cover, is.Surface(), old, recent, nil)
 		if all {
-			c.Beyond = append(c.Beyond, beyond.Widened(c.Cover, was.Surface(), recent, old, nil)...)
+			c.Unsendable = append(c.Unsendable, beyond.Widened(c.Cover, was.Surface(), recent, old, nil)...)
 		}
 	}
 	return c
@@ -288,8 +288,8 @@ func plaintextChanges(cover *classes.Cover, was, is verdict.Inbound, all bool) (
 		r := class.Witness
 		r.URIs, r.DNS, r.SNI = nil, nil, ""
 		q := cases.Request{To: is.String(), SourceIP: r.Source, Method: r.Method, Path: r.Path, Authority: r.Host, Headers: r.Headers, Token: token.FromClaims(r.Others), From: verdict.Plaintext, Place: "plaintext"}
-		change := Change{Text: "callers in plaintext", Witness: r, Request: q, was: q}
-		change.Old, change.was.Want = plaintext(was, q, r)
+		change := Change{Text: "callers in plaintext", Witness: r, Request: q, oldRequest: q}
+		change.Old, change.oldRequest.Want = plaintext(was, q, r)
 		change.New, change.Request.Want = plaintext(is, q, r)
 		both := opinions{change.Old, change.New}
 		if seen[both] {
@@ -318,8 +318,8 @@ func (d *Difference) Confirm(ctx context.Context, envoy string, run func(context
 		old, recent := Shown(c.Old, c.New, c.Comparisons)
 		old.Name, recent.Name = old.Name+" (old)", recent.Name+" (new)"
 		first := c.Comparisons[0]
-		results := run(ctx, first.was.Reading().ForRequests(old), first.is.Reading().ForRequests(recent))
-		c.Before, c.After = &results[0], &results[1]
+		results := run(ctx, first.old.Reading().ForRequests(old), first.recent.Reading().ForRequests(recent))
+		c.OldResult, c.NewResult = &results[0], &results[1]
 		out = append(out, results...)
 	}
 	if err := context.Cause(ctx); err != nil {
@@ -340,9 +340,9 @@ func Shown(before, after cases.Case, found []Comparison) (old, recent cases.Case
 	old, recent = withoutClaims(before), withoutClaims(after)
 	old.Inbounds = nil
 	for _, c := range found {
-		old.Inbounds = append(old.Inbounds, c.was.Inbound)
+		old.Inbounds = append(old.Inbounds, c.old.Inbound)
 		for _, change := range c.Changes {
-			old.Requests, recent.Requests = append(old.Requests, change.was), append(recent.Requests, change.Request)
+			old.Requests, recent.Requests = append(old.Requests, change.oldRequest), append(recent.Requests, change.Request)
 			if td := change.Request.From.SignedBy; !td.IsZero() && !slices.Contains(recent.TrustDomains, td) {
 				recent.TrustDomains = append(recent.TrustDomains, td)
 			}

@@ -33,8 +33,8 @@ func TestCompare(t *testing.T) {
 		gateway  = `{apiVersion: gateway.networking.k8s.io/v1, kind: AuthorizationPolicy, metadata: {name: p}, spec: {targetRefs: [{kind: Pod, selector: {matchLabels: {app: a}}}], action: ALLOW, enforcementLevel: Network, rules: [{sources: [{type: SPIFFE, spiffe: spiffe://trust-domain.mesh/a}]}]}}`
 	)
 	for name, tt := range map[string]struct {
-		before, after string
-		want          map[diff.Kind]int
+		old, recent string
+		want        map[diff.Kind]int
 	}{
 		"nothing":                    {allowA, allowA, map[diff.Kind]int{}},
 		"wider":                      {allowA, allowAll, map[diff.Kind]int{diff.Widened: 1}},
@@ -48,7 +48,7 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			before, after := one(t, "http", tt.before), one(t, "http", tt.after)
+			before, after := one(t, "http", tt.old), one(t, "http", tt.recent)
 			found, err := diff.Compare(before, after)
 			if err != nil {
 				t.Fatal(err)
@@ -123,8 +123,8 @@ func TestComparePlaintext(t *testing.T) {
 	)
 	type wants struct{ old, recent string }
 	for name, tt := range map[string]struct {
-		oldInbound, before, newInbound, after string
-		want                                  []wants
+		oldInbound, old, newInbound, recent string
+		want                                []wants
 	}{
 		"no gate judges any more":      {lenient, gateway, lenient, kuma, []wants{{"deny", "allow"}}},
 		"a gate judges now":            {lenient, kuma, lenient, gateway, []wants{{"allow", "deny"}}},
@@ -137,7 +137,7 @@ func TestComparePlaintext(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			before, after := one(t, tt.oldInbound, tt.before), one(t, tt.newInbound, tt.after)
+			before, after := one(t, tt.oldInbound, tt.old), one(t, tt.newInbound, tt.recent)
 			found, err := diff.Compare(before, after)
 			if err != nil {
 				t.Fatal(err)

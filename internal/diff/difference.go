@@ -118,7 +118,7 @@ func (d *Difference) Confirmed() summary.Tally {
 func (d *Difference) confirmed() summary.Tally {
 	var results []result.Case
 	for _, c := range d.Cases {
-		for _, r := range []*result.Case{c.Before, c.After} {
+		for _, r := range []*result.Case{c.OldResult, c.NewResult} {
 			if r != nil {
 				results = append(results, *r)
 			}
@@ -135,7 +135,7 @@ func (d *Difference) widenings() []string {
 	}
 	for _, c := range d.Cases {
 		for _, found := range c.Comparisons {
-			for _, reason := range found.Beyond {
+			for _, reason := range found.Unsendable {
 				out = append(out, "access widens at "+found.Inbound.String()+" by requests that the lab cannot send: "+reason)
 			}
 		}

@@ -17,7 +17,7 @@ import (
 func TestEvidence(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		after  result.Case
+		recent result.Case
 		want   string
 		told   string
 		failed int
@@ -30,12 +30,12 @@ func TestEvidence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tt.after.Case.Name = "x (new)"
+			tt.recent.Case.Name = "x (new)"
 			change := Change{Old: Opinion{Decision: policy.Decision{Verdict: policy.Verdict{Effect: policy.Allow}}}, New: Opinion{Reason: "deny"}}
 			d := Difference{ToConfirm: true, Envoy: "1.2.3", Cases: []Case{{
 				New:         cases.Case{Name: "x"},
 				Comparisons: []Comparison{{Cover: classes.Cut(classes.Surface{}, policy.Program{}), Changes: []Change{change}}},
-				Before:      &result.Case{Requests: []result.Request{{}}}, After: &tt.after,
+				OldResult:   &result.Case{Requests: []result.Request{{}}}, NewResult: &tt.recent,
 			}}}
 			var text strings.Builder
 			d.WriteText(&text, false)

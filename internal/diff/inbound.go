@@ -77,7 +77,7 @@ func indexOf(all []cases.Inbound, in cases.Inbound) int {
 
 // modeChange returns the change of the mTLS of an inbound, which the policies may say.
 func (c Comparison) modeChange() []InboundChange {
-	was, is := c.was.MTLS, c.is.MTLS
+	was, is := c.old.MTLS, c.recent.MTLS
 	if was.String() == is.String() {
 		return nil
 	}

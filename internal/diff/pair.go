@@ -34,10 +34,10 @@ type Case struct {
 	gone bool
 	// renamed is true where the workload of NEW has another name than the workload of OLD.
 	renamed bool
-	// among are the inbounds that lint is about.
-	among []policy.Inbound
-	// Before and After are the results of [Difference.Confirm], nil before it.
-	Before, After *result.Case
+	// lintScope are the inbounds that lint is about.
+	lintScope []policy.Inbound
+	// OldResult and NewResult are the results of [Difference.Confirm], nil before it.
+	OldResult, NewResult *result.Case
 }
 
 // Diff compares two sides, on the inbounds of the given name, or on all where it is empty. It pairs cases of one name, policy files for one workload, or the
@@ -113,7 +113,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 		if err := d.compareRoutes(was, c, to, all); err != nil {
 			return nil, err
 		}
-		d.Cases = append(d.Cases, Case{Old: was.Case, New: c.Case, generated: c.Generated, Inbounds: changes, Made: c.Made, among: c.Among})
+		d.Cases = append(d.Cases, Case{Old: was.Case, New: c.Case, generated: c.Generated, Inbounds: changes, Made: c.Made, lintScope: c.LintScope})
 	}
 	d.addRenamed(described(allOlds), described(allRecents), to)
 	for i, c := range olds {
@@ -136,8 +136,8 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 		}
 		for _, comparison := range c.Comparisons {
 			c.Inbounds = append(c.Inbounds, comparison.modeChange()...)
-			was, is := comparison.was.Reading().Set(), comparison.is.Reading().Set()
-			d.Opens = slices.Concat(d.Opens, lessProof(was, is), newStrangers(was, is), otherExclusions(was, is), otherAuthorizers(was, is), movedAuthorizers(comparison.was, comparison.is))
+			was, is := comparison.old.Reading().Set(), comparison.recent.Reading().Set()
+			d.Opens = slices.Concat(d.Opens, lessProof(was, is), newStrangers(was, is), otherExclusions(was, is), otherAuthorizers(was, is), movedAuthorizers(comparison.old, comparison.recent))
 			if all {
 				d.Opens = append(d.Opens, unalike(was, is)...)
 			}
@@ -146,8 +146,8 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 		// An inbound that is made for tcp too is no reason to warn of what tcp does not show.
 		forTCP := c.Made != nil && c.Made[0].Protocol.Layer() == policy.L4 && recent.Inbound.Protocol.Layer() == policy.L7
 		if len(c.Comparisons) > 0 && !forTCP {
-			reading := c.Comparisons[0].is.Reading()
-			reading.LintAmong(c.among)
+			reading := c.Comparisons[0].recent.Reading()
+			reading.LintAmong(c.lintScope)
 			for _, w := range reading.Warnings() {
 				if !slices.Contains(d.Warnings, w) { // those of one set are told of each inbound
 					d.Warnings = append(d.Warnings, w)
@@ -189,7 +189,7 @@ func sameDocuments(a, b []manifest.Document) bool {
 // class has.
 func (c Case) widens() bool {
 	return slices.ContainsFunc(c.Comparisons, func(found Comparison) bool {
-		return len(found.Beyond) > 0 || !found.Cover.Complete() || slices.ContainsFunc(found.Changes, func(change Change) bool { return change.Kind() == Widened })
+		return len(found.Unsendable) > 0 || !found.Cover.Complete() || slices.ContainsFunc(found.Changes, func(change Change) bool { return change.Kind() == Widened })
 	})
 }
 
@@ -202,7 +202,7 @@ func (d *Difference) addGone(was lab.Case, options language.Options) {
 	is := emptied([]lab.Case{was}, options)[0]
 	is.Name += " (gone)"
 	useOneDialect(&was.Case, &is.Case)
-	d.Cases = append(d.Cases, Case{Old: was.Case, New: is.Case, gone: true, among: is.Among})
+	d.Cases = append(d.Cases, Case{Old: was.Case, New: is.Case, gone: true, lintScope: is.LintScope})
 }
 
 // title names a case that has no counterpart: a generated case by its inbounds.

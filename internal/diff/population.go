@@ -40,7 +40,7 @@ func (d *Difference) populate(old, recent Side, olds, recents []lab.Case) ([]lab
 	d.Unasked, d.Truncated = append(population.Unasked, d.callers.Unnamed...), population.Truncated || d.callers.Truncated
 	if !old.HasPolicySet() || !recent.HasPolicySet() {
 		for _, m := range population.Made {
-			d.Unasked = append(d.Unasked, lab.Unasked{Policy: strings.Join(m.For, ", "), Place: recent.Name, Reason: "it selects no inbound of the cases"})
+			d.Unasked = append(d.Unasked, lab.Unasked{Policy: strings.Join(m.Policies, ", "), Place: recent.Name, Reason: "it selects no inbound of the cases"})
 		}
 		return olds, recents, nil
 	}
@@ -49,9 +49,9 @@ func (d *Difference) populate(old, recent Side, olds, recents []lab.Case) ([]lab
 	madeOld, errOld := old.MadeCases(old.Surroundings, changed)
 	madeNew, errNew := recent.MadeCases(recent.Surroundings, changed)
 	if first := slices.IndexFunc(recents, func(c lab.Case) bool { return c.Generated }); first >= 0 && len(setNew.Described) == 0 {
-		recents[first].Among = slices.Clone(recents[first].Among)
+		recents[first].LintScope = slices.Clone(recents[first].LintScope)
 		for _, m := range population.Made {
-			recents[first].Among = append(recents[first].Among, m.Inbound)
+			recents[first].LintScope = append(recents[first].LintScope, m.Inbound)
 		}
 	}
 	return append(olds, madeOld...), append(recents, madeNew...), errors.Join(errOld, errNew)
@@ -97,11 +97,11 @@ func changedDocuments(old, recent Side) (out []string) {
 	policies := slices.Concat(old.Policies, recent.Policies)
 	olds, recents := old.Others.OfMeshes(policies), recent.Others.OfMeshes(policies)
 	for _, side := range []struct {
-		has   kinds.Others
-		other map[string]bool
+		documents kinds.Others
+		known     map[string]bool
 	}{{recents, flows(olds)}, {olds, flows(recents)}} {
-		for _, doc := range side.has {
-			if !side.other[doc.Flow()] {
+		for _, doc := range side.documents {
+			if !side.known[doc.Flow()] {
 				out = append(out, doc.Place("")+" ("+kinds.Others{doc}.String()+")")
 			}
 		}
@@ -114,7 +114,7 @@ func changedDocuments(old, recent Side) (out []string) {
 		if i < 0 && is.Opens != "" || i >= 0 && is.Opens != old.Dataplanes[i].Opens {
 			out = append(out, is.Place+" (the probes and the metrics of a Dataplane, which open ports)")
 		}
-		if i >= 0 && is.Behind != old.Dataplanes[i].Behind {
+		if i >= 0 && is.Forwarding != old.Dataplanes[i].Forwarding {
 			out = append(out, is.Place+" (the service behind an inbound of a Dataplane, or its state)")
 		}
 	}

@@ -122,7 +122,7 @@ func (s Sides) Failures() []string {
 			out = append(out, "inbound "+in.Text)
 		}
 		for _, found := range c.Comparisons {
-			for _, reason := range found.Beyond {
+			for _, reason := range found.Unsendable {
 				if reason == beyond.NotSearched(found.Cover.SampledNames) { // the sampled cover says it
 					continue
 				}
@@ -184,10 +184,10 @@ func (s Sides) Sentence() string {
 
 // row is a class of requests to an inbound, with what both sides say of it.
 type row struct {
-	of     Case
-	found  Comparison
-	change Change
-	shown  []result.Request
+	subject Case
+	found   Comparison
+	change  Change
+	shown   []result.Request
 }
 
 // rows returns all classes.
@@ -219,7 +219,7 @@ func (s Sides) WriteText(w io.Writer, p terminal.Paint) {
 		cover := *r.found.Cover
 		// What is left out is not sampled: a note of its own says it.
 		cover.Sampled = s.withoutNames(slices.Clone(cover.Sampled))
-		if title := fmt.Sprintf("%s, %s (%s): %s", terminal.Printable(r.of.New.Name), r.found.Inbound, r.found.Inbound.Protocol, &cover); title != last {
+		if title := fmt.Sprintf("%s, %s (%s): %s", terminal.Printable(r.subject.New.Name), r.found.Inbound, r.found.Inbound.Protocol, &cover); title != last {
 			fmt.Fprintln(w, title)
 			last = title
 		}
@@ -336,7 +336,7 @@ func (s Sides) MarshalJSON() ([]byte, error) {
 	}
 	for _, r := range s.rows() {
 		out.Comparison = append(out.Comparison, classJSON{
-			Case: r.of.New.Name, Inbound: r.found.Inbound.String(), Effect: effects[r.change.Kind()], Alike: r.change.decidesAlike(), Class: r.change.Text,
+			Case: r.subject.New.Name, Inbound: r.found.Inbound.String(), Effect: effects[r.change.Kind()], Alike: r.change.decidesAlike(), Class: r.change.Text,
 			Witness: result.WitnessOf(r.change.Request), A: newOpinionJSON(r.change.Old), B: newOpinionJSON(r.change.New), Problems: r.problems(),
 		})
 	}

@@ -34,7 +34,7 @@ func TestSidesFailures(t *testing.T) {
 		"an inbound": {func(d *Difference, c *Comparison) {
 			d.Cases = []Case{{Inbounds: []InboundChange{{Text: "mtls"}}, Comparisons: []Comparison{*c}}}
 		}, "inbound mtls"},
-		"beyond the lab":    {func(_ *Difference, c *Comparison) { c.Beyond = []string{"more"} }, "requests that the lab cannot send: more"},
+		"beyond the lab":    {func(_ *Difference, c *Comparison) { c.Unsendable = []string{"more"} }, "requests that the lab cannot send: more"},
 		"a case of A alone": {func(d *Difference, _ *Comparison) { d.OnlyOld = []string{"x"} }, "only one side has x"},
 		"a case of B alone": {func(d *Difference, _ *Comparison) { d.OnlyNew = []string{"x"} }, "only one side has x"},
 		"an unread one":     {func(d *Difference, _ *Comparison) { d.Unread = []string{"p.yaml:1"} }, "meshproof does not read p.yaml:1"},

@@ -162,10 +162,10 @@ func (d *Difference) WriteText(w io.Writer, p terminal.Paint) {
 
 // shown are the two results of the n-th change, nil where no Envoy was asked.
 func (c Case) shown(n int) []result.Request {
-	if c.Before == nil || n >= len(c.Before.Requests) || n >= len(c.After.Requests) {
+	if c.OldResult == nil || n >= len(c.OldResult.Requests) || n >= len(c.NewResult.Requests) {
 		return nil
 	}
-	return []result.Request{c.Before.Requests[n], c.After.Requests[n]}
+	return []result.Request{c.OldResult.Requests[n], c.NewResult.Requests[n]}
 }
 
 // explain returns the command that explains by the new policies why access widens, or what
@@ -238,7 +238,7 @@ func writePlace(w io.Writer, place string) {
 // errors returns why the case as a whole could not be shown.
 func (c Case) errors() []string {
 	var out []string
-	for _, r := range []*result.Case{c.Before, c.After} {
+	for _, r := range []*result.Case{c.OldResult, c.NewResult} {
 		if r != nil && r.Err != nil {
 			out = append(out, r.Case.Name+": "+r.Err.Error())
 		}
@@ -249,7 +249,7 @@ func (c Case) errors() []string {
 // notes are what the runs of both policies say beside their requests.
 func (c Case) notes() []string {
 	var out []string
-	for _, r := range []*result.Case{c.Before, c.After} {
+	for _, r := range []*result.Case{c.OldResult, c.NewResult} {
 		if r == nil {
 			continue
 		}

@@ -13,8 +13,8 @@ func TestCompareTokens(t *testing.T) {
 	t.Parallel()
 	const a = `{apiVersion: security.istio.io/v1, kind: RequestAuthentication, metadata: {name: p}, spec: {jwtRules: [{issuer: a}]}}`
 	for _, tt := range []struct {
-		protocol, after string
-		complete        bool
+		protocol, recent string
+		complete         bool
 	}{
 		{"http", a, true},
 		{"http", strings.Replace(a, "issuer: a", "issuer: b", 1), false},
@@ -26,12 +26,12 @@ func TestCompareTokens(t *testing.T) {
 		{"http", strings.Replace(a, "{issuer: a}", "{issuer: a}, {issuer: b}", 1), false},
 		{"tcp", strings.Replace(a, "issuer: a", "issuer: b", 1), true},
 	} {
-		found, err := diff.Compare(one(t, tt.protocol, a), one(t, tt.protocol, tt.after))
+		found, err := diff.Compare(one(t, tt.protocol, a), one(t, tt.protocol, tt.recent))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := found[0].Cover.Complete(); got != tt.complete {
-			t.Errorf("%s, %s: complete %t, %q", tt.protocol, tt.after, got, found[0].Cover.Sampled)
+			t.Errorf("%s, %s: complete %t, %q", tt.protocol, tt.recent, got, found[0].Cover.Sampled)
 		}
 	}
 }

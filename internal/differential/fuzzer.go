@@ -42,8 +42,8 @@ type Fuzzer struct {
 	// nil, a foreign compiler gets sets of [policyset.DrawFresh] and is asked for each batch
 	// again, and meshproof's own compiler gets sets of [policyset.Draw].
 	Draw func(number uint64) (cases.Case, bool)
-	// Whole leaves the sets that do not agree as they are: no counterexample is searched.
-	Whole bool
+	// KeepSets leaves the sets that do not agree as they are: no counterexample is searched.
+	KeepSets bool
 	// Batch is the number of sets of one push; 64 where it is not positive.
 	Batch int
 	// Parallel is the number of batches under way; 3 where it is not positive. While one
@@ -292,7 +292,7 @@ func (f Fuzzer) examine(ctx context.Context, s suspect) (Disagreement, error) {
 	}
 	d.Alone = true
 	switch {
-	case len(d.Case.Requests) == 0 || f.Whole:
+	case len(d.Case.Requests) == 0 || f.KeepSets:
 		return d, nil
 	case len(alone.Requests) == 0:
 		// No request could be sent. Any request shows that.

@@ -135,7 +135,7 @@ func TestForeignCompilerIsAskedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := differential.Fuzzer{
-				Runner: suite.Runner{Harness: sharedEnvoy.Get(t), Compiler: &suite.Foreign{CompilerFunc: tt.compile}}, Seed: 3, Batch: 8, Whole: true,
+				Runner: suite.Runner{Harness: sharedEnvoy.Get(t), Compiler: &suite.Foreign{CompilerFunc: tt.compile}}, Seed: 3, Batch: 8, KeepSets: true,
 			}
 			r, err := f.Run(t.Context(), differential.Limit{Sets: 8})
 			if err != nil {

@@ -92,7 +92,7 @@ func condition(layer policy.Layer, form policy.Form, depth int) *rapid.Generator
 		case "or":
 			return policy.Or(below())
 		default:
-			return policy.Not{Of: condition(layer, form, depth-1).Draw(t, "not")}
+			return policy.Not{Condition: condition(layer, form, depth-1).Draw(t, "not")}
 		}
 	})
 }
@@ -156,7 +156,7 @@ func Program() *rapid.Generator[policy.Program] {
 		for _, layer := range []policy.Layer{policy.L4, policy.L7} {
 			for _, shadow := range rapid.SliceOfN(Gate(layer, true), 0, 2).Draw(t, "shadows") {
 				shadow.Name = fmt.Sprint("shadow-", len(p.Shadows))
-				shadow.Behind = rapid.IntRange(0, len(p.Gates)).Draw(t, "behind")
+				shadow.Preceding = rapid.IntRange(0, len(p.Gates)).Draw(t, "behind")
 				p.Shadows = append(p.Shadows, shadow)
 				if p.Check() != nil {
 					p.Shadows = p.Shadows[:len(p.Shadows)-1]

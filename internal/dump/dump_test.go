@@ -34,7 +34,7 @@ func describe(r *Resources, err error) string {
 	line := func(what, name string, m proto.Message, faults []messages.Fault) {
 		fmt.Fprintf(&out, "%s %q: %s", what, name, m.ProtoReflect().Descriptor().Name())
 		for _, f := range faults {
-			fmt.Fprintf(&out, ", not read: %s", strings.TrimSpace(f.At.String()+" "+f.What))
+			fmt.Fprintf(&out, ", not read: %s", strings.TrimSpace(f.Path.String()+" "+f.What))
 		}
 		out.WriteByte('\n')
 	}

@@ -68,7 +68,7 @@ func prepareContainer(ctx context.Context, o Options, image, bin string) (*Plan,
 	if d.gateway.IsValid() {
 		around.HostName, around.HostIsName, around.BindAddress = d.gateway.String(), false, d.gateway.String()
 	}
-	return &Plan{version: version, options: o, around: around, dir: runDirPath(), runner: docker{d, ref}}, nil
+	return &Plan{version: version, options: o, surroundings: around, dir: runDirPath(), runner: docker{d, ref}}, nil
 }
 
 func (d docker) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy, error) {
@@ -197,7 +197,7 @@ func (d docker) request(p *Plan, dir *runDir, name string, ports *dockerPorts) t
 				h.Memory, h.MemorySwap = containerMemory, containerMemory
 				pids := int64(containerPIDs)
 				h.PidsLimit = &pids
-				if p.around.HostIsName {
+				if p.surroundings.HostIsName {
 					h.ExtraHosts = []string{hostInside + ":host-gateway"}
 				}
 			},

@@ -185,7 +185,7 @@ func (a *admin) connect(ctx context.Context) (net.Conn, error) {
 // SecureAdmin makes the methods that ask the admin endpoint use TLS, where the bootstrap has put it behind the gate of
 // [Surroundings]. It is called before them.
 func (e *Envoy) SecureAdmin(config *tls.Config) {
-	if e.plan.around.AdminGate != "" {
+	if e.plan.surroundings.AdminGate != "" {
 		e.admin.secure.Store(config)
 	}
 }

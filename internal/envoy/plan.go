@@ -15,11 +15,11 @@ import (
 // Plan is the choice of one version and one runtime. Its binary or image is present. It is immutable and holds no resources. It
 // can be started again when the Envoy of the last start is closed.
 type Plan struct {
-	version string // empty for an ENVOY_IMAGE without an asked version
-	options Options
-	around  Surroundings
-	dir     string // path of the run directory, which Start makes
-	runner  runner
+	version      string // empty for an ENVOY_IMAGE without an asked version
+	options      Options
+	surroundings Surroundings
+	dir          string // path of the run directory, which Start makes
+	runner       runner
 }
 
 // runner is a runtime with everything it needs.
@@ -69,7 +69,7 @@ func (p *Plan) String() string {
 func (p *Plan) Runtime() Runtime { return p.runner.runtime() }
 
 // Surroundings has the addresses for the bootstrap.
-func (p *Plan) Surroundings() Surroundings { return p.around }
+func (p *Plan) Surroundings() Surroundings { return p.surroundings }
 
 // Start runs Envoy on a bootstrap in JSON, and returns when the process or the container is started. It does not wait until Envoy
 // is ready: if Envoy rejects the bootstrap, [Envoy.Done] is closed. ctx bounds the start only.

@@ -61,7 +61,7 @@ func prepareProcess(ctx context.Context, o Options, bin string) (*Plan, error) {
 	dir := runDirPath()
 	return &Plan{
 		version: version, options: o, dir: dir, runner: process{bin, pinned},
-		around: Surroundings{
+		surroundings: Surroundings{
 			HostName: loopback.String(), BindAddress: loopback.String(), ListenAddress: loopback.String(),
 			Admin: filepath.Join(dir, socketName),
 		},

@@ -151,7 +151,7 @@ func TestContainerListeners(t *testing.T) {
 			if publish {
 				d.daemon.gateway = netip.Addr{}
 				p.runner = d
-				p.around.HostName, p.around.HostIsName = hostInside, true
+				p.surroundings.HostName, p.surroundings.HostIsName = hostInside, true
 			}
 			listen := netip.AddrPortFrom(anyAddr, firstListenerPort+1)
 			e, err := p.Start(t.Context(), bootstrapWith(p, greeter(listen)))

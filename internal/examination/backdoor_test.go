@@ -86,13 +86,13 @@ var bends = map[string]func(*policy.Program, policy.Condition){
 	},
 	"one more allow, unless": func(p *policy.Program, when policy.Condition) {
 		last := &p.Gates[len(p.Gates)-1]
-		last.Rules = append(last.Rules, policy.Rule{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "x"}, When: policy.Not{Of: when}})
+		last.Rules = append(last.Rules, policy.Rule{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "x"}, When: policy.Not{Condition: when}})
 	},
 	"an exception to each deny": func(p *policy.Program, when policy.Condition) {
 		for _, gate := range p.Gates {
 			for i, rule := range gate.Rules {
 				if rule.Effect == policy.Deny {
-					gate.Rules[i].When = policy.And{rule.When, policy.Not{Of: when}}
+					gate.Rules[i].When = policy.And{rule.When, policy.Not{Condition: when}}
 				}
 			}
 		}

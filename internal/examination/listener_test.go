@@ -85,9 +85,9 @@ func TestListenerOfSilentPolicies(t *testing.T) {
 	t.Parallel()
 	raw, permissive := func(f *xds.Filters) { f.Normalization = &policy.PathNormalization{Raw: true} }, func(f *xds.Filters) { f.MTLS = mtls.Permissive }
 	for name, tt := range map[string]struct {
-		replace, by string
-		change      func(*xds.Filters)
-		apart       bool
+		replace, replacement string
+		change               func(*xds.Filters)
+		apart                bool
 	}{
 		"strict and normalized": {"", "", func(f *xds.Filters) { f.MTLS, f.Normalization = mtls.Strict, &policy.PathNormalization{} }, false},
 		"plaintext too":         {"", "", permissive, true},
@@ -98,7 +98,7 @@ func TestListenerOfSilentPolicies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			reading, err := verdict.Read(casetest.Parse(t, strings.Replace(text, tt.replace, tt.by, 1)))
+			reading, err := verdict.Read(casetest.Parse(t, strings.Replace(text, tt.replace, tt.replacement, 1)))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -71,8 +71,8 @@ func TestFind(t *testing.T) {
 func TestDisagreements(t *testing.T) {
 	t.Parallel()
 	for want, tt := range map[string]struct {
-		of     exchange.Evidence
-		change func(*exchange.Evidence)
+		evidence exchange.Evidence
+		change   func(*exchange.Evidence)
 	}{
 		"the outbound logged status 500":                {served(), func(e *exchange.Evidence) { e.Outbound.Status = 500 }},
 		"the outbound sent 7 bytes of one":              {served(), func(e *exchange.Evidence) { e.Answer.End, e.Outbound.Sent = exchange.Reset, 7 }},
@@ -100,7 +100,7 @@ func TestDisagreements(t *testing.T) {
 		"the counter of requestTimeout moved by 0":              {timedOut(), func(e *exchange.Evidence) { e.Counts[routing.Request] = 0 }},
 		`its flags are ["SI"], without UT`:                      {timedOut(), func(e *exchange.Evidence) { e.Outbound.Flags = []string{"SI"} }},
 	} {
-		e := tt.of
+		e := tt.evidence
 		tt.change(&e)
 		_, err := e.Find()
 		if disagreement := (*exchange.Disagreement)(nil); !errors.As(err, &disagreement) || !strings.Contains(err.Error(), want) {

@@ -57,7 +57,7 @@ func claimWords(t *token.Token) ([]string, bool) {
 		return nil, true
 	}
 	values := t.Values()
-	if t.Fault != token.Sound || t.SignedBy+t.KeyID+t.Algorithm != "" || t.At != (token.Place{}) || len(t.Twice) > 0 || !reflect.DeepEqual(token.FromClaims(values).Payload(), t.Claims) {
+	if t.Fault != token.Sound || t.SignedBy+t.KeyID+t.Algorithm != "" || t.Place != (token.Place{}) || len(t.Twice) > 0 || !reflect.DeepEqual(token.FromClaims(values).Payload(), t.Claims) {
 		return nil, false
 	}
 	var words []string

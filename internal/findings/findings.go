@@ -62,8 +62,8 @@ func Collect(all []lab.Case, meshes []lab.Mesh, ignored []string) (List, error) 
 		if errs = append(errs, err); err != nil {
 			continue
 		}
-		if c.Among != nil {
-			reading.LintAmong(c.Among)
+		if c.LintScope != nil {
+			reading.LintAmong(c.LintScope)
 		}
 		name := c.Name
 		if c.Generated {
@@ -175,7 +175,7 @@ func (l List) MarshalJSON() ([]byte, error) {
 func (l List) SARIF(version string) sarif.Log {
 	var rules []sarif.Rule
 	for _, kind := range kinds() {
-		rules = append(rules, sarif.Rule{ID: kind, About: warning.Descriptions[warning.Kind(kind)], Help: page + kind})
+		rules = append(rules, sarif.Rule{ID: kind, Description: warning.Descriptions[warning.Kind(kind)], Help: page + kind})
 	}
 	var out []sarif.Finding
 	for _, f := range l {

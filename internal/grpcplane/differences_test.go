@@ -89,10 +89,10 @@ func TestRulesRefuse(t *testing.T) {
 		"grpcplane: the rules of the program are ordered: grpc-go cannot run it": {Gates: []policy.Gate{{Layer: policy.L4}}},
 		"grpcplane: the program has 2 gates: grpc-go cannot run it":              {Gates: []policy.Gate{named, named}},
 		`grpcplane: rule allow by sni asks for the server name of the handshake, which grpc-go always takes for empty: grpc-go cannot run it`: {Gates: []policy.Gate{{Form: policy.Named, Rules: []policy.Rule{
-			{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "sni"}, When: policy.Not{Of: attribute.SNI.Exact("a.example")}},
+			{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "sni"}, When: policy.Not{Condition: attribute.SNI.Exact("a.example")}},
 		}}}},
 		`grpcplane: rule allow by claim asks for a claim of a token, which grpc-go does not verify: grpc-go cannot run it`: {Gates: []policy.Gate{{Layer: policy.L7, Form: policy.Named, Rules: []policy.Rule{
-			{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "claim"}, When: policy.Not{Of: attribute.Claim("sub").Exact("a")}},
+			{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "claim"}, When: policy.Not{Condition: attribute.Claim("sub").Exact("a")}},
 		}}}},
 		"grpcplane: the program has routes: grpc-go cannot run it": {Gates: []policy.Gate{named}, Routes: []policy.Route{{Name: "r"}}},
 	} {

@@ -24,8 +24,8 @@ type Case struct {
 	Generated bool
 	// Made says of each inbound why it was made; nil where the inbounds are described.
 	Made []Made
-	// Among are the inbounds that the warnings of lint are about; nil for those of the case.
-	Among []policy.Inbound
+	// LintScope are the inbounds that the warnings of lint are about; nil for those of the case.
+	LintScope []policy.Inbound
 }
 
 // Surroundings are the facts that policy files do not state.
@@ -118,9 +118,9 @@ func (f *Files) generate(s Surroundings, workloads [][]policy.Inbound) ([]Case, 
 	}
 	// The policies are one set, and its warnings are told once.
 	for i := range out {
-		out[i].Among = []policy.Inbound{}
+		out[i].LintScope = []policy.Inbound{}
 	}
-	out[0].Among = slices.Concat(workloads...)
+	out[0].LintScope = slices.Concat(workloads...)
 	return out, nil
 }
 
@@ -215,7 +215,7 @@ func (f *Files) MadeCases(s Surroundings, made []Made) ([]Case, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.Made, c.Among = group, []policy.Inbound{}
+		c.Made, c.LintScope = group, []policy.Inbound{}
 		out = append(out, c)
 	}
 	return out, nil
@@ -243,7 +243,7 @@ func (f *Files) CasesInFull(s Surroundings) ([]Case, Population, error) {
 	first := slices.IndexFunc(all, func(c Case) bool { return c.Generated })
 	if len(set.Described) == 0 {
 		for _, m := range population.Made {
-			all[first].Among = append(all[first].Among, m.Inbound)
+			all[first].LintScope = append(all[first].LintScope, m.Inbound)
 		}
 	}
 	return append(all, made...), population, err

@@ -42,12 +42,12 @@ func Choose(all []Case, to string) ([]Case, error) {
 	// The warnings of generated cases are told with the first of them.
 	among, first := []policy.Inbound{}, -1
 	for _, c := range all {
-		if c.Among == nil {
-			c.Among = inboundsOf(c)
+		if c.LintScope == nil {
+			c.LintScope = inboundsOf(c)
 		}
 		if c.Generated {
-			among = append(among, c.Among...)
-			c.Among = []policy.Inbound{}
+			among = append(among, c.LintScope...)
+			c.LintScope = []policy.Inbound{}
 		}
 		inbounds, made := c.Inbounds, c.Made
 		// A request through a sidecar may need the inbounds that are left out.
@@ -74,7 +74,7 @@ func Choose(all []Case, to string) ([]Case, error) {
 		return nil, none
 	}
 	if first >= 0 {
-		out[first].Among = among
+		out[first].LintScope = among
 	}
 	return out, nil
 }

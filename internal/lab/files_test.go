@@ -51,9 +51,9 @@ func TestOpen(t *testing.T) {
 	dir := write(t, map[string]string{"a.yaml": aCase, "b.yaml": aDataplane + "---\n" + aPolicy, "empty.yaml": "# nothing\n"})
 	backend := policy.Inbound{Workload: policy.Workload{Name: "backend"}, Port: 1}
 	for name, tt := range map[string]struct {
-		choice lab.Choice
-		to     string
-		want   []string
+		choice  lab.Choice
+		inbound string
+		want    []string
 	}{
 		"all":         {lab.Choice{}, "", []string{"a: backend/http backend/tcp", "generated: web/8080"}},
 		"one":         {lab.Choice{}, "backend/tcp", []string{"a: backend/tcp"}},
@@ -69,7 +69,7 @@ func TestOpen(t *testing.T) {
 		}
 		all, err := files.CasesFor(lab.Surroundings{Inbound: backend}, files.Inbounds())
 		if err == nil {
-			all, err = lab.Choose(all, tt.to)
+			all, err = lab.Choose(all, tt.inbound)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -169,7 +169,7 @@ func TestChoose(t *testing.T) {
 	}
 	for to, made := range map[string]int{"shop/8080": 0, "made-for-p/0": 1} {
 		chosen, err := lab.Choose(all, to)
-		if err != nil || len(chosen) != 1 || len(chosen[0].Inbounds) != 1 || len(chosen[0].Made) != made || len(chosen[0].Among) != 2 {
+		if err != nil || len(chosen) != 1 || len(chosen[0].Inbounds) != 1 || len(chosen[0].Made) != made || len(chosen[0].LintScope) != 2 {
 			t.Errorf("%s: %+v, %v", to, chosen, err)
 		}
 		subjects, err := files.Subjects(to, lab.Surroundings{})

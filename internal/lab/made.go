@@ -14,8 +14,8 @@ import (
 // described inbound.
 type Made struct {
 	policy.Inbound
-	// For names the policies, each with its "file:line".
-	For []string
+	// Policies names the policies, each with its "file:line".
+	Policies []string
 	// Changed is true where one of the policies that select the inbound has changed. Elsewhere
 	// two sets that are compared have the same program.
 	Changed bool
@@ -42,7 +42,7 @@ func (m Made) String() string {
 	for _, r := range m.Routes {
 		facts = append(facts, fmt.Sprintf("route %s when %s", r.Name, r.When))
 	}
-	return fmt.Sprintf("port %d, %s; for %s", m.Port, strings.Join(facts, ", "), strings.Join(m.For, ", "))
+	return fmt.Sprintf("port %d, %s; for %s", m.Port, strings.Join(facts, ", "), strings.Join(m.Policies, ", "))
 }
 
 // Unasked is a policy that is asked on no inbound, and why. Most select nothing that can
@@ -129,7 +129,7 @@ func (p Population) NotAsked() []string {
 // targets select, one is made. Where the policies ask for more than a connection shows, the inbound
 // is made for tcp too, if they differ there.
 func Populate(like policy.Inbound, sets ...PolicySet) Population {
-	p := populator{like: like, seen: map[string]int{}, selections: map[string]bool{}, named: map[string]bool{}}
+	p := populator{template: like, seen: map[string]int{}, selections: map[string]bool{}, named: map[string]bool{}}
 	targets := make([][]*target, len(sets))
 	for i, set := range sets {
 		targets[i] = p.targets(set)

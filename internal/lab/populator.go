@@ -24,7 +24,7 @@ type target struct {
 // populator collects the inbounds.
 type populator struct {
 	Population
-	like policy.Inbound
+	template policy.Inbound
 	// all are the distinct targets of all sets. sole are the sole ones of each set.
 	all  []*target
 	sole [][]*target
@@ -98,7 +98,7 @@ func (p *populator) targets(set PolicySet) []*target {
 		p.Unasked = append(p.Unasked, Unasked{Policy: "the set of policies", Reason: "its dialect does not say what a policy selects"})
 		return nil
 	}
-	blank := p.like
+	blank := p.template
 	blank.Name, blank.Tags, blank.Routes = "", nil, nil
 	blank.Workload.Name, blank.Workload.Labels = madeName, nil
 	var out []*target
@@ -246,7 +246,7 @@ func (p *populator) makeVariants(of policy.Inbound, targets ...*target) {
 func (p *populator) makeConnections(withLike bool, sets []PolicySet) {
 	all := slices.Clone(p.Made)
 	if withLike {
-		all = append(all, Made{Inbound: p.like, Changed: true})
+		all = append(all, Made{Inbound: p.template, Changed: true})
 	}
 	for _, of := range all {
 		in := of.Inbound
@@ -305,8 +305,8 @@ func (p *populator) make(in policy.Inbound, targets ...*target) {
 	for _, t := range targets {
 		p.Made[i].Changed = p.Made[i].Changed || t.changed
 		for _, name := range t.policies {
-			if !slices.Contains(p.Made[i].For, name) {
-				p.Made[i].For = append(p.Made[i].For, name)
+			if !slices.Contains(p.Made[i].Policies, name) {
+				p.Made[i].Policies = append(p.Made[i].Policies, name)
 			}
 		}
 	}

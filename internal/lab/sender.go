@@ -169,8 +169,8 @@ func (f *Files) senders(s Surroundings, workloads []policy.Inbound, made []Made)
 // is described, nothing can be said.
 func idleServices(set capability.Routing, inbounds []policy.Inbound) (out []routing.Ignored) {
 	for _, d := range set.Definitions() {
-		if d.Port && len(inbounds) > 0 && len(set.InboundsBehind(d.Of, inbounds)) == 0 {
-			out = append(out, routing.Ignored{Origin: d.Of, Place: d.Place, Kind: warning.SelectsNothing, Reason: "none of the inbounds is behind it: its requests are answered 503, or the Dataplanes behind it are not in the files"})
+		if d.Port && len(inbounds) > 0 && len(set.InboundsBehind(d.Identifier, inbounds)) == 0 {
+			out = append(out, routing.Ignored{Origin: d.Identifier, Place: d.Place, Kind: warning.SelectsNothing, Reason: "none of the inbounds is behind it: its requests are answered 503, or the Dataplanes behind it are not in the files"})
 		}
 	}
 	return out
@@ -237,7 +237,7 @@ type RoutingSet struct {
 func PopulateSenders(like policy.Inbound, sets ...RoutingSet) Population {
 	all := make([]PolicySet, len(sets))
 	for i, s := range sets {
-		all[i] = PolicySet{Policies: senderTargets{of: s.Routing}, Described: s.Described, Changed: s.Changed}
+		all[i] = PolicySet{Policies: senderTargets{routing: s.Routing}, Described: s.Described, Changed: s.Changed}
 	}
 	return Populate(like, all...)
 }
@@ -245,15 +245,15 @@ func PopulateSenders(like policy.Inbound, sets ...RoutingSet) Population {
 // senderTargets stands for policies in a set of which the targets alone count.
 type senderTargets struct {
 	language.Policies
-	of capability.Routing
+	routing capability.Routing
 }
 
 // Targets implements [capability.Targeter].
 func (t senderTargets) Targets() []capability.Target {
-	if t.of == nil {
+	if t.routing == nil {
 		return nil
 	}
-	return t.of.Targets()
+	return t.routing.Targets()
 }
 
 // Program implements [language.Policies]: nothing is decided about the requests that a workload

@@ -155,10 +155,10 @@ func newSubjectSet(cs ...Case) (*subjectSet, error) {
 		if c.Made == nil {
 			set.callers = append(set.callers, callersOf(c.Case)...)
 		}
-		if c.Among == nil {
-			c.Among = inboundsOf(c)
+		if c.LintScope == nil {
+			c.LintScope = inboundsOf(c)
 		}
-		among = append(among, c.Among...)
+		among = append(among, c.LintScope...)
 	}
 	set.warnings = sync.OnceValue(func() []policy.Warning { return verdict.Lint(policies, cs[0].Normalization, among) })
 	return set, nil

@@ -100,7 +100,7 @@ func (u *underway) fresh(ctx context.Context) *result.Case {
 		return out
 	}
 	source := newSource(s, covered, forms)
-	fuzzer := differential.Fuzzer{Runner: u.runner, Seed: s.Seed, Draw: source.draw, Whole: true}
+	fuzzer := differential.Fuzzer{Runner: u.runner, Seed: s.Seed, Draw: source.draw, KeepSets: true}
 	drawn, err := fuzzer.Run(ctx, differential.Limit{Sets: s.Sets})
 	out.Drawn.Sets, out.Drawn.Decisions, out.Took = drawn.Sets, drawn.Decisions, drawn.Took
 	switch {

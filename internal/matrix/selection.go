@@ -196,11 +196,11 @@ func (s Shard) String() string { return s.part.String() }
 // the parts have about the same cost: the most costly case goes first, each to the part with
 // the least cost. The same cases and costs give the same parts on every machine.
 func (s Shard) Pick(all []cases.Case, cost func(cases.Case) time.Duration) []cases.Case {
-	if s.part.Of == 0 {
+	if s.part.Total == 0 {
 		return all
 	}
 	// Each case goes to a part of its own until every part has one.
-	parts := min(s.part.Of, len(all))
+	parts := min(s.part.Total, len(all))
 	if s.part.Number > parts {
 		return nil
 	}

@@ -100,10 +100,10 @@ func TypeURL(a *anypb.Any) string {
 func faultsBelow(at *Path, faults []Fault) []Fault {
 	out := make([]Fault, len(faults))
 	for i, f := range faults {
-		if below := f.At.String(); below != "" {
-			f.At = at.Field(below)
+		if below := f.Path.String(); below != "" {
+			f.Path = at.Field(below)
 		} else {
-			f.At = at
+			f.Path = at
 		}
 		out[i] = f
 	}

@@ -97,8 +97,8 @@ type listedField struct {
 	protoreflect.FieldDescriptor
 	name   string
 	listed bool
-	// inside is true where the messages in the field are looked at.
-	inside bool
+	// descends is true where the messages in the field are looked at.
+	descends bool
 }
 
 // packedAt is an Any and how deep it lies: what is inside a deeper one may be too deep.
@@ -126,7 +126,7 @@ func (w *closedWalk) message(m protoreflect.Message, at *Path, depth int) {
 		return
 	}
 	for _, field := range fields {
-		if !m.Has(field.FieldDescriptor) || field.listed && !field.inside {
+		if !m.Has(field.FieldDescriptor) || field.listed && !field.descends {
 			continue
 		}
 		below := at

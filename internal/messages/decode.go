@@ -19,7 +19,7 @@ import (
 // Fault is something that stands in the source of a message and not in the message: a
 // field or an enumerator that its definition does not have.
 type Fault struct {
-	At   *Path
+	Path *Path
 	What string
 	// Guards is set where it stands in an RBAC filter.
 	Guards bool

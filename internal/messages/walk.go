@@ -31,21 +31,21 @@ func (v Visitor) Visit(m protoreflect.Message) { v.visit(m, nil, 0) }
 
 func (v Visitor) visit(m protoreflect.Message, at *Path, depth int) {
 	type place struct {
-		at *Path
+		path *Path
 		// depth counts the messages around the place.
 		depth int
 	}
 	places := []place{{at, depth}}
 	push := func(p protopath.Values) error {
 		last, here := p.Index(-1), places[len(places)-1]
-		here.at = here.at.step(last.Step)
+		here.path = here.path.step(last.Step)
 		m, ok := last.Value.Interface().(protoreflect.Message)
 		if !ok {
 			places = append(places, here)
 			return nil
 		}
-		places = append(places, place{here.at, here.depth + 1})
-		return v.message(m, here.at, here.depth)
+		places = append(places, place{here.path, here.depth + 1})
+		return v.message(m, here.path, here.depth)
 	}
 	pop := func(protopath.Values) error {
 		places = places[:len(places)-1]
@@ -124,7 +124,7 @@ func guarding(d protoreflect.MessageDescriptor) bool {
 // Path is a place in a message. Its text is made only where a sentence about the place
 // is written. A nil Path is the message itself.
 type Path struct {
-	up *Path
+	parent *Path
 	// name is a field, a path below, or the key of an entry.
 	name string
 	kind protopath.StepKind
@@ -133,16 +133,16 @@ type Path struct {
 
 // Field returns the path of a field, or of a path below.
 func (p *Path) Field(name string) *Path {
-	return &Path{up: p, name: name, kind: protopath.FieldAccessStep}
+	return &Path{parent: p, name: name, kind: protopath.FieldAccessStep}
 }
 
 // Key returns the path of an entry of a map.
 func (p *Path) Key(key string) *Path {
-	return &Path{up: p, name: key, kind: protopath.MapIndexStep}
+	return &Path{parent: p, name: key, kind: protopath.MapIndexStep}
 }
 
 // Index returns the path of an item of a list.
-func (p *Path) Index(i int) *Path { return &Path{up: p, i: i, kind: protopath.ListIndexStep} }
+func (p *Path) Index(i int) *Path { return &Path{parent: p, i: i, kind: protopath.ListIndexStep} }
 
 // step returns the path one step below.
 func (p *Path) step(s protopath.Step) *Path {
@@ -161,7 +161,7 @@ func (p *Path) step(s protopath.Step) *Path {
 // String returns the text, such as `policies["p"].principals[0]`.
 func (p *Path) String() string {
 	var steps []string
-	for ; p != nil; p = p.up {
+	for ; p != nil; p = p.parent {
 		switch p.kind {
 		case protopath.FieldAccessStep:
 			steps = append(steps, "."+p.name)

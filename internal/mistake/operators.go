@@ -217,8 +217,8 @@ func swapped(p policy.Program) []Mistake {
 		m := p
 		m.Gates, m.Shadows = slices.Clone(p.Gates), slices.Clone(p.Shadows)
 		m.Gates[n], m.Shadows[i] = shadow, p.Gates[n]
-		m.Gates[n].Name, m.Gates[n].Behind = "", 0
-		m.Shadows[i].Name, m.Shadows[i].Behind = shadow.Name, shadow.Behind
+		m.Gates[n].Name, m.Gates[n].Preceding = "", 0
+		m.Shadows[i].Name, m.Shadows[i].Preceding = shadow.Name, shadow.Preceding
 		out = append(out, Mistake{Kind: ShadowSwapped, Where: shadow.Layer.String(), Program: m})
 	}
 	return out
@@ -262,7 +262,7 @@ func mutateCondition(c policy.Condition) []mutatedCondition {
 			return m
 		},
 		Not: func(operand mutations) mutations {
-			m := mutateOperands([]mutations{operand}, func(all []policy.Condition) policy.Condition { return policy.Not{Of: all[0]} })
+			m := mutateOperands([]mutations{operand}, func(all []policy.Condition) policy.Condition { return policy.Not{Condition: all[0]} })
 			m.mutants = append(m.mutants, mutatedCondition{NotDropped, operand.original})
 			return m
 		},

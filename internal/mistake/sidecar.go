@@ -116,7 +116,7 @@ func inRoute(p routing.Proxy, o routing.Outbound, k int, add func(Kind, string, 
 	last := o.Routes[len(o.Routes)-1]
 	for _, of := range []struct {
 		bound routing.Bound
-		at    func(*routing.Route) *routing.Limit
+		limit func(*routing.Route) *routing.Limit
 	}{
 		{routing.Request, func(r *routing.Route) *routing.Limit { return &r.Request }},
 		{routing.StreamIdle, func(r *routing.Route) *routing.Limit { return &r.StreamIdle }},
@@ -125,13 +125,13 @@ func inRoute(p routing.Proxy, o routing.Outbound, k int, add func(Kind, string, 
 		if of.bound == routing.Idle != (o.Protocol.Layer() == policy.L4) {
 			continue
 		}
-		mutants := ofLimit(*of.at(&original))
-		if service := *of.at(&last); service.Time != of.at(&original).Time {
+		mutants := ofLimit(*of.limit(&original))
+		if service := *of.limit(&last); service.Time != of.limit(&original).Time {
 			mutants = append(mutants, mutatedLimit{LimitOfService, service})
 		}
 		for _, m := range mutants {
 			r := original
-			*of.at(&r) = m.limit
+			*of.limit(&r) = m.limit
 			add(m.kind, ", "+of.bound.String(), r)
 		}
 	}

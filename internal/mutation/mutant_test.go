@@ -190,7 +190,7 @@ func TestEndpointMutants(t *testing.T) {
 	}
 	when := policy.And{
 		in(attribute.DestinationPort, policy.Range, "8000-65535"), in(attribute.SourceAddress, policy.CIDR, "10.0.0.0/8"),
-		policy.Not{Of: in(attribute.SourceAddress, policy.CIDR, "10.1.0.0/16")},
+		policy.Not{Condition: in(attribute.SourceAddress, policy.CIDR, "10.1.0.0/16")},
 	}
 	gate := policy.Gate{Form: policy.Named, Rules: []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"}, When: when}}}
 	mutants, _ := mutation.Mutants(classes.Surface{Protocol: policy.TCP}, always, policy.Program{Gates: []policy.Gate{gate}})
@@ -230,7 +230,7 @@ func TestMatchMutants(t *testing.T) {
 		when policy.Condition
 		want []string
 	}{
-		{policy.Not{Of: in(role, policy.Suffix, "admin")}, []string{
+		{policy.Not{Condition: in(role, policy.Suffix, "admin")}, []string{
 			`suffix turned prefix: not a line of header x-role starts with "admin"`, `not dropped: a line of header x-role ends with "admin"`,
 		}},
 		{in(attribute.Path, policy.Regex, `/a\.json`), []string{`regular expression not anchored: path matches the regex ".*(?:/a\\.json).*"`, `dot taken for any character: path matches the regex "/a.json"`}},

@@ -201,13 +201,13 @@ type scoresJSON struct {
 }
 
 type mutantJSON struct {
-	Case    string `json:"case"`
-	Inbound string `json:"inbound"`
-	Mistake string `json:"mistake"`
-	Where   string `json:"where"`
-	Killed  bool   `json:"killed"`
-	Own     bool   `json:"killedByOwn"`
-	Reason  string `json:"reason"`
+	Case        string `json:"case"`
+	Inbound     string `json:"inbound"`
+	Mistake     string `json:"mistake"`
+	Where       string `json:"where"`
+	Killed      bool   `json:"killed"`
+	KilledByOwn bool   `json:"killedByOwn"`
+	Reason      string `json:"reason"`
 }
 
 // MarshalJSON implements [json.Marshaler].

@@ -24,14 +24,14 @@ type sidecarMutant struct {
 	mistake.Sidecar
 	original string
 	requests []casefile.RoutedRequest
-	own      int
+	stated   int
 }
 
 // routed are requests through sidecars, with what must become of them. The first ones are the case's own.
 type routed struct {
 	requests []casefile.RoutedRequest
 	expected []routeverdict.Expectation
-	own      int
+	stated   int
 }
 
 // routedRequests are the requests of a case and, unless the tester leaves them out, those of its proof.
@@ -165,7 +165,7 @@ func (r routed) showing(s routeverdict.Sidecar, m mistake.Sidecar) (out []casefi
 		for range repeats(was, is) {
 			out = append(out, p)
 		}
-		if i < r.own {
+		if i < r.stated {
 			own = len(out)
 		}
 		if len(out) >= requestLimit {
@@ -228,7 +228,7 @@ func (t Tester) sidecar(ctx context.Context, reading *verdict.Reading, m sidecar
 	}
 	for i, p := range slices.Backward(r.RoutedRequests) {
 		if len(p.Problems) > 0 {
-			v.Reason, v.KilledByOwn = p.Problems[0].String(), i < m.own
+			v.Reason, v.KilledByOwn = p.Problems[0].String(), i < m.stated
 		}
 	}
 	return v, nil

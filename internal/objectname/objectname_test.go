@@ -11,7 +11,7 @@ import (
 func TestProblem(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		of         func(string) string
+		render     func(string) string
 		name, want string
 	}{
 		{objectname.Problem, "shop.v1-a", ""},
@@ -22,7 +22,7 @@ func TestProblem(t *testing.T) {
 		{objectname.NamespaceProblem, "shop.v1", `"shop.v1" is no namespace: `},
 		{objectname.NamespaceProblem, "", `"" is no namespace: `},
 	} {
-		if got := test.of(test.name); !strings.HasPrefix(got, test.want) || (got == "") != (test.want == "") {
+		if got := test.render(test.name); !strings.HasPrefix(got, test.want) || (got == "") != (test.want == "") {
 			t.Errorf("%q: %q, want %q", test.name, got, test.want)
 		}
 	}

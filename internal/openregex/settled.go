@@ -109,7 +109,7 @@ func (s *survey) condition(c policy.Condition, admits bool) {
 			s.condition(of, admits)
 		}
 	case policy.Not:
-		s.condition(c.Of, false)
+		s.condition(c.Condition, false)
 	case policy.Is:
 		s.comparison(c, admits)
 	}

@@ -19,13 +19,13 @@ import (
 func asking(t *testing.T, a *policy.Attribute) (f xds.Filters, questions int) {
 	t.Helper()
 	block := policy.Is{Attribute: a, Match: policy.Match{Kind: policy.CIDR, Value: "10.0.0.0/8"}}
-	when := policy.Or{policy.And{block, policy.Not{Of: a.Exact("10.0.0.7")}}, a.Exact("2001:db8::7")}
+	when := policy.Or{policy.And{block, policy.Not{Condition: a.Exact("10.0.0.7")}}, a.Exact("2001:db8::7")}
 	var p policy.Program
 	for _, layer := range []policy.Layer{policy.L4, policy.L7} {
 		for _, form := range []policy.Form{policy.Ordered, policy.Named} {
 			gate := policy.Gate{Layer: layer, Form: form, Rules: []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"}, When: when}}}
 			p.Gates = append(p.Gates, gate)
-			gate.Name, gate.Behind = fmt.Sprint(layer, form), len(p.Gates)-1
+			gate.Name, gate.Preceding = fmt.Sprint(layer, form), len(p.Gates)-1
 			p.Shadows = append(p.Shadows, gate)
 			questions += 2 * 3
 		}

@@ -216,7 +216,7 @@ func TestRoutesByVersion(t *testing.T) {
 		"two paths":      {when: policy.And{path, attribute.Path.Exact("/a")}, two: `{"attribute":"path","kind":"Exact","value":"/a"}`},
 		"method prefix":  {when: attribute.Method.Prefix("GE"), two: `{"attribute":"method","kind":"Prefix","value":"GE"}`},
 		"either of two":  {when: policy.Or{path, get}},
-		"all but a path": {when: policy.Not{Of: path}},
+		"all but a path": {when: policy.Not{Condition: path}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -17,7 +17,7 @@ func TestRoutesOfPolicies(t *testing.T) {
 	http.Protocol, tcp.Protocol, tcp.Routes = policy.HTTP, policy.TCP, nil
 	for name, tt := range map[string]struct {
 		version int
-		in      policy.Inbound
+		inbound policy.Inbound
 		filters string
 		routes  int
 		only    bool
@@ -43,7 +43,7 @@ func TestRoutesOfPolicies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text := `{"id": 1, "filters": {` + tt.filters + `}}`
-			got, err := ReadAnswer(tt.version, []byte(text), tt.in)
+			got, err := ReadAnswer(tt.version, []byte(text), tt.inbound)
 			var unread *unreadError
 			switch {
 			case tt.err != "":

@@ -67,11 +67,11 @@ func FromCase(c cases.Case, seed, number uint64) (cases.Case, bool) {
 
 // list is a list in a policy, and where it stands.
 type list struct {
-	in  map[string]any
-	key string
+	object map[string]any
+	key    string
 }
 
-func (l list) items() []any { return l.in[l.key].([]any) }
+func (l list) items() []any { return l.object[l.key].([]any) }
 
 // listsIn returns the lists in a value that have items.
 func listsIn(v any) []list {
@@ -108,7 +108,7 @@ func alter(r *rand.Rand, policies []any) []any {
 	} else {
 		items = slices.Delete(items, i, i+1)
 	}
-	of.in[of.key] = items
+	of.object[of.key] = items
 	return policies
 }
 

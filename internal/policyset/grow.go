@@ -42,7 +42,7 @@ func grow(c *chooser, policies []any) []any {
 		for range c.size(growing[of.key]) {
 			items = append(items, another(c, of.key, pick(c, items...)))
 		}
-		of.in[of.key] = items
+		of.object[of.key] = items
 	}
 	return policies
 }

@@ -66,7 +66,7 @@ func SeveralGates() policy.Program {
 		return policy.Gate{Layer: layer, Form: policy.Named, Default: policy.Verdict{Effect: fallback}, Rules: rules}
 	}
 	shadow := func(name string, behind int, g policy.Gate) policy.Gate {
-		g.Name, g.Behind = name, behind
+		g.Name, g.Preceding = name, behind
 		return g
 	}
 	mallory, admin := attribute.URISAN.Exact("spiffe://td.mesh/mallory"), attribute.Path.Segments("/admin")

@@ -114,7 +114,7 @@ func (p Proven) form() caseJSON {
 	for _, in := range p.Inbounds {
 		out.Inbounds = append(out.Inbounds, in.form())
 	}
-	if own := p.Own; own != nil {
+	if own := p.Stated; own != nil {
 		out.Own = &ownJSON{Requests: len(own.Case.Requests) + len(own.Case.RoutedRequests), Passed: own.Passed(), Skipped: own.Skipped, Problems: own.Failures()}
 	}
 	return out

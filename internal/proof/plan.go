@@ -36,10 +36,10 @@ type Proof struct {
 	*verdict.Reading
 	// Inbounds has a cover for each inbound, in the order of the case.
 	Inbounds []Inbound
-	// Own is the case with its own requests, which state what they want; nil where it has
+	// Stated is the case with its own requests, which state what they want; nil where it has
 	// none. It runs beside the proof, because the proof trusts the trust domain of each
 	// caller.
-	Own *verdict.Reading
+	Stated *verdict.Reading
 	// Explain returns the command that explains a request of a case, whose caller the files
 	// name or not; nil for none.
 	Explain func(c cases.Case, q cases.Request, named bool) string
@@ -106,7 +106,7 @@ func PlanAll(all []lab.Case, adversary bool, explain func(lab.Case) func(cases.C
 		if adversary {
 			p.Attack()
 		}
-		p.LintAmong(c.Among)
+		p.LintAmong(c.LintScope)
 		p.Explain = explain(c)
 		for i, m := range c.Made {
 			p.Inbounds[i].Made = m.String()
@@ -120,7 +120,7 @@ func PlanAll(all []lab.Case, adversary bool, explain func(lab.Case) func(cases.C
 // classes of each inbound too, such as what a sidecar enforces, which may know identities
 // that no policy names any more. What a request must become is up to the policies alone.
 func PlanRead(reading *verdict.Reading, further ...policy.Program) *Proof {
-	p := &Proof{Reading: reading.WithoutRequests(), Own: ownRequests(reading)}
+	p := &Proof{Reading: reading.WithoutRequests(), Stated: ownRequests(reading)}
 	for i, in := range p.Reading.Inbounds() {
 		program := in.Program.Program
 		cover := classes.Cut(in.Surface(), append(slices.Clone(further), program)...)

@@ -353,7 +353,7 @@ func TestRulesAddUp(t *testing.T) {
 			}
 			// A shadow behind a gate sees what the gate lets pass.
 			shadows := p.Inbounds[i].Program.Shadows
-			behind := slices.ContainsFunc(shadows, func(g policy.Gate) bool { return g.Behind > 0 })
+			behind := slices.ContainsFunc(shadows, func(g policy.Gate) bool { return g.Preceding > 0 })
 			if most := asked * len(shadows); decided != asked || shadowed > most || shadowed != 0 && shadowed != most && !behind {
 				t.Errorf("%s: %s: of %d requests %d are decided, %d by shadows", c.Place, in.Inbound, asked, decided, shadowed)
 			}

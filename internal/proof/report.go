@@ -44,8 +44,8 @@ type Report struct {
 type Proven struct {
 	Verdict
 	Result result.Case
-	// Own is what became of the case's own requests; nil where it has none.
-	Own *result.Case
+	// Stated is what became of the case's own requests; nil where it has none.
+	Stated *result.Case
 }
 
 // Add judges a proof by the result of its case.
@@ -60,8 +60,8 @@ func Readings(proofs []*Proof) []*verdict.Reading {
 	var out, own []*verdict.Reading
 	for _, p := range proofs {
 		out = append(out, p.Reading)
-		if p.Own != nil {
-			own = append(own, p.Own)
+		if p.Stated != nil {
+			own = append(own, p.Stated)
 		}
 	}
 	return append(out, own...)
@@ -72,9 +72,9 @@ func (r *Report) AddAll(proofs []*Proof, results []result.Case) {
 	own := results[len(proofs):]
 	for i, p := range proofs {
 		r.Add(p, results[i])
-		if p.Own != nil {
+		if p.Stated != nil {
 			p.explain(own[0], true)
-			r.Cases[len(r.Cases)-1].Own, own = &own[0], own[1:]
+			r.Cases[len(r.Cases)-1].Stated, own = &own[0], own[1:]
 		}
 	}
 }
@@ -87,7 +87,9 @@ func (p *Proof) explain(of result.Case, named bool) {
 
 // Holds reports whether everything was decided as specified, and as the case wants of its
 // own requests.
-func (one Proven) Holds() bool { return one.Verdict.Holds() && (one.Own == nil || !one.Own.Failed()) }
+func (one Proven) Holds() bool {
+	return one.Verdict.Holds() && (one.Stated == nil || !one.Stated.Failed())
+}
 
 // Holds reports whether everything was asked, and decided as specified.
 func (r *Report) Holds() bool {
@@ -110,7 +112,7 @@ func (r *Report) warnings() int {
 func (r *Report) failedOwn() int {
 	n := 0
 	for _, p := range r.Cases {
-		if p.Own != nil && p.Own.Failed() {
+		if p.Stated != nil && p.Stated.Failed() {
 			n++
 		}
 	}
@@ -135,7 +137,7 @@ func (r *Report) Fault() bool {
 	if r.Routes != nil && r.Routes.Fault() {
 		return true
 	}
-	return slices.ContainsFunc(r.Cases, func(p Proven) bool { return p.Result.Fault || p.Own != nil && p.Own.Fault })
+	return slices.ContainsFunc(r.Cases, func(p Proven) bool { return p.Result.Fault || p.Stated != nil && p.Stated.Fault })
 }
 
 // Classes counts the classes of all cases.
@@ -286,7 +288,7 @@ func writeWrong(w io.Writer, p terminal.Paint, of result.Case, wrong []result.Re
 
 // writeOwn prints what became of the case's own requests.
 func (one Proven) writeOwn(w io.Writer, p terminal.Paint) {
-	switch own := one.Own; {
+	switch own := one.Stated; {
 	case own == nil:
 	case own.Skipped != "":
 		fmt.Fprintf(w, "  own requests: skipped, %s\n", terminal.Printable(own.Skipped))

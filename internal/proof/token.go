@@ -61,7 +61,7 @@ func forgeries(sound *token.Token) []*token.Token {
 	changed(func(t *token.Token) { t.SignedBy = "https://other.example" })
 	changed(func(t *token.Token) { t.KeyID = token.RS256 })
 	changed(func(t *token.Token) { t.Algorithm, t.KeyID = token.RS256, token.ES256 })
-	changed(func(t *token.Token) { t.At = token.Place{Kind: token.InCookie, Name: "other"} })
+	changed(func(t *token.Token) { t.Place = token.Place{Kind: token.InCookie, Name: "other"} })
 	for _, claim := range [][2]string{{"iss", sound.Issuer() + ".evil"}, {"aud", "evil"}} {
 		t := sound.WithoutClaim(claim[0])
 		t.Claims[claim[0]] = claim[1]

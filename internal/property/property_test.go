@@ -18,7 +18,7 @@ import (
 func TestSetSeed(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		before uint64 // what RAPID_SEED says
+		seed   uint64 // what RAPID_SEED says
 		chosen string
 		line   []string
 		want   string
@@ -27,7 +27,7 @@ func TestSetSeed(t *testing.T) {
 		"no choice is the fixed seed":      {want: strconv.Itoa(fixed)},
 		"a number is the seed":             {chosen: "7", want: "7"},
 		"random draws a seed":              {chosen: "random", want: "0"},
-		"rapid's own variable stays":       {before: 5, want: "5"},
+		"rapid's own variable stays":       {seed: 5, want: "5"},
 		"the command line goes first":      {chosen: "7", line: []string{"-rapid.seed=9"}, want: "9"},
 		"the command line may draw a seed": {line: []string{"-rapid.seed=0"}, want: "0"},
 		"a word is refused":                {chosen: "often", fails: `MESHPROOF_SEED is "often"`},
@@ -37,7 +37,7 @@ func TestSetSeed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			flags := flag.NewFlagSet(name, flag.ContinueOnError)
-			seed := flags.Uint64("rapid.seed", test.before, "")
+			seed := flags.Uint64("rapid.seed", test.seed, "")
 			switch err := setSeed(flags, test.chosen); {
 			case test.fails == "" && err != nil:
 				t.Fatal(err)

@@ -31,7 +31,7 @@ const (
 // A claim is dynamic metadata that the filter for tokens wrote. No permission is needed: a
 // principal looks at the same metadata.
 var _ = addFamily("claim", &family{
-	of: func(a *policy.Attribute) row {
+	row: func(a *policy.Attribute) row {
 		path, form := claim.Path(a.Key)
 		if slices.ContainsFunc(path, func(segment string) bool { return !utf8.ValidString(segment) }) {
 			// A payload is JSON, which has no such name.

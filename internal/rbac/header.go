@@ -11,7 +11,7 @@ import (
 )
 
 var _ = addFamily("header", &family{
-	of: func(a *policy.Attribute) row {
+	row: func(a *policy.Attribute) row {
 		r := row{
 			since:      "1.36.4",
 			principal:  func(m policy.Match) *rbacv3.Principal { return headerPrincipal(a.Key, m) },
@@ -39,7 +39,7 @@ var _ = addFamily("header", &family{
 })
 
 var _ = addFamily("joined-header", &family{
-	of: func(a *policy.Attribute) row {
+	row: func(a *policy.Attribute) row {
 		return row{since: "1.36.4", predicate: joinedPredicate(a.Key)}
 	},
 	// The family above shows both.

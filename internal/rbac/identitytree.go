@@ -22,8 +22,8 @@ type alternative struct {
 	guard  policy.Match
 	// rest is the question that remains when the guard is met.
 	rest policy.Condition
-	// before is the next earlier alternative with the same guard.
-	before chain
+	// earlier is the next earlier alternative with the same guard.
+	earlier chain
 }
 
 // chain is the last of some alternatives, counted from 1; the zero value is none.
@@ -90,9 +90,9 @@ func (x *identityIndex) add(rule int, c policy.Condition) {
 	case !a.guarded:
 		x.open = append(x.open, len(x.alternatives))
 	case a.guard.Kind == policy.Exact:
-		a.before, x.exact[a.guard.Value] = x.exact[a.guard.Value], last
+		a.earlier, x.exact[a.guard.Value] = x.exact[a.guard.Value], last
 	default:
-		a.before, x.prefix[a.guard.Value] = x.prefix[a.guard.Value], last
+		a.earlier, x.prefix[a.guard.Value] = x.prefix[a.guard.Value], last
 		x.lengths = append(x.lengths, len(a.guard.Value))
 	}
 	x.alternatives = append(x.alternatives, a)
@@ -133,7 +133,7 @@ func (x *identityIndex) meets(identity string, exact chain) []int {
 }
 
 func (x *identityIndex) collect(c chain) {
-	for ; c > 0; c = x.alternatives[c-1].before {
+	for ; c > 0; c = x.alternatives[c-1].earlier {
 		x.found = append(x.found, int(c-1))
 	}
 }
@@ -243,7 +243,7 @@ func identityTree(rules []policy.Rule, fallback policy.Verdict) *matcherv3.Match
 		if !ok {
 			continue
 		}
-		for c := exact; c > 0; c = index.alternatives[c-1].before {
+		for c := exact; c > 0; c = index.alternatives[c-1].earlier {
 			index.alternatives[c-1].mapped = true
 		}
 		switch {

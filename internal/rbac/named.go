@@ -182,7 +182,7 @@ func isSimple(c policy.Condition) bool {
 	case policy.Or:
 		return len(c) > 1 && areSimple(c)
 	case policy.Not:
-		return isSimple(c.Of)
+		return isSimple(c.Condition)
 	case policy.Is:
 		_, constant := simpleLeaf(c).(policy.Constant)
 		return !constant
@@ -207,7 +207,7 @@ var simpleShape = rewrite.Shape[policy.Condition]{
 		if constant, ok := of.(policy.Constant); ok {
 			return !constant
 		}
-		return policy.Not{Of: of}
+		return policy.Not{Condition: of}
 	},
 	Leaf: simpleLeaf,
 }

@@ -46,7 +46,7 @@ func queryMatch(m policy.Match) policy.Match {
 var letter = regexp.MustCompile(`[a-zA-Z]`)
 
 var _ = addFamily("query-parameter", &family{
-	of: func(a *policy.Attribute) row {
+	row: func(a *policy.Attribute) row {
 		return row{since: "1.36.4", route: func(route *routev3.RouteMatch, m policy.Match) {
 			route.QueryParameters = append(route.QueryParameters, &routev3.QueryParameterMatcher{
 				Name:                         a.Key,

@@ -58,7 +58,7 @@ var (
 
 // family makes the rows of attributes that differ by a key.
 type family struct {
-	of func(a *policy.Attribute) row
+	row func(a *policy.Attribute) row
 	// shown returns the attribute that an input of a matcher shows, and nil for none.
 	shown func(input proto.Message) *policy.Attribute
 	made  sync.Map
@@ -97,7 +97,7 @@ func rowOf(a *policy.Attribute) *row {
 	if made, ok := f.made.Load(a); ok {
 		return made.(*row)
 	}
-	r := f.of(a)
+	r := f.row(a)
 	r.attribute = a
 	r.complete()
 	made, _ := f.made.LoadOrStore(a, &r)
@@ -181,7 +181,7 @@ func NarrowRoute(match *routev3.RouteMatch, c policy.Condition) error {
 		return narrowRoute(match, c)
 	case policy.Not:
 		// Envoy inverts other matches too, but says less clearly what an absent header is then.
-		if is, ok := c.Of.(policy.Is); ok && isPresence(is) {
+		if is, ok := c.Condition.(policy.Is); ok && isPresence(is) {
 			if err := narrowRoute(match, is); err != nil {
 				return err
 			}

@@ -19,8 +19,8 @@ func Refused(a authorizer.Authorizer, layer policy.Layer) policy.Condition {
 	case a.Unreachable:
 		return policy.Always
 	case layer == policy.L4:
-		return policy.Not{Of: attribute.SNI.Exact(authorizer.ServerName)}
+		return policy.Not{Condition: attribute.SNI.Exact(authorizer.ServerName)}
 	default:
-		return policy.Not{Of: attribute.Header(authorizer.Header).Exact(authorizer.Value)}
+		return policy.Not{Condition: attribute.Header(authorizer.Header).Exact(authorizer.Value)}
 	}
 }

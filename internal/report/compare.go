@@ -110,7 +110,7 @@ func byName(cases []Case) map[string]Case {
 // changeList collects the differences of a case in two runs.
 type changeList struct {
 	change Change
-	out    []Change
+	list   []Change
 }
 
 func (d *changeList) add(what, a, b string) {
@@ -119,7 +119,7 @@ func (d *changeList) add(what, a, b string) {
 	}
 	change := d.change
 	change.What, change.A, change.B = what, a, b
-	d.out = append(d.out, change)
+	d.list = append(d.list, change)
 }
 
 // changes returns the differences of a case in two runs.
@@ -136,10 +136,10 @@ func changes(a, b Case) []Change {
 	for _, inbound := range slices.Compact(inbounds) {
 		d.add("counters of "+inbound, counters(a.Counters, inbound), counters(b.Counters, inbound))
 	}
-	if len(d.out) == 0 {
+	if len(d.list) == 0 {
 		d.add("evidence", short(a.EvidenceSHA256), short(b.EvidenceSHA256))
 	}
-	return d.out
+	return d.list
 }
 
 func (d *changeList) requests(a, b Case) {
@@ -160,7 +160,7 @@ func (d *changeList) requests(a, b Case) {
 			continue
 		}
 		delete(inB, asked)
-		if asked.through {
+		if asked.routed {
 			d.routed(a.RoutedRequests[i-len(a.Requests)], b.RoutedRequests[other-len(b.Requests)])
 			continue
 		}

@@ -208,10 +208,10 @@ func TestCompareAll(t *testing.T) {
 	}
 	one, two, three := run("1.38.3", "process", "a"), run("1.39.3", "process", "a"), run("1.40.0", "process", "a")
 	for name, tt := range map[string]struct {
-		before, after []report.Run
-		compared      []string
-		unpaired      []string
-		err           string
+		old, recent []report.Run
+		compared    []string
+		unpaired    []string
+		err         string
 	}{
 		"one with one, across versions": {[]report.Run{one}, []report.Run{three}, []string{"1.38.3/1.40.0"}, nil, ""},
 		"several, by version": {
@@ -225,7 +225,7 @@ func TestCompareAll(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			compared, unpaired, err := report.CompareAll(tt.before, tt.after)
+			compared, unpaired, err := report.CompareAll(tt.old, tt.recent)
 			if (err != nil) != (tt.err != "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 				t.Fatalf("error %v, want %q", err, tt.err)
 			}

@@ -30,8 +30,8 @@ type Difference struct {
 func Differences(runs []Run) []Difference {
 	type row struct {
 		Case
-		// in has the case of each run, nil where the run has none.
-		in []*Case
+		// cases has the case of each run, nil where the run has none.
+		cases []*Case
 	}
 	var rows []*row
 	byName := map[string]*row{}
@@ -40,21 +40,21 @@ func Differences(runs []Run) []Difference {
 			c := &r.Cases[j]
 			at := byName[c.Case]
 			if at == nil {
-				at = &row{Case: *c, in: make([]*Case, len(runs))}
+				at = &row{Case: *c, cases: make([]*Case, len(runs))}
 				byName[c.Case] = at
 				rows = append(rows, at)
 			}
-			at.in[i] = c
+			at.cases[i] = c
 		}
 	}
 	var out []Difference
 	for _, at := range rows {
 		cell := Difference{Case: at.Case.Case, Story: at.Story, Place: at.Place}
-		if values, differ := statuses(at.in); differ {
+		if values, differ := statuses(at.cases); differ {
 			cell.Values = values
 			out = append(out, cell)
 		}
-		for _, d := range decisions(at.in) {
+		for _, d := range decisions(at.cases) {
 			cell.Request, cell.Values = d.Request, d.Values
 			out = append(out, cell)
 		}
@@ -175,9 +175,9 @@ func (c Case) Decisions() []string {
 // Asking identifies a request of a case, in all runs.
 type Asking struct {
 	from, to, method, path, grpc, sni, token, source, header, answer string
-	// through tells a request through a sidecar, and nth counts requests that are equal otherwise.
-	through bool
-	nth     int
+	// routed tells a request through a sidecar, and nth counts requests that are equal otherwise.
+	routed bool
+	nth    int
 }
 
 // Askings returns the Asking of each request of a case, and then those of the requests through
@@ -188,7 +188,7 @@ func Askings(c Case) []Asking {
 		out = append(out, Asking{from: q.From, to: q.To, method: q.Method, path: q.Path, grpc: q.GRPC, sni: q.SNI, token: q.Token, source: q.Source, header: strings.Join(q.Header, ", ")})
 	}
 	for _, p := range c.RoutedRequests {
-		out = append(out, Asking{from: p.From, to: p.To, method: p.Method, path: p.Path, grpc: p.GRPC, header: strings.Join(p.Header, ", "), answer: p.Answer, through: true})
+		out = append(out, Asking{from: p.From, to: p.To, method: p.Method, path: p.Path, grpc: p.GRPC, header: strings.Join(p.Header, ", "), answer: p.Answer, routed: true})
 	}
 	alike := map[Asking]int{}
 	for i, a := range out {

@@ -154,8 +154,8 @@ func TestDifferences(t *testing.T) {
 		return report.Difference{Case: "c", Story: "s", Place: "cases/s.yaml:1", Request: request, Values: values}
 	}
 	for name, tt := range map[string]struct {
-		in   []*report.Case
-		want []report.Difference
+		cases []*report.Case
+		want  []report.Difference
 	}{
 		"none":                   {nil, nil},
 		"the same":               {[]*report.Case{&base, &base}, nil},
@@ -185,7 +185,7 @@ func TestDifferences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var runs []report.Run
-			for _, c := range tt.in {
+			for _, c := range tt.cases {
 				r := reporttest.NewRun("1")
 				if c != nil {
 					r.Add(*c)

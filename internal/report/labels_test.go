@@ -90,7 +90,7 @@ func TestCaseIsInALevel(t *testing.T) {
 		features []feature.Name
 		profile  feature.Profile
 		level    feature.Level
-		in       bool
+		counted  bool
 	}{
 		"no feature":              {nil, feature.KumaMTP, "", false},
 		"core":                    {[]feature.Name{"MTPPath", "MTPShadow"}, feature.KumaMTP, feature.Core, true},
@@ -102,8 +102,8 @@ func TestCaseIsInALevel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			level, in := report.Case{Features: tt.features}.Level(tt.profile)
-			if level != tt.level || in != tt.in {
-				t.Errorf("Level(%s) = %s, %t, want %s, %t", tt.profile, level, in, tt.level, tt.in)
+			if level != tt.level || in != tt.counted {
+				t.Errorf("Level(%s) = %s, %t, want %s, %t", tt.profile, level, in, tt.level, tt.counted)
 			}
 		})
 	}

@@ -81,7 +81,7 @@ func lookalike(r Run, missing *missingError, runs []Run) string {
 	var least []string
 	for _, other := range runs {
 		s, err := ParseShard(other.Shard)
-		if err != nil || s.Of != missing.shards || !slices.Contains(missing.numbers, s.Number) {
+		if err != nil || s.Total != missing.shards || !slices.Contains(missing.numbers, s.Number) {
 			continue
 		}
 		var differs []string
@@ -173,12 +173,12 @@ func complete(group []Run) error {
 		switch {
 		case err != nil:
 			return err
-		case of != 0 && s.Of != of:
+		case of != 0 && s.Total != of:
 			return fmt.Errorf("shard %s stands beside one of %d: they are not of one run", r.Shard, of)
 		case seen[s.Number]:
 			return fmt.Errorf("shard %s is there twice: name each once", r.Shard)
 		}
-		seen[s.Number], of = true, s.Of
+		seen[s.Number], of = true, s.Total
 	}
 	missing := &missingError{shards: of}
 	for n := 1; n <= of; n++ {

@@ -80,7 +80,7 @@ func buildRouted(p result.RoutedRequest) RoutedRequest {
 	out := RoutedRequest{
 		From: p.From, To: p.To, Protocol: p.Expected.Outbound.Protocol.String(), Method: p.Method, Path: p.Path, GRPC: p.GRPC, Header: requestline.Lines(p.Authority, p.Headers),
 		Want: string(p.Want), Passed: len(p.Problems) == 0, Outcome: outcomeOf(p.Evidence.Answer, p.Expected.Outbound.Protocol), Got: gotOf(p.Evidence.Answer, p.Expected.Outbound.Protocol), Bytes: p.Evidence.Answer.Bytes, Cause: f.Cause.String(),
-		Route: f.Route, Backend: f.Backend, WantedMilliseconds: milliseconds(p.Outcome.At), Milliseconds: milliseconds(log.Duration),
+		Route: f.Route, Backend: f.Backend, WantedMilliseconds: milliseconds(p.Outcome.Time), Milliseconds: milliseconds(log.Duration),
 		Details: log.Details, Flags: log.Flags, Attempts: log.Attempts, Tries: p.Tries,
 	}
 	if p.Answer != (script.Answer{}) {

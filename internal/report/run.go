@@ -271,7 +271,7 @@ func (c Case) Problems() []string {
 }
 
 // Shard is a part of a run. Number counts from one. The zero value is the whole run.
-type Shard struct{ Number, Of int }
+type Shard struct{ Number, Total int }
 
 // MostShards bounds the number of parts of a run.
 const MostShards = 10_000
@@ -295,8 +295,8 @@ func ParseShard(text string) (Shard, error) {
 
 // String returns "2/5", or "" for the whole.
 func (s Shard) String() string {
-	if s.Of == 0 {
+	if s.Total == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d/%d", s.Number, s.Of)
+	return fmt.Sprintf("%d/%d", s.Number, s.Total)
 }

@@ -255,7 +255,7 @@ func (p RoutedRequest) Write(w io.Writer, paint terminal.Paint) {
 	}
 	fmt.Fprintf(w, "    inbound   %s\n", inbound)
 	if a := p.Evidence.Arrival; a != nil && a.Timing != nil {
-		fmt.Fprintf(w, "    upstream  %s behind the sidecar, sent %s, cut after %s, %s late; %d tries\n", a.Timing.Began.Sub(out.Began), a.Timing.Sent, a.Timing.Cut, a.Timing.Late, p.Tries)
+		fmt.Fprintf(w, "    upstream  %s behind the sidecar, sent %s, cut after %s, %s late; %d tries\n", a.Timing.Began.Sub(out.Began), a.Timing.Sent, a.Timing.Cut, a.Timing.Delay, p.Tries)
 	}
 	if c := p.Evidence.Counts; c != nil {
 		var moved []string

@@ -29,7 +29,7 @@ func rewrite[T any](c policy.Condition, to *Shape[T]) T {
 	case policy.Or:
 		return to.Or(rewriteAll(c, to))
 	case policy.Not:
-		return to.Not(rewrite(c.Of, to))
+		return to.Not(rewrite(c.Condition, to))
 	default:
 		return to.Leaf(c)
 	}
@@ -48,7 +48,7 @@ func Leaves(change func(leaf policy.Condition) policy.Condition) Shape[policy.Co
 	return Shape[policy.Condition]{
 		And:  func(of []policy.Condition) policy.Condition { return policy.And(of) },
 		Or:   func(of []policy.Condition) policy.Condition { return policy.Or(of) },
-		Not:  func(of policy.Condition) policy.Condition { return policy.Not{Of: of} },
+		Not:  func(of policy.Condition) policy.Condition { return policy.Not{Condition: of} },
 		Leaf: change,
 	}
 }

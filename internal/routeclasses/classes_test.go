@@ -18,7 +18,7 @@ var outbound = routing.Outbound{Name: "o", Routes: []routing.Route{
 	{Name: "exact", When: policy.And{attribute.Path.Exact("/a"), attribute.Method.Exact("POST")}},
 	{Name: "under", When: attribute.Path.Segments("/a")},
 	{Name: "hidden", When: attribute.Path.Exact("/a/b")},
-	{Name: "header", When: policy.And{header("x", "1"), policy.Not{Of: policy.Is{Attribute: attribute.Header("y"), Match: policy.Match{Kind: policy.Present}}}}},
+	{Name: "header", When: policy.And{header("x", "1"), policy.Not{Condition: policy.Is{Attribute: attribute.Header("y"), Match: policy.Match{Kind: policy.Present}}}}},
 	{Name: "query", When: policy.Is{Attribute: attribute.QueryParameter("q"), Match: policy.Match{Value: "1"}}},
 	{Name: "regex", When: policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: policy.Regex, Value: "/[b-d].*"}}},
 	{Name: "rest"},

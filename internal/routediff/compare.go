@@ -80,7 +80,7 @@ func kindOf(fields []Field) Kind {
 
 // Comparison has the differences of one outbound of a workload.
 type Comparison struct {
-	Was, Is *routing.Outbound
+	Old, New *routing.Outbound
 	// Cover is the common refinement: each set sends all requests of a class to one route.
 	Cover   *classes.Cover
 	Changes []Change
@@ -98,7 +98,7 @@ type ClusterChange struct {
 
 // compare compares one outbound before and after. Both are of one layer.
 func compare(was, is *routing.Outbound) Comparison {
-	out := Comparison{Was: was, Is: is, Cover: routeclasses.Cut(*was, *is)}
+	out := Comparison{Old: was, New: is, Cover: routeclasses.Cut(*was, *is)}
 	for _, class := range out.Cover.Classes {
 		c := Change{Text: class.String(), Witness: class.Witness, Old: was.Decide(class.Witness), New: is.Decide(class.Witness)}
 		if c.Fields = compareDecisions(was, is, c.Old, c.New); len(c.Fields) > 0 {

@@ -25,8 +25,8 @@ type evidence struct {
 	shown []Shown
 	// unshown names what differs and no request shows.
 	unshown []string
-	// at are the places of the requests in both cases.
-	at []int
+	// indexes are the places of the requests in both cases.
+	indexes []int
 }
 
 // confirmation is a case for each side, with the same requests.
@@ -60,7 +60,7 @@ func (d *Difference) Confirm(ctx context.Context, envoy string, run func(context
 		s.results = run(ctx, old, recent)
 		before, after := s.results[0].RoutedRequests, s.results[1].RoutedRequests
 		for _, e := range c.evidence {
-			for _, k := range e.at {
+			for _, k := range e.indexes {
 				if k < min(len(before), len(after)) {
 					e.shown = append(e.shown, Shown{before[k], after[k]})
 				}
@@ -102,7 +102,7 @@ func (d *Difference) changes(s *Sender) bool {
 func (s *Sender) requestsTo(cluster string) (out []witness) {
 	for _, found := range s.Comparisons {
 		for _, class := range found.Cover.Classes {
-			if isTo(cluster, found.Was.Decide(class.Witness)) && isTo(cluster, found.Is.Decide(class.Witness)) {
+			if isTo(cluster, found.Old.Decide(class.Witness)) && isTo(cluster, found.New.Decide(class.Witness)) {
 				out = append(out, witness{found, class.Witness})
 			}
 		}
@@ -128,8 +128,8 @@ func (d *Difference) ask(s *Sender) (*confirmation, error) {
 	if s.asked != nil {
 		return s.asked, nil
 	}
-	old, errOld := s.old.caseOf(s.recent, s.before, "old")
-	recent, errNew := s.recent.caseOf(s.old, s.after, "new")
+	old, errOld := s.old.caseOf(s.recent, s.oldInbound, "old")
+	recent, errNew := s.recent.caseOf(s.old, s.newInbound, "new")
 	if err := cmp.Or(errOld, errNew); err != nil {
 		return nil, err
 	}
@@ -153,8 +153,8 @@ func (c *confirmation) note() *evidence {
 
 // add adds a request to both cases.
 func (c *confirmation) add(e *evidence, r casefile.RoutedRequest) {
-	e.at = append(e.at, len(c.old.RoutedRequests))
-	c.old.RoutedRequests, c.recent.RoutedRequests = append(c.old.RoutedRequests, sentBy(c.sender.before, r)...), append(c.recent.RoutedRequests, sentBy(c.sender.after, r)...)
+	e.indexes = append(e.indexes, len(c.old.RoutedRequests))
+	c.old.RoutedRequests, c.recent.RoutedRequests = append(c.old.RoutedRequests, sentBy(c.sender.oldInbound, r)...), append(c.recent.RoutedRequests, sentBy(c.sender.newInbound, r)...)
 }
 
 // addClasses adds a request of each class that changes, and notes its limits that change.
@@ -210,8 +210,8 @@ func (c *confirmation) addWaits() error {
 	for _, w := range c.waits {
 		all = append(all, w.candidates...)
 	}
-	before, errOld := routeverdict.ExpectAll(c.old, sentBy(c.sender.before, all...))
-	after, errNew := routeverdict.ExpectAll(c.recent, sentBy(c.sender.after, all...))
+	before, errOld := routeverdict.ExpectAll(c.old, sentBy(c.sender.oldInbound, all...))
+	after, errNew := routeverdict.ExpectAll(c.recent, sentBy(c.sender.newInbound, all...))
 	if err := cmp.Or(errOld, errNew); err != nil {
 		return err
 	}
@@ -266,8 +266,8 @@ func (s Side) caseOf(other Side, workload policy.Inbound, name string) (cases.Ca
 
 // ask is a witness as a sidecar gets it.
 func (c Comparison) ask(r policy.Request) casefile.RoutedRequest {
-	asked := casefile.RoutedRequest{Place: "a request to " + c.Is.Service.String(), To: c.Is.Name, Method: r.Method, Path: r.Path, Headers: r.Headers}
-	if call := routeverdict.AsCall(c.Is, asked); routeverdict.AsCall(c.Was, asked).GRPC == call.GRPC {
+	asked := casefile.RoutedRequest{Place: "a request to " + c.New.Service.String(), To: c.New.Name, Method: r.Method, Path: r.Path, Headers: r.Headers}
+	if call := routeverdict.AsCall(c.New, asked); routeverdict.AsCall(c.Old, asked).GRPC == call.GRPC {
 		return call
 	}
 	return asked
@@ -283,11 +283,11 @@ func (c Comparison) waiting(f Field, witness policy.Request) []casefile.RoutedRe
 		return nil
 	}
 	first, second := c.ask(witness), c.ask(witness)
-	first.Place, second.Place = f.Name+" to "+c.Is.Service.String(), f.Name+" to "+c.Is.Service.String()
-	if !routeverdict.Linger(&first, f.limits.bound, c.Is.Protocol, short*3/2) {
+	first.Place, second.Place = f.Name+" to "+c.New.Service.String(), f.Name+" to "+c.New.Service.String()
+	if !routeverdict.Linger(&first, f.limits.bound, c.New.Protocol, short*3/2) {
 		first.Answer.After = short * 3 / 2
 	}
-	if !routeverdict.Linger(&second, f.limits.bound, c.Is.Protocol, 2*max(f.limits.old, f.limits.recent)) {
+	if !routeverdict.Linger(&second, f.limits.bound, c.New.Protocol, 2*max(f.limits.old, f.limits.recent)) {
 		second.Answer = neverAnswers
 	}
 	if max(f.limits.old, f.limits.recent) > routeverdict.LongestWait {

@@ -85,10 +85,10 @@ type Sender struct {
 	Comparisons []Comparison
 	Clusters    []ClusterChange
 
-	old, recent   Side
-	before, after policy.Inbound
-	asked         *confirmation
-	results       []result.Case
+	old, recent            Side
+	oldInbound, newInbound policy.Inbound
+	asked                  *confirmation
+	results                []result.Case
 }
 
 // Diff compares the routes and timeouts of two sides. It returns nil where neither side has any. It
@@ -124,7 +124,7 @@ func Diff(old, recent Side) (*Difference, error) {
 		if !ok {
 			i, groups[key] = len(out.Senders), len(out.Senders)
 			out.Senders = append(out.Senders, compareSides(outOld, outNew))
-			out.Senders[i].before, out.Senders[i].after = before, after
+			out.Senders[i].oldInbound, out.Senders[i].newInbound = before, after
 			out.Senders[i].old, out.Senders[i].recent = old, recent
 		}
 		if name := lab.NameAmong(workloads, after.Workload); !slices.Contains(out.Senders[i].Names, name) {
@@ -150,8 +150,8 @@ func Diff(old, recent Side) (*Difference, error) {
 		case !m.Changed:
 		case stated:
 			// A case has no other workloads, so that no two policies can meet on one.
-			if len(m.For) == 1 {
-				out.Unasked = append(out.Unasked, lab.Unasked{Policy: m.For[0], Place: recent.Name, Reason: "it selects no workload of the case"})
+			if len(m.Policies) == 1 {
+				out.Unasked = append(out.Unasked, lab.Unasked{Policy: m.Policies[0], Place: recent.Name, Reason: "it selects no workload of the case"})
 			}
 		default:
 			s := add(m.Inbound, m.Inbound)

@@ -18,7 +18,7 @@ func definitionsOf(set capability.Routing) map[[2]string]routing.Definition {
 	out := map[[2]string]routing.Definition{}
 	if set != nil {
 		for _, d := range set.Definitions() {
-			out[[2]string{d.Of, d.Field}] = d
+			out[[2]string{d.Identifier, d.Field}] = d
 		}
 	}
 	return out
@@ -58,7 +58,7 @@ func (d *Difference) compareDefinitions(was, is capability.Routing) {
 }
 
 func definitionValue(d routing.Definition) Value {
-	if d.Of == "" {
+	if d.Identifier == "" {
 		return Value{Text: "absent"}
 	}
 	return Value{Text: d.Text, Place: d.Place}
@@ -72,11 +72,11 @@ func (d *Difference) compareInbounds(was, is capability.Routing, olds, recents [
 	}
 	there := definitionsOf(was)
 	for _, port := range is.Definitions() {
-		if _, stays := there[[2]string{port.Of, port.Field}]; !stays || !port.Port {
+		if _, stays := there[[2]string{port.Identifier, port.Field}]; !stays || !port.Port {
 			continue
 		}
-		if old, recent := namesOf(was.InboundsBehind(port.Of, olds)), namesOf(is.InboundsBehind(port.Of, recents)); old != recent {
-			d.addService(port.Of, Field{Name: "inbounds", Old: Value{Text: old}, New: Value{Text: recent, Place: port.Place}, kind: Moved})
+		if old, recent := namesOf(was.InboundsBehind(port.Identifier, olds)), namesOf(is.InboundsBehind(port.Identifier, recents)); old != recent {
+			d.addService(port.Identifier, Field{Name: "inbounds", Old: Value{Text: old}, New: Value{Text: recent, Place: port.Place}, kind: Moved})
 		}
 	}
 }

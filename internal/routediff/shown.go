@@ -97,10 +97,10 @@ func (e *evidence) write(w io.Writer, p terminal.Paint) {
 // problems say what went otherwise than the policies say.
 func (s Shown) problems() (out []string) {
 	for _, side := range []struct {
-		name string
-		of   result.RoutedRequest
+		name    string
+		request result.RoutedRequest
 	}{{"old", s.Old}, {"new", s.New}} {
-		for _, problem := range side.of.Problems {
+		for _, problem := range side.request.Problems {
 			out = append(out, side.name+": "+problem.String())
 		}
 	}

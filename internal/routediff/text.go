@@ -44,7 +44,7 @@ func (d *Difference) Sentence() string {
 
 // title names an outbound of a workload.
 func (s Sender) title(c Comparison) string {
-	return fmt.Sprintf("%s → %s (%s)", s.Name(), c.Is.Service, c.Is.Protocol)
+	return fmt.Sprintf("%s → %s (%s)", s.Name(), c.New.Service, c.New.Protocol)
 }
 
 // Name names the workloads, with their case.
@@ -121,12 +121,12 @@ func writeFields(w io.Writer, fields []Field) {
 	for _, f := range fields {
 		fmt.Fprintf(w, "      %s\n", f.Name)
 		for _, side := range []struct {
-			name string
-			of   Value
+			name  string
+			value Value
 		}{{"old", f.Old}, {"new", f.New}} {
-			fmt.Fprintf(w, "        %s      %s\n", side.name, terminal.Printable(side.of.String()))
-			if side.of.Place != "" {
-				fmt.Fprintf(w, "                 at %s\n", terminal.Printable(side.of.Place))
+			fmt.Fprintf(w, "        %s      %s\n", side.name, terminal.Printable(side.value.String()))
+			if side.value.Place != "" {
+				fmt.Fprintf(w, "                 at %s\n", terminal.Printable(side.value.Place))
 			}
 		}
 	}
@@ -258,7 +258,7 @@ func (d *Difference) MarshalJSON() ([]byte, error) {
 		for _, c := range s.Comparisons {
 			for _, change := range c.Changes {
 				r := change.Witness
-				out.Changes = append(out.Changes, changeJSON{s.Name(), c.Is.Service.String(), change.Kind().String(), change.Text, r.Method, r.Path, r.Headers, change.Fields, change.evidence.form()})
+				out.Changes = append(out.Changes, changeJSON{s.Name(), c.New.Service.String(), change.Kind().String(), change.Text, r.Method, r.Path, r.Headers, change.Fields, change.evidence.form()})
 			}
 		}
 		for _, c := range s.Clusters {

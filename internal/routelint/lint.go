@@ -39,12 +39,12 @@ func Lint(set capability.Routing, workloads []policy.Inbound) []policy.Warning {
 	for _, p := range set.Parts() {
 		s.addPart(p)
 	}
-	return s.out
+	return s.warnings
 }
 
 // survey is what is known of the workloads.
 type survey struct {
-	out []policy.Warning
+	warnings []policy.Warning
 	// effective are the places of rules, backends and limits that a request meets. Told are the places
 	// that a warning is about.
 	effective, told map[string]bool
@@ -64,7 +64,7 @@ func (s *survey) warn(i routing.Ignored) {
 		if i.Kind != warning.MissingBackend {
 			s.told[i.Place] = true
 		}
-		s.out = append(s.out, policy.Warning{Kind: i.Kind, Place: i.Place, Policy: i.Origin, Message: i.Reason})
+		s.warnings = append(s.warnings, policy.Warning{Kind: i.Kind, Place: i.Place, Policy: i.Origin, Message: i.Reason})
 	}
 }
 
@@ -136,5 +136,5 @@ func (s *survey) addPart(p routing.Part) {
 	case w.Message == "":
 		w.Message = "no request of any workload takes this rule: a stronger route, or one with a narrower match, takes each of them"
 	}
-	s.out = append(s.out, w)
+	s.warnings = append(s.warnings, w)
 }

@@ -36,8 +36,8 @@ type Proof struct {
 	// Waited counts the limits that a request waits for. NotWaited are those that none does.
 	Waited    int
 	NotWaited []Unseen
-	// from is the name of the workload that is asked.
-	from string
+	// workload is the name of the workload that is asked.
+	workload string
 	// asked says of each request of the case which outbound and class it is of.
 	asked []ask
 }
@@ -96,7 +96,7 @@ func plan(files *lab.Files, s lab.Surroundings) ([]*Proof, lab.Population, error
 		if err != nil {
 			return nil, population, err
 		}
-		p := &Proof{Case: c, Senders: []string{lab.NameAmong(workloads, sender.Workload.Workload)}, Mismatches: sender.Mismatches, from: sender.Workload.Workload.Name}
+		p := &Proof{Case: c, Senders: []string{lab.NameAmong(workloads, sender.Workload.Workload)}, Mismatches: sender.Mismatches, workload: sender.Workload.Workload.Name}
 		for _, o := range sender.Outbounds {
 			p.ask(sender.Proxy, o)
 		}
@@ -114,7 +114,7 @@ func plan(files *lab.Files, s lab.Surroundings) ([]*Proof, lab.Population, error
 // Requests are those of a proof of what one workload sends, as far as the program alone tells: an inbound
 // may refuse one that should wait for a limit.
 func Requests(sender string, program routing.Proxy) []casefile.RoutedRequest {
-	p := &Proof{from: sender}
+	p := &Proof{workload: sender}
 	for _, o := range program.Outbounds {
 		p.ask(program, o)
 	}
@@ -143,7 +143,7 @@ func (p *Proof) ask(sender routing.Proxy, o routing.Outbound) {
 		asked[key], requests = true, append(requests, r)
 		p.asked = append(p.asked, ask{len(p.Outbounds) - 1, class})
 		p.RoutedRequests = append(p.RoutedRequests, routeverdict.AsCall(&o, casefile.RoutedRequest{
-			Place: fmt.Sprintf("request %d to %s", len(requests), o.Service), From: p.from, To: o.Name, Method: r.Method, Path: r.Path, Headers: r.Headers,
+			Place: fmt.Sprintf("request %d to %s", len(requests), o.Service), From: p.workload, To: o.Name, Method: r.Method, Path: r.Path, Headers: r.Headers,
 		}))
 	}
 	for i, c := range in.Cover.Classes {

@@ -37,25 +37,25 @@ func (l limit) head() string { return l.bound.String() + " " + l.Limit.String() 
 
 // Unseen is a limit that no request waits for.
 type Unseen struct {
-	// Limit names the limit and its origin, Of what has it, and Why says why it is not seen.
-	Limit, Of, Why string
+	// Limit names the limit and its origin, Outbound the outbound that has it, and Reason says why it is not seen.
+	Limit, Outbound, Reason string
 }
 
 // String is a line about the limit.
-func (u Unseen) String() string { return u.Why + ": " + u.Limit + " of " + u.Of }
+func (u Unseen) String() string { return u.Reason + ": " + u.Limit + " of " + u.Outbound }
 
 // joined are lines about limits: one for those of one origin, which are not seen for one reason.
 func joined(all []Unseen) (out []string) {
 	at := map[Unseen]int{}
 	var groups []Unseen
 	for _, u := range all {
-		key := Unseen{Limit: u.Limit, Why: u.Why}
+		key := Unseen{Limit: u.Limit, Reason: u.Reason}
 		i, ok := at[key]
 		if !ok {
 			at[key], groups = len(groups), append(groups, u)
 			continue
 		}
-		groups[i].Of += ", " + u.Of
+		groups[i].Outbound += ", " + u.Outbound
 	}
 	for _, u := range groups {
 		out = append(out, u.String())
@@ -90,7 +90,7 @@ func (p *Proof) limitsOf(sender routing.Proxy) (out []limit) {
 			}
 			asked[d.Route] = true
 			r := requestOf(c.Witness)
-			w := wait{i, routeverdict.AsCall(&o.Outbound, casefile.RoutedRequest{From: p.from, To: o.Name, Method: r.Method, Path: r.Path, Headers: r.Headers})}
+			w := wait{i, routeverdict.AsCall(&o.Outbound, casefile.RoutedRequest{From: p.workload, To: o.Name, Method: r.Method, Path: r.Path, Headers: r.Headers})}
 			for bound := range routing.Bounds {
 				switch {
 				case bound == routing.Idle && w.isTCP(p) || bound.Level() == routing.OfRoute:

@@ -58,7 +58,7 @@ func TestWait(t *testing.T) {
 	const close = "requestTimeout would end the request after 200ms, and streamIdleTimeout after 220ms: leave a quarter between the two"
 	for name, tt := range map[string]struct {
 		permission, policies string
-		waits, not           []string
+		waits, unseen        []string
 		// The longest pause of a request, in its head and behind the answer.
 		head, keep time.Duration
 	}{
@@ -97,13 +97,13 @@ func TestWait(t *testing.T) {
 			}
 			for _, u := range p.NotWaited {
 				bound, _, _ := strings.Cut(u.Limit, " ")
-				not = append(not, bound+": "+u.Why)
+				not = append(not, bound+": "+u.Reason)
 			}
 			slices.Sort(not)
 			if diff := cmp.Diff(tt.waits, waits); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff(tt.not, not); diff != "" {
+			if diff := cmp.Diff(tt.unseen, not); diff != "" {
 				t.Error(diff)
 			}
 			if p.Waited != len(waits) || head != tt.head || keep != tt.keep {

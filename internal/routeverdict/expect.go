@@ -56,9 +56,9 @@ type Outcome struct {
 	// Cluster is the backend, and Inbound the inbound that takes the request; empty for none.
 	Cluster, Inbound string
 	Cause            routing.Cause
-	// Limit is that of the bound that takes effect, and At the time of the end.
+	// Limit is that of the bound that takes effect, and Time that of the end.
 	Limit routing.Limit
-	At    time.Duration
+	Time  time.Duration
 	// End, Status and GRPC are what the caller gets. On tcp there is no status.
 	End    exchange.End
 	Status int
@@ -71,7 +71,7 @@ type Outcome struct {
 // does, or where it ends a connection that was kept after a whole answer.
 func (o Outcome) Earliest() (time.Duration, bool) {
 	_, bounded := o.Cause.Bound()
-	return max(0, o.At-early), bounded && !(o.Status == 200 && o.End == exchange.Complete)
+	return max(0, o.Time-early), bounded && !(o.Status == 200 && o.End == exchange.Complete)
 }
 
 func (x Expectation) endsByBound() bool {
@@ -84,7 +84,7 @@ func (x Expectation) endsByBound() bool {
 // latest is the latest of the ends.
 func (x Expectation) latest() (at time.Duration) {
 	for _, o := range x.Outcomes {
-		at = max(at, o.At)
+		at = max(at, o.Time)
 	}
 	return at
 }
@@ -252,7 +252,7 @@ func (s Sidecar) addOutcomes(x *Expectation, p casefile.RoutedRequest, cluster s
 		if err != nil {
 			return err
 		}
-		if end.at >= forever {
+		if end.time >= forever {
 			return errors.New("nothing ends the request: no bound does, and the application does not")
 		}
 		out.take(end, line.endOf(end, begun), x.spoken, limits)
@@ -299,7 +299,7 @@ func StreamDuration(headers []policy.Header) (routing.Limit, bool, error) {
 
 // take makes an outcome of the end of a timeline.
 func (o *Outcome) take(end moment, by progress, protocol policy.Protocol, limits routing.Limits) {
-	o.Cause, o.At = end.cause, end.at
+	o.Cause, o.Time = end.cause, end.time
 	bound, ok := end.cause.Bound()
 	if ok {
 		o.Limit = limits[bound]

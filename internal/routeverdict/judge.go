@@ -23,9 +23,9 @@ type Judgement struct {
 	Outcome Outcome
 	// Problems say what differs; none for a request that went as expected and stated.
 	Problems []verdict.Problem
-	// Late says why the run proves nothing: the application, Envoy or the machine was late.
+	// Delay says why the run proves nothing: the application, Envoy or the machine was late.
 	// The request must be sent again. It is empty for a run that counts.
-	Late string
+	Delay string
 	// Mistimed says that nothing is wrong but the time of a bound at the backend of the finding: it took effect
 	// too early, or not yet when the answer, the sentinel or the caller came first. A stall of Envoy's
 	// event loop does that now and then. A bound with another time does it each time.
@@ -47,7 +47,7 @@ func Judge(x Expectation, p casefile.RoutedRequest, e exchange.Evidence) Judgeme
 	j.compareEnd(x, e)
 	j.compareStated(p, x.Outbound.Protocol)
 	if len(j.Problems) > 0 && j.isOfTime() {
-		j.Late = j.lateness(x, e)
+		j.Delay = j.lateness(x, e)
 		// With several backends, a request that is sent again may take one without the fault. Only
 		// the same backend settles it, which has to be known.
 		j.Mistimed = (len(x.Outcomes) == 1 || finding.Cluster != "") && (j.outlived(p) || j.isEarly(x, e) || j.isHasty() || j.isSentinel(e) || j.isSlowStart(e) ||
@@ -192,7 +192,7 @@ func (j *Judgement) compareEnd(x Expectation, e exchange.Evidence) {
 		j.add(verdict.OtherEnd, want, got)
 	}
 	if at, bounded := o.Earliest(); bounded && f.Duration < at {
-		j.add(verdict.TooEarly, o.At, f.Duration)
+		j.add(verdict.TooEarly, o.Time, f.Duration)
 	}
 	if o.Verdict != nil && f.Judged && *o.Verdict != f.Verdict {
 		j.add(verdict.OtherDecision, *o.Verdict, f.Verdict)
@@ -317,8 +317,8 @@ func (j *Judgement) lateness(x Expectation, e exchange.Evidence) string {
 	allowed := slack(limits)
 	idle := ok && (bound == routing.StreamIdle || bound == routing.Idle)
 	switch delay := t.Began.Sub(e.Outbound.Began) - e.Request.HeadPause - e.Request.BodyPause; {
-	case t.Late > allowed:
-		return fmt.Sprintf("the application was %s late by its own clock", t.Late)
+	case t.Delay > allowed:
+		return fmt.Sprintf("the application was %s late by its own clock", t.Delay)
 	case delay > allowed:
 		return fmt.Sprintf("the request reached the application after %s", delay)
 	case !begun(f.Answer) && len(t.Sent) > 0 && t.Sent[0] < f.Duration/2:

@@ -36,7 +36,7 @@ func answered() Expectation {
 
 func ended() Expectation {
 	x := answered()
-	x.Outcomes[0] = Outcome{Cluster: "c", Inbound: "shop", Cause: routing.Bounded(routing.Request), Limit: x.Decision.Limits[routing.Request], At: 200 * ms, Status: 504, Verdict: &allowed}
+	x.Outcomes[0] = Outcome{Cluster: "c", Inbound: "shop", Cause: routing.Bounded(routing.Request), Limit: x.Decision.Limits[routing.Request], Time: 200 * ms, Status: 504, Verdict: &allowed}
 	return x
 }
 
@@ -69,7 +69,7 @@ func timedOut() exchange.Evidence {
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	for name, judged := range map[string]Judgement{"served": Judge(answered(), casefile.RoutedRequest{}, served()), "timed out": Judge(ended(), casefile.RoutedRequest{}, timedOut())} {
-		if len(judged.Problems) > 0 || judged.Late != "" || judged.Mistimed {
+		if len(judged.Problems) > 0 || judged.Delay != "" || judged.Mistimed {
 			t.Fatalf("%s: %+v", name, judged)
 		}
 	}
@@ -77,11 +77,11 @@ func TestJudge(t *testing.T) {
 		e.Outbound.Endpoint, e.Outbound.Peer, e.Inbound.Name, e.Inbound.Identity = "store", []string{"spiffe://td/store"}, "store", "spiffe://td/store"
 	}
 	for name, tt := range map[string]struct {
-		want   verdict.Kind
-		x      Expectation
-		of     exchange.Evidence
-		forge  func(*exchange.Evidence)
-		repeat bool
+		want     verdict.Kind
+		x        Expectation
+		evidence exchange.Evidence
+		forge    func(*exchange.Evidence)
+		repeat   bool
 	}{
 		"another route":                        {verdict.OtherRoute, answered(), served(), func(e *exchange.Evidence) { e.Outbound.Route = "s" }, false},
 		"no route":                             {verdict.OtherRoute, answered(), served(), func(e *exchange.Evidence) { e.Outbound.Route = "" }, false},
@@ -110,7 +110,7 @@ func TestJudge(t *testing.T) {
 		"no filter that judges":           {verdict.OtherDecision, answered(), served(), func(e *exchange.Evidence) { e.Inbound.Log.Enforced = xds.Engine{} }, false},
 		"a status of gRPC":                {verdict.OtherEnd, answered(), served(), func(e *exchange.Evidence) { e.Answer.GRPC = codes.Unavailable }, false},
 		"the bound did not end it":        {verdict.OtherCause, ended(), served(), func(*exchange.Evidence) {}, true},
-		"the bound ended another request": {verdict.OtherCause, func() Expectation { x := answered(); x.Outcomes[0].At = 50 * ms; return x }(), timedOut(), func(*exchange.Evidence) {}, false},
+		"the bound ended another request": {verdict.OtherCause, func() Expectation { x := answered(); x.Outcomes[0].Time = 50 * ms; return x }(), timedOut(), func(*exchange.Evidence) {}, false},
 		"the bound was early":             {verdict.TooEarly, ended(), timedOut(), func(e *exchange.Evidence) { e.Outbound.Duration = 150 * ms }, true},
 		"the bound was early, in the request": {verdict.OtherEnd, ended(), timedOut(), func(e *exchange.Evidence) {
 			e.Answer.Status, e.Outbound.Status, e.Outbound.Duration = 408, 408, 12*ms
@@ -125,10 +125,10 @@ func TestJudge(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tt.forge(&tt.of)
-			j := Judge(tt.x, casefile.RoutedRequest{}, tt.of)
-			if !slices.ContainsFunc(j.Problems, func(p verdict.Problem) bool { return p.Kind == tt.want }) || j.Mistimed != tt.repeat || j.Late != "" {
-				t.Errorf("problems %v, late %q, mistimed %t", j.Problems, j.Late, j.Mistimed)
+			tt.forge(&tt.evidence)
+			j := Judge(tt.x, casefile.RoutedRequest{}, tt.evidence)
+			if !slices.ContainsFunc(j.Problems, func(p verdict.Problem) bool { return p.Kind == tt.want }) || j.Mistimed != tt.repeat || j.Delay != "" {
+				t.Errorf("problems %v, late %q, mistimed %t", j.Problems, j.Delay, j.Mistimed)
 			}
 		})
 	}
@@ -181,8 +181,8 @@ func TestJudgeStated(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if j := Judge(answered(), tt.state, served()); len(j.Problems) != 1 || j.Problems[0].Kind != tt.want || j.Late != "" {
-				t.Errorf("problems %v, late %q", j.Problems, j.Late)
+			if j := Judge(answered(), tt.state, served()); len(j.Problems) != 1 || j.Problems[0].Kind != tt.want || j.Delay != "" {
+				t.Errorf("problems %v, late %q", j.Problems, j.Delay)
 			}
 		})
 	}

@@ -21,24 +21,24 @@ func TestLate(t *testing.T) {
 		duration        time.Duration
 		arrival         *arrival.Record
 		kept, counted   time.Duration
-		late, early     bool
+		delayed, early  bool
 	}{
-		"refused, ended by its bound in time":             {expected: Outcome{Cause: denied}, found: Outcome{Cause: bounded}, duration: limit, late: true},
+		"refused, ended by its bound in time":             {expected: Outcome{Cause: denied}, found: Outcome{Cause: bounded}, duration: limit, delayed: true},
 		"refused, ended by its bound too early":           {expected: Outcome{Cause: denied}, found: Outcome{Cause: bounded}, duration: limit / 2, early: true},
 		"refused, ended by a bound that it has not":       {expected: Outcome{Cause: denied}, found: Outcome{Cause: routing.Bounded(routing.Request)}, duration: limit},
 		"refused, and it is served":                       {expected: Outcome{Cause: denied}, found: Outcome{Cause: routing.Answered}, duration: limit},
-		"a body, and the headers were there in time":      {expected: Outcome{Cause: bounded, End: exchange.Cut}, found: Outcome{Cause: bounded, Status: 504}, duration: limit, arrival: timing(arrival.Timing{Sent: []time.Duration{time.Millisecond}, Cut: limit}), late: true},
+		"a body, and the headers were there in time":      {expected: Outcome{Cause: bounded, End: exchange.Cut}, found: Outcome{Cause: bounded, Status: 504}, duration: limit, arrival: timing(arrival.Timing{Sent: []time.Duration{time.Millisecond}, Cut: limit}), delayed: true},
 		"a body, and the headers were not there":          {expected: Outcome{Cause: bounded, End: exchange.Cut}, found: Outcome{Cause: bounded}, duration: limit, arrival: timing(arrival.Timing{Cut: limit})},
-		"an application behind its script":                {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: bounded}, duration: limit, arrival: timing(arrival.Timing{Late: limit / 4, Cut: limit}), late: true},
-		"an application a little behind its script":       {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: bounded}, duration: limit, arrival: timing(arrival.Timing{Late: limit / 10, Cut: limit})},
-		"an answer that was sent in time as a whole":      {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: bounded}, duration: limit, arrival: timing(arrival.Timing{Sent: []time.Duration{limit / 2}}), late: true},
+		"an application behind its script":                {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: bounded}, duration: limit, arrival: timing(arrival.Timing{Delay: limit / 4, Cut: limit}), delayed: true},
+		"an application a little behind its script":       {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: bounded}, duration: limit, arrival: timing(arrival.Timing{Delay: limit / 10, Cut: limit})},
+		"an answer that was sent in time as a whole":      {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: bounded}, duration: limit, arrival: timing(arrival.Timing{Sent: []time.Duration{limit / 2}}), delayed: true},
 		"an answer that Envoy cut":                        {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: bounded}, duration: limit, arrival: timing(arrival.Timing{Sent: []time.Duration{limit / 2}, Cut: limit})},
-		"a silence of the application that is short":      {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: idle}, duration: 4 * limit, arrival: timing(arrival.Timing{Sent: []time.Duration{limit / 2, limit}, Cut: limit * 3 / 2}), late: true},
+		"a silence of the application that is short":      {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: idle}, duration: 4 * limit, arrival: timing(arrival.Timing{Sent: []time.Duration{limit / 2, limit}, Cut: limit * 3 / 2}), delayed: true},
 		"a silence of the application that is too long":   {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: idle}, duration: 4 * limit, arrival: timing(arrival.Timing{Sent: []time.Duration{limit / 2}, Cut: limit * 3 / 2})},
-		"counters that were read too late":                {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: routing.Bounded(routing.Idle), Status: 200}, kept: limit / 2, counted: limit, late: true},
+		"counters that were read too late":                {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: routing.Bounded(routing.Idle), Status: 200}, kept: limit / 2, counted: limit, delayed: true},
 		"counters that were read in time":                 {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: routing.Bounded(routing.Idle), Status: 200}, kept: limit / 2, counted: limit/2 + limit/10},
 		"an answer that was sent behind the end":          {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: bounded}, duration: limit, arrival: timing(arrival.Timing{Sent: []time.Duration{limit + 1}})},
-		"another cause than a bound, with a late machine": {expected: Outcome{Cause: bounded}, found: Outcome{Cause: routing.NoRoute}, arrival: timing(arrival.Timing{Late: time.Second})},
+		"another cause than a bound, with a late machine": {expected: Outcome{Cause: bounded}, found: Outcome{Cause: routing.NoRoute}, arrival: timing(arrival.Timing{Delay: time.Second})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -48,7 +48,7 @@ func TestLate(t *testing.T) {
 			if c.arrival != nil {
 				e.Outbound.Began = c.arrival.Timing.Began
 			}
-			if late := j.lateness(x, e); (late != "") != c.late || j.isEarly(x, e) != c.early {
+			if late := j.lateness(x, e); (late != "") != c.delayed || j.isEarly(x, e) != c.early {
 				t.Errorf("late %q, early %t", late, j.isEarly(x, e))
 			}
 		})

@@ -39,13 +39,13 @@ type timeline struct {
 }
 
 type doubt struct {
-	from time.Duration
-	err  error
+	start time.Duration
+	err   error
 }
 
 // moment is the end of a request.
 type moment struct {
-	at    time.Duration
+	time  time.Duration
 	cause routing.Cause
 }
 
@@ -66,7 +66,7 @@ func (t *timeline) endOf(end moment, begun bool) progress {
 	switch {
 	case begun:
 		return answering
-	case t.protocol.Layer() == policy.L7 && (sends.Open || end.at < sends.Head+sends.Body):
+	case t.protocol.Layer() == policy.L7 && (sends.Open || end.time < sends.Head+sends.Body):
 		return requesting
 	default:
 		return waiting
@@ -83,21 +83,21 @@ func (t *timeline) run() (moment, bool, error) {
 		t.runHTTP()
 	}
 	for _, d := range t.doubts {
-		if d.from < t.first.at {
+		if d.start < t.first.time {
 			return t.first, false, d.err
 		}
 	}
 	for _, m := range t.bounded {
-		if m.cause != t.first.cause && m.at < t.first.at*5/4 {
-			return t.first, false, fmt.Errorf("%s would end the request after %s, and %s after %s: leave a quarter between the two", t.first.cause, t.first.at, m.cause, m.at)
+		if m.cause != t.first.cause && m.time < t.first.time*5/4 {
+			return t.first, false, fmt.Errorf("%s would end the request after %s, and %s after %s: leave a quarter between the two", t.first.cause, t.first.time, m.cause, m.time)
 		}
 	}
-	return t.first, t.first.at > t.headers, nil
+	return t.first, t.first.time > t.headers, nil
 }
 
 // happens takes what happens at a time, unless something happens before.
 func (t *timeline) happens(at time.Duration, cause routing.Cause) {
-	if at < t.first.at {
+	if at < t.first.time {
 		t.first = moment{at, cause}
 	}
 }
@@ -110,7 +110,7 @@ func (t *timeline) bounds(bound routing.Bound, from, wait time.Duration) {
 	case wait >= limit*5/4:
 		m := moment{from + limit, routing.Bounded(bound)}
 		t.bounded = append(t.bounded, m)
-		t.happens(m.at, m.cause)
+		t.happens(m.time, m.cause)
 	case wait > limit/2:
 		err := fmt.Errorf("%s is %s, and the request waits for %s: make the wait at most half of that, or a quarter longer", bound, limit, wait)
 		t.doubts = append(t.doubts, doubt{from + limit/2, err})
@@ -185,8 +185,8 @@ func (t *timeline) keep(silent, connected time.Duration) {
 	if limit := t.limits[routing.MaxConnection].Time; limit != 0 {
 		t.bounds(routing.MaxConnection, 0, connected+t.request.Sends.Keep)
 	}
-	if t.first.at == forever {
-		t.first = moment{whole.at + t.request.Sends.Keep, whole.cause}
+	if t.first.time == forever {
+		t.first = moment{whole.time + t.request.Sends.Keep, whole.cause}
 	}
 }
 

@@ -36,35 +36,35 @@ func TestTimeline(t *testing.T) {
 		sends    sends
 		answer   script.Answer
 		cause    routing.Cause
-		at       time.Duration
+		time     time.Duration
 		begun    bool
 	}{
-		"request, never":            {bound: routing.Request, limit: 200 * ms, answer: never, cause: bounded(routing.Request), at: 200 * ms},
-		"request, in time":          {bound: routing.Request, limit: 200 * ms, answer: after(100 * ms), cause: routing.Answered, at: 100 * ms},
-		"request, cut":              {bound: routing.Request, limit: 200 * ms, answer: drip(8, 50*ms), cause: bounded(routing.Request), at: 200 * ms, begun: true},
-		"request, from its end":     {bound: routing.Request, limit: 200 * ms, sends: sends{Body: 300 * ms}, answer: never, cause: bounded(routing.Request), at: 500 * ms},
-		"request, left open":        {bound: routing.Request, limit: 200 * ms, sends: sends{Open: true}, answer: after(400 * ms), cause: routing.Answered, at: 400 * ms},
-		"request, black hole":       {bound: routing.Request, limit: 200 * ms, reach: script.BlackHole, cause: bounded(routing.Request), at: 200 * ms},
-		"idle stream, never":        {bound: routing.StreamIdle, limit: 200 * ms, answer: never, cause: bounded(routing.StreamIdle), at: 200 * ms},
-		"idle stream, bytes":        {bound: routing.StreamIdle, limit: 200 * ms, answer: drip(8, 50*ms), cause: routing.Answered, at: 400 * ms},
-		"idle stream, stops":        {bound: routing.StreamIdle, limit: 200 * ms, answer: script.Answer{Parts: 1, Every: 50 * ms, End: script.Stops}, cause: bounded(routing.StreamIdle), at: 250 * ms, begun: true},
-		"idle stream, slow body":    {bound: routing.StreamIdle, limit: 200 * ms, sends: sends{Body: 300 * ms}, cause: bounded(routing.StreamIdle), at: 200 * ms},
-		"longest stream":            {bound: routing.MaxStream, limit: 200 * ms, answer: drip(8, 50*ms), cause: bounded(routing.MaxStream), at: 200 * ms, begun: true},
-		"longest stream, from head": {bound: routing.MaxStream, limit: 200 * ms, sends: sends{Head: 100 * ms}, answer: never, cause: bounded(routing.MaxStream), at: 300 * ms},
-		"connect":                   {bound: routing.Connection, limit: 200 * ms, reach: script.BlackHole, cause: bounded(routing.Connection), at: 200 * ms},
+		"request, never":            {bound: routing.Request, limit: 200 * ms, answer: never, cause: bounded(routing.Request), time: 200 * ms},
+		"request, in time":          {bound: routing.Request, limit: 200 * ms, answer: after(100 * ms), cause: routing.Answered, time: 100 * ms},
+		"request, cut":              {bound: routing.Request, limit: 200 * ms, answer: drip(8, 50*ms), cause: bounded(routing.Request), time: 200 * ms, begun: true},
+		"request, from its end":     {bound: routing.Request, limit: 200 * ms, sends: sends{Body: 300 * ms}, answer: never, cause: bounded(routing.Request), time: 500 * ms},
+		"request, left open":        {bound: routing.Request, limit: 200 * ms, sends: sends{Open: true}, answer: after(400 * ms), cause: routing.Answered, time: 400 * ms},
+		"request, black hole":       {bound: routing.Request, limit: 200 * ms, reach: script.BlackHole, cause: bounded(routing.Request), time: 200 * ms},
+		"idle stream, never":        {bound: routing.StreamIdle, limit: 200 * ms, answer: never, cause: bounded(routing.StreamIdle), time: 200 * ms},
+		"idle stream, bytes":        {bound: routing.StreamIdle, limit: 200 * ms, answer: drip(8, 50*ms), cause: routing.Answered, time: 400 * ms},
+		"idle stream, stops":        {bound: routing.StreamIdle, limit: 200 * ms, answer: script.Answer{Parts: 1, Every: 50 * ms, End: script.Stops}, cause: bounded(routing.StreamIdle), time: 250 * ms, begun: true},
+		"idle stream, slow body":    {bound: routing.StreamIdle, limit: 200 * ms, sends: sends{Body: 300 * ms}, cause: bounded(routing.StreamIdle), time: 200 * ms},
+		"longest stream":            {bound: routing.MaxStream, limit: 200 * ms, answer: drip(8, 50*ms), cause: bounded(routing.MaxStream), time: 200 * ms, begun: true},
+		"longest stream, from head": {bound: routing.MaxStream, limit: 200 * ms, sends: sends{Head: 100 * ms}, answer: never, cause: bounded(routing.MaxStream), time: 300 * ms},
+		"connect":                   {bound: routing.Connection, limit: 200 * ms, reach: script.BlackHole, cause: bounded(routing.Connection), time: 200 * ms},
 		"connect, refused":          {bound: routing.Connection, limit: 200 * ms, reach: script.Refuses, cause: routing.Refused},
-		"connect, taken":            {bound: routing.Connection, limit: 200 * ms, answer: after(400 * ms), cause: routing.Answered, at: 400 * ms},
-		"headers":                   {bound: routing.RequestHeaders, limit: 200 * ms, sends: sends{Head: 300 * ms}, cause: bounded(routing.RequestHeaders), at: 200 * ms},
-		"headers, in time":          {bound: routing.RequestHeaders, limit: 200 * ms, sends: sends{Head: 100 * ms}, cause: routing.Answered, at: 100 * ms},
-		"idle, kept":                {bound: routing.Idle, limit: 200 * ms, sends: sends{Keep: 300 * ms}, cause: bounded(routing.Idle), at: 200 * ms},
-		"idle, not kept":            {bound: routing.Idle, limit: 200 * ms, answer: after(400 * ms), cause: routing.Answered, at: 400 * ms},
-		"longest connection":        {bound: routing.MaxConnection, limit: 200 * ms, sends: sends{Keep: 300 * ms}, cause: bounded(routing.MaxConnection), at: 200 * ms},
+		"connect, taken":            {bound: routing.Connection, limit: 200 * ms, answer: after(400 * ms), cause: routing.Answered, time: 400 * ms},
+		"headers":                   {bound: routing.RequestHeaders, limit: 200 * ms, sends: sends{Head: 300 * ms}, cause: bounded(routing.RequestHeaders), time: 200 * ms},
+		"headers, in time":          {bound: routing.RequestHeaders, limit: 200 * ms, sends: sends{Head: 100 * ms}, cause: routing.Answered, time: 100 * ms},
+		"idle, kept":                {bound: routing.Idle, limit: 200 * ms, sends: sends{Keep: 300 * ms}, cause: bounded(routing.Idle), time: 200 * ms},
+		"idle, not kept":            {bound: routing.Idle, limit: 200 * ms, answer: after(400 * ms), cause: routing.Answered, time: 400 * ms},
+		"longest connection":        {bound: routing.MaxConnection, limit: 200 * ms, sends: sends{Keep: 300 * ms}, cause: bounded(routing.MaxConnection), time: 200 * ms},
 		"closes":                    {bound: routing.Request, limit: 200 * ms, answer: script.Answer{End: script.Closes}, cause: routing.Broken},
-		"closes in the body":        {bound: routing.Request, limit: 200 * ms, answer: script.Answer{Parts: 1, Every: 50 * ms, End: script.Closes}, cause: routing.Broken, at: 50 * ms, begun: true},
-		"tcp idle, kept":            {bound: routing.Idle, limit: 200 * ms, protocol: policy.TCP, sends: sends{Keep: 300 * ms}, cause: bounded(routing.Idle), at: 200 * ms, begun: true},
-		"tcp idle, bytes":           {bound: routing.Idle, limit: 200 * ms, protocol: policy.TCP, answer: drip(8, 50*ms), cause: routing.Answered, at: 400 * ms, begun: true},
-		"tcp idle, never":           {bound: routing.Idle, limit: 200 * ms, protocol: policy.TCP, answer: never, cause: bounded(routing.Idle), at: 200 * ms},
-		"tcp connect":               {bound: routing.Connection, limit: 200 * ms, protocol: policy.TCP, reach: script.BlackHole, cause: bounded(routing.Connection), at: 200 * ms},
+		"closes in the body":        {bound: routing.Request, limit: 200 * ms, answer: script.Answer{Parts: 1, Every: 50 * ms, End: script.Closes}, cause: routing.Broken, time: 50 * ms, begun: true},
+		"tcp idle, kept":            {bound: routing.Idle, limit: 200 * ms, protocol: policy.TCP, sends: sends{Keep: 300 * ms}, cause: bounded(routing.Idle), time: 200 * ms, begun: true},
+		"tcp idle, bytes":           {bound: routing.Idle, limit: 200 * ms, protocol: policy.TCP, answer: drip(8, 50*ms), cause: routing.Answered, time: 400 * ms, begun: true},
+		"tcp idle, never":           {bound: routing.Idle, limit: 200 * ms, protocol: policy.TCP, answer: never, cause: bounded(routing.Idle), time: 200 * ms},
+		"tcp connect":               {bound: routing.Connection, limit: 200 * ms, protocol: policy.TCP, reach: script.BlackHole, cause: bounded(routing.Connection), time: 200 * ms},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -73,8 +73,8 @@ func TestTimeline(t *testing.T) {
 				request: casefile.RoutedRequest{Sends: tt.sends, Answer: tt.answer},
 			}
 			end, begun, err := line.run()
-			if err != nil || end != (moment{tt.at, tt.cause}) || tt.begun && !begun {
-				t.Errorf("got %s at %s (begun %t), %v", end.cause, end.at, begun, err)
+			if err != nil || end != (moment{tt.time, tt.cause}) || tt.begun && !begun {
+				t.Errorf("got %s at %s (begun %t), %v", end.cause, end.time, begun, err)
 			}
 		})
 	}
@@ -90,7 +90,7 @@ func TestTimelineOfTwoBounds(t *testing.T) {
 	} {
 		line := timeline{limits: limits(of), request: casefile.RoutedRequest{Answer: script.Answer{End: script.Stops}}}
 		if end, _, err := line.run(); err != nil || end != (moment{100 * ms, routing.Bounded(want)}) {
-			t.Errorf("got %s at %s, %v, want %s", end.cause, end.at, err, want)
+			t.Errorf("got %s at %s, %v, want %s", end.cause, end.time, err, want)
 		}
 	}
 }
@@ -106,6 +106,6 @@ func TestTimelineIsTooClose(t *testing.T) {
 	}
 	line := timeline{limits: limits(map[routing.Bound]time.Duration{routing.Request: 200 * ms, routing.StreamIdle: 220 * ms}), request: casefile.RoutedRequest{Answer: script.Answer{End: script.Stops}}}
 	if end, _, err := line.run(); err == nil {
-		t.Errorf("two bounds within 20 ms: %s at %s", end.cause, end.at)
+		t.Errorf("two bounds within 20 ms: %s at %s", end.cause, end.time)
 	}
 }

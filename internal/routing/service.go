@@ -24,9 +24,9 @@ func (s Service) String() string {
 // Definition is a part of a document that decides about requests, and that the outbound side of no
 // workload has: what is behind a service, or a bound on the requests that a workload gets.
 type Definition struct {
-	// Of is the identifier of a service, of its port, or of a policy. Field is the path of the part,
+	// Identifier is that of a service, of its port, or of a policy. Field is the path of the part,
 	// and Text what stands there, on one line.
-	Of, Field, Text string
+	Identifier, Field, Text string
 	// Place is "file:line".
 	Place string
 	// Port is true for the port of a service, with inbounds behind it, and Inbound for a bound on

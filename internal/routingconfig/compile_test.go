@@ -40,7 +40,7 @@ var (
 			{Name: "kri_headers", When: policy.And{
 				header("x-exact", policy.Match{Value: "1"}), header("x-prefix", policy.Match{Kind: policy.Prefix, Value: "1"}),
 				header("x-regex", policy.Match{Kind: policy.Regex, Value: "[12]"}), header("x-there", policy.Match{Kind: policy.Present}),
-				policy.Not{Of: header("x-gone", policy.Match{Kind: policy.Present})},
+				policy.Not{Condition: header("x-gone", policy.Match{Kind: policy.Present})},
 			}, Backends: toShop},
 			{Name: "kri_query", When: policy.Is{Attribute: attribute.QueryParameter("q"), Match: policy.Match{Value: "1"}}, Backends: toShop},
 			{Name: "kri_shop", Backends: toShop},
@@ -120,7 +120,7 @@ func TestRefuse(t *testing.T) {
 	}
 	for want, program := range map[string]routing.Proxy{
 		`outbound kri_shop: route kri_r: condition "source address = \"10.0.0.1\"": no route can ask Envoy for the attribute source-address`: route(routing.Route{When: attribute.SourceAddress.Exact("10.0.0.1")}),
-		`outbound kri_shop: route kri_r: condition "not path = \"/a\"": no route can ask Envoy about this`:                                   route(routing.Route{When: policy.Not{Of: attribute.Path.Exact("/a")}}),
+		`outbound kri_shop: route kri_r: condition "not path = \"/a\"": no route can ask Envoy about this`:                                   route(routing.Route{When: policy.Not{Condition: attribute.Path.Exact("/a")}}),
 		`outbound kri_shop: route kri_r: condition "path = \"/b\"": a route asks Envoy for the path once`:                                    route(routing.Route{When: policy.And{attribute.Path.Exact("/a"), attribute.Path.Exact("/b")}}),
 		`outbound kri_shop: route kri_r: all weights are 0: Envoy needs a backend that has a share`:                                          route(routing.Route{Backends: []routing.Backend{{Cluster: "a"}, {Cluster: "b"}}}),
 		`outbound kri_shop: route kri_r: the weights add up to 4294967296, more than Envoy's 4294967295`:                                     route(routing.Route{Backends: []routing.Backend{{Cluster: "a", Weight: 1 << 31}, {Cluster: "b", Weight: 1 << 31}}}),

@@ -11,7 +11,7 @@ import (
 )
 
 // Rule is a kind of finding. Help is the address of a page about it; it may be empty.
-type Rule struct{ ID, About, Help string }
+type Rule struct{ ID, Description, Help string }
 
 // Level says how bad a finding is.
 type Level string
@@ -86,7 +86,7 @@ type (
 func New(version string, rules []Rule, findings []Finding) Log {
 	d := driver{Name: "meshproof", Version: version, Rules: []ruleDescriptor{}}
 	for _, r := range rules {
-		d.Rules = append(d.Rules, ruleDescriptor{r.ID, message{r.About}, r.Help})
+		d.Rules = append(d.Rules, ruleDescriptor{r.ID, message{r.Description}, r.Help})
 	}
 	one := run{Tool: tool{d}, Results: []outcome{}}
 	for _, f := range findings {

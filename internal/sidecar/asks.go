@@ -22,17 +22,17 @@ import (
 // kind: they may ask about other requests, or not at all.
 func (c *chain) asksBehind(f *hcmv3.HttpFilter, m proto.Message, behindRBAC bool) bool {
 	filter, ok := m.(*httpauthzv3.ExtAuthz)
-	last := len(c.in.Filters.HTTP) - 1
+	last := len(c.inbound.Filters.HTTP) - 1
 	if !ok || !behindRBAC || f.Disabled || len(c.tokens) > 0 {
 		return false
 	}
-	guard := c.in.Filters.HTTP[last]
+	guard := c.inbound.Filters.HTTP[last]
 	asked, err := authorizerfilter.FromHTTP(filter, guard.ShadowRulesStatPrefix)
 	if err != nil || enforces(guard) {
 		return false
 	}
 	c.askers = append(c.askers, f.Name)
-	c.in.Filters.HTTPAsks = withAsked(c.in.Filters.HTTPAsks, last, asked)
+	c.inbound.Filters.HTTPAsks = withAsked(c.inbound.Filters.HTTPAsks, last, asked)
 	c.asked(f.Name, typeURL(filter), asked)
 	return true
 }
@@ -42,13 +42,13 @@ func (c *chain) networkAsksBehind(name string, filter *networkauthzv3.ExtAuthz, 
 	if !behindRBAC {
 		return false
 	}
-	last := len(c.in.Filters.Network) - 1
-	guard := c.in.Filters.Network[last]
+	last := len(c.inbound.Filters.Network) - 1
+	guard := c.inbound.Filters.Network[last]
 	asked, err := authorizerfilter.FromNetwork(filter, guard.ShadowRulesStatPrefix)
 	if err != nil || enforces(guard) {
 		return false
 	}
-	c.in.Filters.NetworkAsks = withAsked(c.in.Filters.NetworkAsks, last, asked)
+	c.inbound.Filters.NetworkAsks = withAsked(c.inbound.Filters.NetworkAsks, last, asked)
 	c.asked(name, typeURL(filter), asked)
 	return true
 }

@@ -29,8 +29,8 @@ import (
 // chain reads one filter chain, or filters without one.
 type chain struct {
 	*reader
-	in    Inbound
-	leads leading
+	inbound Inbound
+	leads   leading
 	// others are the filters of other kinds. They are told about once it is clear on which
 	// side of the RBAC filters they are.
 	others []otherFilter
@@ -82,7 +82,7 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 		r.skip(l.Name, label, "the canary of meshproof: no workload has its address")
 		return
 	}
-	c := chain{reader: r, in: Inbound{
+	c := chain{reader: r, inbound: Inbound{
 		Listener:    l.Name,
 		Chain:       label,
 		Address:     address(l, socket, of.FilterChainMatch),
@@ -100,7 +100,7 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 	if reason := unreached(l, socket, of.FilterChainMatch); reason != "" {
 		c.tell(dump.Exposed, "", "", reason)
 	}
-	if socket != nil && !c.in.Address.IsValid() {
+	if socket != nil && !c.inbound.Address.IsValid() {
 		c.tell(dump.Exposed, "", "", "it serves no address that a caller can connect to")
 	}
 	for _, reason := range c.leads.calls.unread {
@@ -108,7 +108,7 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 		u.Leads = true
 		c.found.add(u)
 	}
-	c.in.Transport = c.transport(of)
+	c.inbound.Transport = c.transport(of)
 	for _, f := range of.Filters {
 		packed, faults, typeURL, reason := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
 		c.filter(f.Name, packed, faults, typeURL, reason)
@@ -128,38 +128,38 @@ func (c *chain) close() {
 			if s.unknown.Kind == dump.BesideRBAC && s.contained && !c.goesOn() {
 				s.unknown.Kind = dump.Note
 				if s.rewrites {
-					c.in.Rewrites = append(c.in.Rewrites, fmt.Sprintf("filter %q may change the path", s.unknown.Filter))
+					c.inbound.Rewrites = append(c.inbound.Rewrites, fmt.Sprintf("filter %q may change the path", s.unknown.Filter))
 				}
 			}
 		}
 		c.found.add(s.unknown)
 	}
-	if !c.readsSNI && rbac.AskForSNI(c.in.Filters.Messages()) {
+	if !c.readsSNI && rbac.AskForSNI(c.inbound.Filters.Messages()) {
 		c.tell(dump.BesideRBAC, "", "", "a filter asks for the server name (SNI), and the listener has no TLS inspector that reads every handshake: Envoy knows no server name then, and no caller matches")
 	}
 	if c.remote != "" && c.asksForRemote() {
 		c.tell(dump.Opaque, "", "", "a filter asks for the remote address, and "+c.remote+": no caller of the lab plays it")
 	}
 	c.tellRewritten()
-	c.out.Inbounds = append(c.out.Inbounds, c.in)
+	c.sidecar.Inbounds = append(c.sidecar.Inbounds, c.inbound)
 	c.reader.leads = append(c.reader.leads, c.leads)
 }
 
 // asksForRemote reports whether an HTTP filter asks for the remote address.
 func (c *chain) asksForRemote() bool {
-	p, _ := lift.Program(xds.Filters{HTTP: c.in.Filters.HTTP, Routes: c.in.Filters.Routes}, 0)
+	p, _ := lift.Program(xds.Filters{HTTP: c.inbound.Filters.HTTP, Routes: c.inbound.Filters.Routes}, 0)
 	return reads(p, attribute.RemoteAddress)
 }
 
 // goesOn reports whether any filter behind RBAC may have a part in the authorization: it may
 // act on the metadata of an RBAC filter that only observes, or it may take a request to a
 // route that RBAC would have judged otherwise.
-func (c *chain) goesOn() bool { return c.observes || len(c.in.Filters.Routes) > 0 }
+func (c *chain) goesOn() bool { return c.observes || len(c.inbound.Filters.Routes) > 0 }
 
 // unknown returns an Unknown of this chain.
 func (c *chain) unknown(kind dump.Kind, filter, reason string) dump.Unknown {
-	u := dump.Unknown{Kind: kind, Listener: c.in.Listener, Chain: c.in.Chain, Filter: filter, Reason: reason}
-	if c.in.Chain == "" && filter != "" {
+	u := dump.Unknown{Kind: kind, Listener: c.inbound.Listener, Chain: c.inbound.Chain, Filter: filter, Reason: reason}
+	if c.inbound.Chain == "" && filter != "" {
 		u.Position = dump.InFront
 	}
 	return u
@@ -181,7 +181,7 @@ func (c *chain) noteFilter(kind dump.Kind, filter, typeURL, reason string) {
 func (c *chain) tellFaults(filter string, faults []messages.Fault) {
 	for _, f := range faults {
 		u := c.unknown(dump.BesideRBAC, filter, f.What)
-		u.Path, u.Leads = f.At.String(), !f.Guards
+		u.Path, u.Leads = f.Path.String(), !f.Guards
 		if f.Guards {
 			u.Kind = dump.Lost
 		}
@@ -217,7 +217,7 @@ func (c *chain) filter(name string, packed *anypb.Any, faults []messages.Fault, 
 		c.http(name, m)
 	case *tcpproxyv3.TcpProxy:
 		c.ended = true
-		c.in.StatPrefix = m.StatPrefix
+		c.inbound.StatPrefix = m.StatPrefix
 		c.noteOther(name, messages.TypeURL(packed), m, err)
 	default:
 		c.noteOther(name, messages.TypeURL(packed), m, err)
@@ -262,7 +262,7 @@ func (c *chain) network(name string, from *networkrbacv3.RBAC) {
 	if !c.judge(name, from) {
 		return
 	}
-	c.in.Guards = append(c.in.Guards, Guard{
+	c.inbound.Guards = append(c.inbound.Guards, Guard{
 		Filter: name, Layer: policy.L4,
 		StatPrefix: from.StatPrefix, ShadowRulesStatPrefix: from.ShadowRulesStatPrefix,
 		Enforces: enforces(from),
@@ -272,7 +272,7 @@ func (c *chain) network(name string, from *networkrbacv3.RBAC) {
 	if filter.ShadowRules == nil && filter.ShadowMatcher == nil {
 		filter.ShadowRulesStatPrefix = ""
 	}
-	c.in.Filters.Network = append(c.in.Filters.Network, filter)
+	c.inbound.Filters.Network = append(c.inbound.Filters.Network, filter)
 	c.behindRBAC = true
 }
 
@@ -280,12 +280,12 @@ func (c *chain) addHTTP(name, statPrefix string, from *httprbacv3.RBAC) {
 	if !c.judge(name, from) {
 		return
 	}
-	c.in.Guards = append(c.in.Guards, Guard{
+	c.inbound.Guards = append(c.inbound.Guards, Guard{
 		Filter: name, Layer: policy.L7, StatPrefix: statPrefix,
 		RulesStatPrefix: from.RulesStatPrefix, ShadowRulesStatPrefix: from.ShadowRulesStatPrefix,
 		Enforces: enforces(from),
 	})
-	c.in.Filters.HTTP = append(c.in.Filters.HTTP, withoutPrefix(from))
+	c.inbound.Filters.HTTP = append(c.inbound.Filters.HTTP, withoutPrefix(from))
 	c.behindRBAC = true
 }
 
@@ -333,7 +333,7 @@ func (c *chain) inspect(name string, m proto.Message, logs bool) bool {
 	whole := true
 	inspect(m, func(u dump.Unknown) {
 		whole = whole && u.Kind != dump.Lost
-		u.Listener, u.Chain, u.Filter = c.in.Listener, c.in.Chain, name
+		u.Listener, u.Chain, u.Filter = c.inbound.Listener, c.inbound.Chain, name
 		if logs {
 			u.Kind = dump.Note
 		}
@@ -344,7 +344,7 @@ func (c *chain) inspect(name string, m proto.Message, logs bool) bool {
 
 // addUnattached adds an inbound of filters that came without a listener.
 func (r *reader) addUnattached(l dump.Unattached) {
-	c := chain{reader: r, readsSNI: true, in: Inbound{Listener: l.File, Chain: l.Inbound, Protocol: policy.TCP, Transport: OtherTransport}}
+	c := chain{reader: r, readsSNI: true, inbound: Inbound{Listener: l.File, Chain: l.Inbound, Protocol: policy.TCP, Transport: OtherTransport}}
 	for _, f := range l.Filters {
 		name := f.Name
 		c.tellFaults(name, f.Faults)
@@ -353,7 +353,7 @@ func (r *reader) addUnattached(l dump.Unattached) {
 		case *networkrbacv3.RBAC:
 			c.network(name, m)
 		case *httprbacv3.RBAC:
-			c.in.Protocol = policy.HTTP
+			c.inbound.Protocol = policy.HTTP
 			c.addHTTP(name, "", m)
 		case *httprbacv3.RBACPerRoute:
 			c.tell(dump.Lost, name, f.Message.TypeUrl, "a filter of a route, without its route")
@@ -361,10 +361,10 @@ func (r *reader) addUnattached(l dump.Unattached) {
 			c.noteOther(name, messages.TypeURL(f.Message), m, err)
 		}
 	}
-	if rbac.AskForSNI(c.in.Filters.Messages()) {
+	if rbac.AskForSNI(c.inbound.Filters.Messages()) {
 		c.tell(dump.Note, "", "", "a filter asks for the server name (SNI): its listener needs a TLS inspector, or no caller matches")
 	}
-	if l.Protocol != "" && c.in.Protocol.UnmarshalText([]byte(l.Protocol)) != nil {
+	if l.Protocol != "" && c.inbound.Protocol.UnmarshalText([]byte(l.Protocol)) != nil {
 		c.tell(dump.BesideRBAC, "", "", fmt.Sprintf("protocol %q is none that meshproof knows", l.Protocol))
 	}
 	c.close()

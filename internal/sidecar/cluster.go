@@ -37,7 +37,7 @@ func (r *reader) workloadsOf(l leading, anywhere bool) []string {
 
 // isOwn reports whether an address is known to be one of this machine.
 func (r *reader) isOwn(ip netip.Addr) bool {
-	return ip.IsValid() && (ip.IsLoopback() || ip.IsUnspecified() || r.own[ip])
+	return ip.IsValid() && (ip.IsLoopback() || ip.IsUnspecified() || r.addresses[ip])
 }
 
 // unreadOf returns a cluster if nothing tells where the cluster leads, and why; "" where all are
@@ -86,7 +86,7 @@ func elsewhere(d dump.Decoded[*clusterv3.Cluster], assignment *endpointv3.Cluste
 		reason = cmp.Or(reason, fmt.Sprintf("may lead elsewhere: %s: %s", at, why))
 	}
 	for _, fault := range d.Faults {
-		tell(fault.At, fault.What)
+		tell(fault.Path, fault.What)
 	}
 	checkCluster(d.Message.ProtoReflect(), nil, tell)
 	checkCluster(assignment.ProtoReflect(), (*messages.Path)(nil).Field("load_assignment"), tell)

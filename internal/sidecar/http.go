@@ -23,28 +23,28 @@ import (
 
 // http reads an HTTP connection manager and its filters.
 func (c *chain) http(name string, m *hcmv3.HttpConnectionManager) {
-	c.in.Protocol = policy.HTTP
+	c.inbound.Protocol = policy.HTTP
 	switch m.CodecType {
 	case hcmv3.HttpConnectionManager_HTTP2:
-		c.in.Protocol = policy.HTTP2
+		c.inbound.Protocol = policy.HTTP2
 	case hcmv3.HttpConnectionManager_HTTP3:
 		c.tell(dump.BesideRBAC, name, "", "it speaks HTTP/3, which the lab does not")
 	}
-	c.in.StatPrefix = m.StatPrefix
-	c.in.ForwardClientCert = m.ForwardClientCertDetails
-	c.in.UseRemoteAddress = m.GetUseRemoteAddress().GetValue()
+	c.inbound.StatPrefix = m.StatPrefix
+	c.inbound.ForwardClientCert = m.ForwardClientCertDetails
+	c.inbound.UseRemoteAddress = m.GetUseRemoteAddress().GetValue()
 	switch hops := c.trustedHops(name, m); {
 	case hops > mostHops:
 		c.remote = fmt.Sprintf("the connection manager trusts %d entries of x-forwarded-for, and the lab plays up to %d", hops, mostHops)
 	default:
-		c.in.TrustedHops = hops
+		c.inbound.TrustedHops = hops
 	}
 	switch {
 	case m.GetRepresentIpv4RemoteAddressAsIpv4MappedIpv6():
 		c.remote = "the connection manager turns it into an address of IPv6 (represent_ipv4_remote_address_as_ipv4_mapped_ipv6)"
 	}
 	var redirected bool
-	if c.in.Normalization, redirected = normalization.FromManager(m); redirected {
+	if c.inbound.Normalization, redirected = normalization.FromManager(m); redirected {
 		c.tell(dump.Note, name, "", "path_with_escaped_slashes_action UNESCAPE_AND_REDIRECT: a path with escaped slashes is redirected, taken for forwarded")
 	}
 	c.rewritten = rewritesOf(m)
@@ -198,7 +198,7 @@ func (c *chain) checkRoute(name string, route *routev3.Route) {
 		c.tell(dump.BesideRBAC, "", "", fmt.Sprintf("route %q takes requests whose target does not begin with /, as in OPTIONS *, and none is asked", name))
 	}
 	if to := route.GetRoute(); to.GetPrefixRewrite() != "" || to.GetRegexRewrite() != nil || to.GetPathRewrite() != "" || to.GetPathRewritePolicy() != nil {
-		c.in.Rewrites = append(c.in.Rewrites, fmt.Sprintf("route %q rewrites the path", name))
+		c.inbound.Rewrites = append(c.inbound.Rewrites, fmt.Sprintf("route %q rewrites the path", name))
 	}
 }
 
@@ -212,7 +212,7 @@ func (c *chain) severalChoices(config *routev3.RouteConfiguration, configs int) 
 		return "two RBAC filters have one name"
 	case c.disabled:
 		return "the filter is disabled elsewhere"
-	case len(c.in.Filters.HTTP) != len(c.replaceable):
+	case len(c.inbound.Filters.HTTP) != len(c.replaceable):
 		return "a filter that they replace could not be read"
 	}
 	for _, host := range hosts {

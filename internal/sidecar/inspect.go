@@ -50,7 +50,7 @@ func inspect(m proto.Message, tell func(dump.Unknown)) {
 		},
 		Opened: func(typeURL string, faults []messages.Fault, at *messages.Path) {
 			for _, f := range faults {
-				tell(dump.Unknown{Kind: dump.Lost, Path: f.At.String(), Reason: f.What})
+				tell(dump.Unknown{Kind: dump.Lost, Path: f.Path.String(), Reason: f.What})
 			}
 			if !understood[messages.Name(typeURL)] {
 				tell(dump.Unknown{Kind: dump.Opaque, Type: typeURL, Path: at.String(), Reason: "no policy can ask for this"})

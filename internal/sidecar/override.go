@@ -38,7 +38,7 @@ func (c *chain) ownRoutes(config *routev3.RouteConfiguration) {
 		host, only := domain.Host, domain.Headers()
 		for i, route := range host.Routes {
 			name := domain.NameOf(nameOf(route, i))
-			filters := slices.Clone(c.in.Filters.HTTP)
+			filters := slices.Clone(c.inbound.Filters.HTTP)
 			for n, filter := range c.replaceable {
 				for _, of := range []overrides{config.TypedPerFilterConfig, host.TypedPerFilterConfig, route.TypedPerFilterConfig} {
 					if packed, ok := of[filter]; ok {
@@ -48,26 +48,26 @@ func (c *chain) ownRoutes(config *routev3.RouteConfiguration) {
 					}
 				}
 			}
-			if !slices.Equal(filters, c.in.Filters.HTTP) {
-				last = len(c.in.Filters.Routes) + 1
+			if !slices.Equal(filters, c.inbound.Filters.HTTP) {
+				last = len(c.inbound.Filters.Routes) + 1
 			}
 			match := route.Match
 			if c.checkMatch(name, match); len(only) > 0 {
 				match = proto.CloneOf(match)
 				match.Headers = append(match.Headers, only...)
 			}
-			c.in.Filters.Routes = append(c.in.Filters.Routes, xds.Route{Name: name, Match: match, HTTP: filters})
+			c.inbound.Filters.Routes = append(c.inbound.Filters.Routes, xds.Route{Name: name, Match: match, HTTP: filters})
 		}
 		if len(only) > 0 {
 			none := &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Prefix{Prefix: ""}, Headers: only}
-			c.in.Filters.Routes = append(c.in.Filters.Routes, xds.Route{Name: domain.NameOf("no route"), Match: none, HTTP: c.in.Filters.HTTP})
+			c.inbound.Filters.Routes = append(c.inbound.Filters.Routes, xds.Route{Name: domain.NameOf("no route"), Match: none, HTTP: c.inbound.Filters.HTTP})
 		}
-		if len(c.in.Filters.Routes) > mostRoutes {
+		if len(c.inbound.Filters.Routes) > mostRoutes {
 			c.tell(dump.Lost, "", typeURL(&httprbacv3.RBACPerRoute{}), fmt.Sprintf("route configuration %q replaces RBAC filters: it has more than %d routes by domain", config.Name, mostRoutes))
 			return
 		}
 	}
-	c.in.Filters.Routes = c.in.Filters.Routes[:last]
+	c.inbound.Filters.Routes = c.inbound.Filters.Routes[:last]
 }
 
 // override returns the filter that a route has in the place of the inbound's: one
@@ -110,7 +110,7 @@ func (c *chain) tellScripts(config *routev3.RouteConfiguration) {
 			c.tell(dump.BesideRBAC, "", typeURL(script), fmt.Sprintf("route configuration %q: %s", config.Name, why))
 		}
 		if _, all := headersOf(script.GetSourceCode()); !all {
-			c.in.Rewrites = append(c.in.Rewrites, fmt.Sprintf("a script of route configuration %q may change the path", config.Name))
+			c.inbound.Rewrites = append(c.inbound.Rewrites, fmt.Sprintf("a script of route configuration %q may change the path", config.Name))
 		}
 		c.rewritten = append(c.rewritten, changesByScript(script.GetSourceCode()))
 	})

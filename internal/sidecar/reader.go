@@ -18,8 +18,8 @@ import (
 // reader turns resources into a Sidecar.
 type reader struct {
 	*dump.Resources
-	out   Sidecar
-	found findings
+	sidecar Sidecar
+	found   findings
 	// wanted are the resources that the listeners refer to.
 	wanted dump.References
 	// leads says of each inbound where its requests go.
@@ -28,9 +28,9 @@ type reader struct {
 	led map[*listenerv3.FilterChain]leading
 	// guards has the clusters behind the inbounds.
 	guards map[string]bool
-	// own are the addresses of this machine on which listeners are. outbounds and inbounds are
+	// addresses are those of this machine on which listeners are. outbounds and inbounds are
 	// the addresses of the listeners.
-	own                 map[netip.Addr]bool
+	addresses           map[netip.Addr]bool
 	outbounds, inbounds addressesByPort
 }
 
@@ -48,18 +48,18 @@ func read(r *dump.Resources) (Sidecar, dump.References) {
 		reader.addUnattached(l)
 	}
 	reader.shareWorkloads()
-	reader.out.Unknown, reader.out.Envoy = reader.found.list, r.Envoy
-	of := reader.out.Index()
-	for i, in := range reader.out.Inbounds {
+	reader.sidecar.Unknown, reader.sidecar.Envoy = reader.found.list, r.Envoy
+	of := reader.sidecar.Index()
+	for i, in := range reader.sidecar.Inbounds {
 		if slices.ContainsFunc(of(in), func(u dump.Unknown) bool { return u.Kind == dump.Lost }) {
-			reader.out.Inbounds[i].Incomplete = true
+			reader.sidecar.Inbounds[i].Incomplete = true
 		}
 	}
-	return reader.out, reader.wanted
+	return reader.sidecar, reader.wanted
 }
 
 func (r *reader) skip(listener, chain, reason string) {
-	r.out.Skipped = append(r.out.Skipped, Skipped{listener, chain, reason})
+	r.sidecar.Skipped = append(r.sidecar.Skipped, Skipped{listener, chain, reason})
 }
 
 func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
@@ -110,7 +110,7 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 			tell(dump.BesideRBAC, "the filters see the destination from before a redirection: the port is not the listener's")
 		}
 	}
-	from := len(r.out.Inbounds)
+	from := len(r.sidecar.Inbounds)
 	for _, socket := range sockets(l) {
 		if socket != nil && !address(l, socket, nil).IsValid() {
 			tell(dump.Exposed, fmt.Sprintf("it listens on %q, port %d, which is no address", socket.GetAddress(), socket.GetPortValue()))
@@ -121,7 +121,7 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 			}
 		}
 	}
-	permissive(r.out.Inbounds[from:])
+	permissive(r.sidecar.Inbounds[from:])
 }
 
 // outbound tells what of a listener outside of its chains is not known: it may listen in more
@@ -133,7 +133,7 @@ func (r *reader) outbound(d dump.Decoded[*listenerv3.Listener]) {
 		}
 	}
 	for _, fault := range d.Faults {
-		tell(fault.At, fault.What)
+		tell(fault.Path, fault.What)
 	}
 	checkKnown(d.Message.ProtoReflect(), nil, tell)
 }
@@ -150,7 +150,7 @@ func (r *reader) listenerFilter(listener string, f *listenerv3.ListenerFilter) {
 			})
 		}
 		for _, fault := range faults {
-			r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Path: fault.At.String(), Reason: fault.What, Position: dump.InFront})
+			r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Path: fault.Path.String(), Reason: fault.What, Position: dump.InFront})
 		}
 		return
 	}
@@ -205,7 +205,7 @@ func (r *reader) extension(name string, typed *anypb.Any, discovery *corev3.Exte
 // faults tells what a listener lost, by filter chain.
 func (r *reader) faults(listener string, labels []string, faults []messages.Fault) {
 	for _, f := range faults {
-		u := dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Chain: chainOf(f.At, labels), Path: f.At.String(), Reason: f.What, Leads: !f.Guards}
+		u := dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Chain: chainOf(f.Path, labels), Path: f.Path.String(), Reason: f.What, Leads: !f.Guards}
 		if f.Guards {
 			u.Kind = dump.Lost
 		}

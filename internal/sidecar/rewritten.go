@@ -126,7 +126,7 @@ func (c *chain) tellRewritten() {
 	if len(c.rewritten) == 0 {
 		return
 	}
-	p, _ := lift.Program(xds.Filters{HTTP: c.in.Filters.HTTP, Routes: c.in.Filters.Routes}, 0)
+	p, _ := lift.Program(xds.Filters{HTTP: c.inbound.Filters.HTTP, Routes: c.inbound.Filters.Routes}, 0)
 	for _, r := range c.rewritten {
 		for condition := range p.Conditions() {
 			if is, ok := condition.(policy.Is); ok && r.attribute(is.Attribute) {

@@ -19,7 +19,7 @@ func (c *chain) readTokens(f *hcmv3.HttpFilter, m proto.Message) bool {
 		return false
 	}
 	c.tokens = append(c.tokens, f.Name)
-	if len(c.tokens) > 1 || f.Disabled || f.Name != rbac.TokenFilter || max(len(c.in.Filters.HTTP), len(c.replaceable)) > len(c.askers) {
+	if len(c.tokens) > 1 || f.Disabled || f.Name != rbac.TokenFilter || max(len(c.inbound.Filters.HTTP), len(c.replaceable)) > len(c.askers) {
 		return false
 	}
 	demand, err := tokenfilter.Demand(filter)
@@ -27,7 +27,7 @@ func (c *chain) readTokens(f *hcmv3.HttpFilter, m proto.Message) bool {
 		c.noteFilter(dump.BesideRBAC, f.Name, typeURL(filter), "it verifies tokens, and "+err.Error())
 		return true
 	}
-	c.in.Tokens, c.in.TokenFilter = demand, filter
+	c.inbound.Tokens, c.inbound.TokenFilter = demand, filter
 	c.noteFilter(dump.Note, f.Name, typeURL(filter), "it is read; where it verifies tokens, the lab signs by keys of its own")
 	return true
 }

@@ -30,7 +30,7 @@ type guarded struct {
 func (r *reader) guardedBy(listeners []dump.Decoded[*listenerv3.Listener]) guarded {
 	g := guarded{workloads: map[string]bool{}}
 	var chains []*listenerv3.FilterChain
-	r.own, r.inbounds, r.outbounds = map[netip.Addr]bool{}, addressesByPort{}, addressesByPort{}
+	r.addresses, r.inbounds, r.outbounds = map[netip.Addr]bool{}, addressesByPort{}, addressesByPort{}
 	for _, d := range listeners {
 		if inbound, _ := direction(d.Message); !inbound {
 			r.bindOutbound(d.Message)
@@ -47,7 +47,7 @@ func (r *reader) guardedBy(listeners []dump.Decoded[*listenerv3.Listener]) guard
 		}
 	}
 	for _, a := range g.addresses {
-		r.own[a.Addr()] = true
+		r.addresses[a.Addr()] = true
 	}
 	all := r.clustersOf(chains...)
 	r.guards = all.names
@@ -64,7 +64,7 @@ func (r *reader) bindOutbound(l *listenerv3.Listener) {
 	}
 	for _, socket := range sockets(l) {
 		if ip, err := netip.ParseAddr(socket.GetAddress()); err == nil {
-			r.own[ip.Unmap()] = r.own[ip.Unmap()] || !ip.IsUnspecified()
+			r.addresses[ip.Unmap()] = r.addresses[ip.Unmap()] || !ip.IsUnspecified()
 			r.outbounds.add(ip.Unmap(), uint16(socket.GetPortValue()))
 		}
 	}
@@ -144,7 +144,7 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 		return chosenElsewhere
 	}
 	// Inbounds on every address do not tell which addresses the machine has.
-	anywhere := reachable && (r.own[netip.IPv4Unspecified()] || r.own[netip.IPv6Unspecified()])
+	anywhere := reachable && (r.addresses[netip.IPv4Unspecified()] || r.addresses[netip.IPv6Unspecified()])
 	for _, workload := range append(r.workloadsOf(r.direct(leads), anywhere), r.workloadsOf(r.called(leads), false)...) {
 		if g.workloads[workload] {
 			return fmt.Sprintf("it leads to %s, as an inbound does", workload)
@@ -314,7 +314,7 @@ func (l leading) add(name string) {
 func (r *reader) shareWorkloads() {
 	ports := map[string]uint16{}
 	told := map[string]bool{}
-	for i, in := range r.out.Inbounds {
+	for i, in := range r.sidecar.Inbounds {
 		tell := func(format string, args ...any) {
 			r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: in.Listener, Chain: in.Chain, Reason: fmt.Sprintf(format, args...), Leads: true})
 		}
@@ -343,7 +343,7 @@ func (r *reader) shareWorkloads() {
 			tell("it leads to the listener of another inbound, %s, which sees this sidecar for a caller", to)
 		}
 	}
-	for i, in := range r.out.Inbounds {
+	for i, in := range r.sidecar.Inbounds {
 		for _, workload := range r.workloadsOf(r.called(r.leads[i]), false) {
 			if port, ok := ports[workload]; ok && port != in.Address.Port() {
 				reason := fmt.Sprintf("it sends requests of its own to %s, past the inbound on port %d", workload, port)

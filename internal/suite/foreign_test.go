@@ -75,8 +75,8 @@ func permissionOf(text string) *rbacv3.Permission {
 	return p
 }
 
-// and returns a change that adds a policy: everybody gets in who has the permission.
-func and(text string) func(*xds.Filters) {
+// addPolicy returns a change that adds a policy: everybody gets in who has the permission.
+func addPolicy(text string) func(*xds.Filters) {
 	return func(f *xds.Filters) {
 		f.Network[0].Rules.Policies["back door"] = &rbacv3.Policy{
 			Permissions: []*rbacv3.Permission{permissionOf(text)},
@@ -147,10 +147,10 @@ func TestForeignFiltersAreReadBack(t *testing.T) {
 		"dynamic metadata":                 {principal(`{"metadata": ` + metadata + `}`), ErrUnread, "metadata"},
 		"metadata of a source":             {principal(`{"sourcedMetadata": {"metadataMatcher": ` + metadata + `}}`), ErrUnread, "sourced_metadata"},
 		"a filter state":                   {principal(`{"filterState": {"key": "x", "stringMatch": {"exact": "y"}}}`), ErrUnread, "filter_state"},
-		"a destination address":            {and(`{"destinationIp": {"addressPrefix": "10.9.9.9", "prefixLen": 32}}`), ErrUnread, "destination address 10.9.9.9"},
+		"a destination address":            {addPolicy(`{"destinationIp": {"addressPrefix": "10.9.9.9", "prefixLen": 32}}`), ErrUnread, "destination address 10.9.9.9"},
 		"callers without TLS":              {principal(`{"notId": {"authenticated": {}}}`), ErrDiffers, "plaintext"},
-		"a server name":                    {and(`{"requestedServerName": {"exact": "backdoor.example"}}`), ErrDiffers, "sni backdoor.example"},
-		"a port range":                     {and(`{"destinationPortRange": {"start": 1, "end": 65535}}`), ErrDiffers, ""},
+		"a server name":                    {addPolicy(`{"requestedServerName": {"exact": "backdoor.example"}}`), ErrDiffers, "sni backdoor.example"},
+		"a port range":                     {addPolicy(`{"destinationPortRange": {"start": 1, "end": 65535}}`), ErrDiffers, ""},
 		"a condition in CEL": {eachPolicy(func(p *rbacv3.Policy) {
 			p.Condition = &exprv1.Expr{ExprKind: &exprv1.Expr_ConstExpr{ConstExpr: &exprv1.Constant{ConstantKind: &exprv1.Constant_BoolValue{BoolValue: true}}}}
 		}), ErrUnread, "CEL"},

@@ -38,7 +38,7 @@ func namedGate(layer policy.Layer, fallback policy.Effect, rules ...policy.Rule)
 }
 
 func shadowGate(name string, behind int, g policy.Gate) policy.Gate {
-	g.Name, g.Behind = name, behind
+	g.Name, g.Preceding = name, behind
 	return g
 }
 
@@ -247,13 +247,13 @@ func TestChangedGatesAreFound(t *testing.T) {
 	}{
 		"the deny gate is lost": {program: func(p *policy.Program) {
 			p.Gates = slices.Delete(p.Gates, deny, deny+1)
-			p.Shadows[1].Behind = 1
+			p.Shadows[1].Preceding = 1
 		}, want: []verdict.Kind{verdict.OtherWant, verdict.OtherDecision, verdict.OtherShadow, verdict.OtherFilters, verdict.OtherShadows}},
 		"the allow gate is lost": {program: func(p *policy.Program) { p.Gates = p.Gates[:allow] },
 			want: []verdict.Kind{verdict.OtherWant, verdict.OtherDecision, verdict.OtherFilters}},
 		"the gate that logs is lost": {program: func(p *policy.Program) {
 			p.Gates = p.Gates[1:]
-			p.Shadows[0].Behind, p.Shadows[1].Behind = 0, 1
+			p.Shadows[0].Preceding, p.Shadows[1].Preceding = 0, 1
 		}, want: []verdict.Kind{verdict.OtherFilters}},
 		"two gates are swapped": {program: func(p *policy.Program) {
 			p.Gates[deny], p.Gates[allow] = p.Gates[allow], p.Gates[deny]

@@ -86,7 +86,7 @@ func (r *run) sendRouted(ctx context.Context, mesh *harness.Mesh) error {
 		for k, i := range left {
 			judged := routeverdict.Property.Judge(r.routes.Expected[i], routed[i], batch.Evidence[k])
 			found := result.RoutedRequest{RoutedRequest: routed[i], Judgement: judged, Expected: r.routes.Expected[i], Evidence: batch.Evidence[k], Tries: try}
-			if judged.Late != "" || !doubts[i].settle(&found) && try < tries {
+			if judged.Delay != "" || !doubts[i].settle(&found) && try < tries {
 				late = append(late, i)
 			} else {
 				progress.Ask(ctx)
@@ -96,7 +96,7 @@ func (r *run) sendRouted(ctx context.Context, mesh *harness.Mesh) error {
 		if left = late; try == tries && len(left) > 0 {
 			var why []string
 			for _, i := range left {
-				why = append(why, routed[i].Place+": "+r.result.RoutedRequests[i].Late)
+				why = append(why, routed[i].Place+": "+r.result.RoutedRequests[i].Delay)
 			}
 			return fmt.Errorf("suite: nothing is proven after %d runs: the machine is too slow for these times: %s", tries, strings.Join(why, "; "))
 		}

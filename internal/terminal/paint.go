@@ -15,13 +15,13 @@ import (
 // Output remembers the first error of a writer. A command whose result could not be
 // written has failed.
 type Output struct {
-	To  io.Writer
-	Err error
+	Writer io.Writer
+	Err    error
 }
 
 // Write implements [io.Writer].
 func (o *Output) Write(p []byte) (int, error) {
-	n, err := o.To.Write(p)
+	n, err := o.Writer.Write(p)
 	if o.Err == nil {
 		o.Err = err
 	}
@@ -32,7 +32,7 @@ func (o *Output) Write(p []byte) (int, error) {
 // through an [Output].
 func IsTerminal(w io.Writer) bool {
 	if o, ok := w.(*Output); ok {
-		w = o.To
+		w = o.Writer
 	}
 	file, ok := w.(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" {

@@ -16,7 +16,7 @@ import (
 // it is one line that changes. Anywhere else, such as in CI, it is a line each ten seconds.
 // Its methods are safe for concurrent use.
 type Progress struct {
-	out io.Writer
+	writer io.Writer
 	// isTerminal says that the line is replaced.
 	isTerminal    bool
 	requests      progress.Counter
@@ -52,7 +52,7 @@ func NewProgress(stderr io.Writer, total int) *Progress {
 
 // newProgress writes a line at each tick.
 func newProgress(out io.Writer, isTerminal bool, total int, ticks <-chan time.Time, stopTicks func()) *Progress {
-	p := &Progress{out: out, isTerminal: isTerminal, total: total}
+	p := &Progress{writer: out, isTerminal: isTerminal, total: total}
 	stopped := make(chan struct{})
 	var ticking sync.WaitGroup
 	p.stop = sync.OnceFunc(func() {
@@ -115,14 +115,14 @@ func (p *Progress) tick() {
 	if p.isTerminal {
 		p.draw()
 	} else {
-		fmt.Fprintf(p.out, "meshproof: %s\n", p.line())
+		fmt.Fprintf(p.writer, "meshproof: %s\n", p.line())
 	}
 }
 
 // draw replaces the line on a terminal.
 func (p *Progress) draw() {
 	if p.isTerminal {
-		fmt.Fprint(p.out, eraseLine, noWrap, p.line(), wrap)
+		fmt.Fprint(p.writer, eraseLine, noWrap, p.line(), wrap)
 	}
 }
 
@@ -152,7 +152,7 @@ func (p *Progress) Clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.isTerminal {
-		fmt.Fprint(p.out, eraseLine)
+		fmt.Fprint(p.writer, eraseLine)
 	}
 }
 

@@ -73,8 +73,8 @@ func (i Issuer) finds(at Place) (found, whole bool) {
 // place returns where a token is: where it says, or else where the inbound looks first for
 // tokens of its issuer.
 func (d Demand) place(t *Token) Place {
-	if t.At != (Place{}) {
-		return t.At
+	if t.Place != (Place{}) {
+		return t.Place
 	}
 	for _, issuer := range d.Issuers {
 		if issuer.Name == t.Issuer() || issuer.Name == "" {

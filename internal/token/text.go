@@ -52,10 +52,10 @@ func Text(t *Token) string {
 	if t.KeyID != "" {
 		out += ", with the key " + t.KeyID
 	}
-	if t.At != (Place{}) {
-		out += ", in the " + t.At.String()
-		if t.At.Prefix != "" {
-			out += fmt.Sprintf(" behind %q", t.At.Prefix)
+	if t.Place != (Place{}) {
+		out += ", in the " + t.Place.String()
+		if t.Place.Prefix != "" {
+			out += fmt.Sprintf(" behind %q", t.Place.Prefix)
 		}
 	}
 	return out

@@ -31,8 +31,8 @@ type Token struct {
 	// Algorithm is the one that signs, [ES256] or [RS256]; empty for ES256. KeyID names the
 	// key in the header of the token; empty for none. A key has the name of its algorithm.
 	Algorithm, KeyID string
-	// At is where the request has the token; the zero value for where the inbound looks first.
-	At Place
+	// Place is where the request has the token; the zero value for where the inbound looks first.
+	Place Place
 }
 
 // Fault is what is wrong with a token.

@@ -43,7 +43,7 @@ func TestComplete(t *testing.T) {
 	alice := &token.Token{Claims: map[string]any{"sub": "alice"}}
 	for name, tt := range map[string]struct {
 		demand token.Demand
-		of     *token.Token
+		token  *token.Token
 		want   map[string]any
 	}{
 		"nothing":          {token.Demand{Issuers: two}, nil, nil},
@@ -53,7 +53,7 @@ func TestComplete(t *testing.T) {
 		"any issuer":       {token.Demand{Issuers: []token.Issuer{{}}}, alice, map[string]any{"sub": "alice"}},
 		"no tokens at all": {token.Demand{}, alice, map[string]any{"sub": "alice"}},
 	} {
-		if diff := cmp.Diff(tt.want, tt.demand.Complete(tt.of).Payload()); diff != "" {
+		if diff := cmp.Diff(tt.want, tt.demand.Complete(tt.token).Payload()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -87,11 +87,11 @@ func TestMint(t *testing.T) {
 		return demand.Found(path, headers)
 	}
 	for _, at := range []token.Place{{}, token.Header, {Kind: token.InParameter, Name: "access_token"}} {
-		if diff := cmp.Diff(map[string]any{"iss": "a", "nbf": 996400.0, "exp": 1003600.0}, found(&token.Token{Claims: sound.Claims, At: at})); diff != "" {
+		if diff := cmp.Diff(map[string]any{"iss": "a", "nbf": 996400.0, "exp": 1003600.0}, found(&token.Token{Claims: sound.Claims, Place: at})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", at, diff)
 		}
 	}
-	if got := found(&token.Token{Claims: sound.Claims, At: token.Place{Kind: token.InCookie, Name: "access_token"}}); got != nil {
+	if got := found(&token.Token{Claims: sound.Claims, Place: token.Place{Kind: token.InCookie, Name: "access_token"}}); got != nil {
 		t.Errorf("the inbound looks into no cookie, and finds %v", got)
 	}
 	if parts := mint(&token.Token{Claims: sound.Claims, Fault: token.Unsigned}); parts[2] != "" {

@@ -72,7 +72,7 @@ func (p *play) wait(gone <-chan struct{}, d time.Duration) bool {
 	}
 	now := time.Since(p.began)
 	p.note(func(t *arrival.Timing) {
-		t.Late = max(t.Late, now-p.due)
+		t.Delay = max(t.Delay, now-p.due)
 		if here {
 			t.Sent = append(t.Sent[:len(t.Sent):len(t.Sent)], now)
 		} else {
@@ -172,7 +172,7 @@ func (a *Account) answerHTTP(w http.ResponseWriter, r *http.Request, body *count
 // answerTCP plays the script behind the first bytes of a connection, in a goroutine of its own
 // until gone is closed. What is sent to the result is echoed once the script lets it.
 func (a *Account) answerTCP(c *tcpConn, record *arrival.Record, gone <-chan struct{}) *heldEcho {
-	out := &heldEcho{to: c, ended: make(chan struct{})}
+	out := &heldEcho{writer: c, ended: make(chan struct{})}
 	p := a.start(record)
 	go func() {
 		defer close(out.ended)
@@ -205,7 +205,7 @@ func (a *Account) answerTCP(c *tcpConn, record *arrival.Record, gone <-chan stru
 
 // heldEcho keeps what is written to it until it is released.
 type heldEcho struct {
-	to io.Writer
+	writer io.Writer
 	// ended is closed when the script has ended.
 	ended chan struct{}
 
@@ -218,7 +218,7 @@ func (e *heldEcho) Write(p []byte) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.released {
-		return e.to.Write(p)
+		return e.writer.Write(p)
 	}
 	e.held = append(e.held, p...)
 	return len(p), nil
@@ -228,5 +228,5 @@ func (e *heldEcho) release() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.released = true
-	_, _ = e.to.Write(e.held)
+	_, _ = e.writer.Write(e.held)
 }

@@ -57,7 +57,7 @@ type Judged struct {
 
 // Disputed says that the two readings of the request's path differ: meshproof contradicts
 // itself, and nothing can be expected.
-type Disputed struct{ Oracle, Plain string }
+type Disputed struct{ Oracle, Reading string }
 
 // Unknown says that only the case knows: no dialect owns the policies.
 type Unknown struct{}

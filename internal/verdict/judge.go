@@ -87,7 +87,7 @@ func (j *Judgement) compareExpected(expected Expectation, anyNames bool, e evide
 			j.add(NotRejected, fmt.Sprintf("answer %d (%s)", x.Status, x.Why), describe(f))
 		}
 	case Disputed:
-		j.add(OtherOpinion, x.Oracle, x.Plain)
+		j.add(OtherOpinion, x.Oracle, x.Reading)
 	case Judged:
 		// Envoy may answer for another reason than authorization; the case says with
 		// which status.

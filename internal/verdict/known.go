@@ -14,7 +14,7 @@ func (in Inbound) Contradiction(q cases.Request) string {
 	expected := in.Expect(q)
 	switch x := expected.(type) {
 	case Disputed:
-		return fmt.Sprintf(texts[OtherOpinion], x.Oracle, x.Plain)
+		return fmt.Sprintf(texts[OtherOpinion], x.Oracle, x.Reading)
 	case Judged:
 		if x.Second != x.Decision {
 			return fmt.Sprintf(texts[OtherOpinion], fmt.Sprintf("%#v", x.Decision), fmt.Sprintf("%#v", x.Second))

@@ -31,7 +31,7 @@ const (
 // A policy goes by its plain name where no other policy, and no other rule, has it.
 func TestPlainNames(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ policies, by, want string }{
+	for _, tt := range []struct{ policies, name, want string }{
 		{kumaNames, "platform", "kri_mtp_default___platform_"},
 		{kumaNames, "kri_mtp_default___platform_", "kri_mtp_default___platform_"},
 		{kumaNames, "default", "default"},
@@ -43,7 +43,7 @@ func TestPlainNames(t *testing.T) {
 		{gatewayNames, "several", `test.yaml:2: requests[0].FIELD: "several" is the plain name of several: use one of shop/several/000, shop/several/001`},
 	} {
 		for _, field := range []string{"by", "shadowBy"} {
-			c := casetest.Parse(t, "case: names\nrequests: [{from: backend, to: backend/8080, want: deny, "+field+": "+tt.by+"}]\n"+
+			c := casetest.Parse(t, "case: names\nrequests: [{from: backend, to: backend/8080, want: deny, "+field+": "+tt.name+"}]\n"+
 				"workloads: [{name: backend, inbounds: [{port: 8080}]}]\npolicies:"+tt.policies)
 			written := *stated(c.Requests[0], field)
 			r, err := verdict.Read(c)
@@ -54,10 +54,10 @@ func TestPlainNames(t *testing.T) {
 				got = *stated(r.Case.Requests[0], field)
 			}
 			if want := strings.Replace(tt.want, "FIELD", field, 1); got != want {
-				t.Errorf("%s: %s: %s, want %s", field, tt.by, got, want)
+				t.Errorf("%s: %s: %s, want %s", field, tt.name, got, want)
 			}
 			if *stated(c.Requests[0], field) != written {
-				t.Errorf("%s: the case was changed", tt.by)
+				t.Errorf("%s: the case was changed", tt.name)
 			}
 		}
 	}

@@ -50,8 +50,8 @@ type Reading struct {
 	places []func() locate
 	// wantsOnly is as [Reading.WantsOnly] says.
 	wantsOnly string
-	// among are the inbounds that lint is about; nil for those of the case.
-	among []policy.Inbound
+	// lintScope are the inbounds that lint is about; nil for those of the case.
+	lintScope []policy.Inbound
 	// envoy is what the Envoy does that judges.
 	envoy behavior.Set
 	// asked is true where the policies say what is wanted of the requests, and no case does.
@@ -241,7 +241,7 @@ func (r *Reading) Set() language.Policies { return r.set }
 
 // LintAmong says which inbounds there are for the warnings of lint. Without it there are
 // those of the case. Where there are none, lint gives no warnings.
-func (r *Reading) LintAmong(inbounds []policy.Inbound) { r.among = inbounds }
+func (r *Reading) LintAmong(inbounds []policy.Inbound) { r.lintScope = inbounds }
 
 // Warnings returns what lowering and lint warn about, in order of their place, each
 // warning once.
@@ -252,10 +252,10 @@ func (r *Reading) Warnings() []policy.Warning {
 		inbounds[i] = r.Case.Inbounds[i].Inbound
 		out = append(out, p.Warnings...)
 	}
-	if r.among != nil {
-		inbounds = r.among
+	if r.lintScope != nil {
+		inbounds = r.lintScope
 	}
-	if r.among == nil || len(r.among) > 0 {
+	if r.lintScope == nil || len(r.lintScope) > 0 {
 		out = append(out, Lint(r.set, r.stated, inbounds)...)
 	}
 	slices.SortFunc(out, func(a, b policy.Warning) int { return strings.Compare(a.String(), b.String()) })

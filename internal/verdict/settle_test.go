@@ -13,7 +13,7 @@ func TestOnItsPort(t *testing.T) {
 	t.Parallel()
 	ports := policy.Is{Attribute: attribute.DestinationPort, Match: policy.Match{Kind: policy.Range, Value: "8000-8999"}}
 	path := attribute.Path.Exact("/a")
-	rules := []policy.Rule{{When: policy.And{ports, path}, Then: []policy.Rule{{When: policy.Not{Of: attribute.DestinationPort.Exact("8080")}}}}, {When: nil}}
+	rules := []policy.Rule{{When: policy.And{ports, path}, Then: []policy.Rule{{When: policy.Not{Condition: attribute.DestinationPort.Exact("8080")}}}}, {When: nil}}
 	gates := []policy.Gate{{Layer: policy.L7, Rules: rules}}
 	p := policy.Program{Gates: gates, Shadows: gates, Routes: []policy.Route{{Name: "r", When: path, Gates: gates, Shadows: gates}}}
 	before := p.String()

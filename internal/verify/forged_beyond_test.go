@@ -14,7 +14,7 @@ var forgedRequests = []forged{
 	{"a method that begins beyond ASCII", unverified, []edit{method(`"prefix": "É"`)}},
 	{"a method by a regular expression", unverified, []edit{method(`"safe_regex": {"regex": "[^A-Z]+"}`)}},
 	{"CONNECT alone", unverified, []edit{method(`"exact": "CONNECT"`)}},
-	{"not a method in capitals", unverified, []edit{unless(header, `"header_name": ":method"`, inList(`"safe_regex": {"regex": "[A-Z]+"}`))}},
+	{"not a method in capitals", unverified, []edit{allowUnless(header, `"header_name": ":method"`, inList(`"safe_regex": {"regex": "[A-Z]+"}`))}},
 	{"a path beyond ASCII", unverified, []edit{path(`"prefix": "/é"`)}},
 	{"a path with a control character", unverified, []edit{path(`"prefix": "/a\u0001"`)}},
 	{"a path with a tab", unverified, []edit{path(`"prefix": "/a\t"`)}},
@@ -26,7 +26,7 @@ var forgedRequests = []forged{
 	{"a path with a quotation mark", unverified, []edit{path(`"prefix": "/\""`)}},
 	{"a path with a space", unverified, []edit{path(`"prefix": "/a b"`)}},
 	{"a path without its slash, and a route for it", unverified, []edit{path(`"prefix": "http://"`), put(route+".match.prefix", `""`)}},
-	{"no slash, and a route for it", unverified, []edit{unless(header, `"header_name": ":path"`, inList(`"prefix": "/"`)), put(route+".match.prefix", `""`)}},
+	{"no slash, and a route for it", unverified, []edit{allowUnless(header, `"header_name": ":path"`, inList(`"prefix": "/"`)), put(route+".match.prefix", `""`)}},
 	{"a star, and a route for it", unverified, []edit{path(`"prefix": "*"`), put(route+".match", `{"path": "*"}`)}},
 	{"a star, and a route by a regular expression for it", unverified, []edit{path(`"prefix": "*"`), put(route+".match", `{"safe_regex": {"regex": ".*"}}`)}},
 	{"a star, and a route in two ways for it", unverified, []edit{path(`"prefix": "*"`), put(route+".match", `{"safe_regex": {"regex": "/.*|[*]"}}`)}},
@@ -49,7 +49,7 @@ var forgedRequests = []forged{
 	{"two slashes in a name", unverified, []edit{name(`"contains": "a//b"`)}},
 	{"dots in a name", unverified, []edit{name(`"contains": "/../"`)}},
 	{"a trust domain for a name", unverified, []edit{name(`"exact": "spiffe://default.zone-1.mesh.local"`)}},
-	{"not a name of SPIFFE", unverified, []edit{unless(uriSAN, "", inList(`"safe_regex": {"regex": "(spiffe://.*)?"}`))}},
+	{"not a name of SPIFFE", unverified, []edit{allowUnless(uriSAN, "", inList(`"safe_regex": {"regex": "(spiffe://.*)?"}`))}},
 	{"two parts that no name of SPIFFE has", unverified, []edit{put(rbac+".matcher.matcher_list.matchers.0.predicate", `{"and_matcher": {"predicate": [`+predicate(uriSAN, "", inList(`"contains": "kuma://a"`))+`, `+predicate(uriSAN, "", inList(`"contains": "kuma://b"`))+`]}}`), put(rbac+".matcher.matcher_list.matchers.0.on_match.action.typed_config.action", `"ALLOW"`)}},
 	{"a long name", differs, []edit{name(`"suffix": "/` + strings.Repeat("a", 3000) + `"`)}},
 	{"a subject for a principal", differs, []edit{letting(anyone, `{"authenticated": {"principal_name": {"exact": "CN=evil"}}}`)}},
@@ -65,9 +65,9 @@ func predicate(message, fields, match string) string {
 	return `{"single_predicate": {"input": ` + typed("in", message, fields) + `, ` + match + `}}`
 }
 
-// unless puts a rule in front of the rules of the HTTP inbound, that lets callers in unless a
+// allowUnless puts a rule in front of the rules of the HTTP inbound, that lets callers in unless a
 // predicate holds.
-func unless(message, fields, match string) edit {
+func allowUnless(message, fields, match string) edit {
 	return push(rbac+".matcher.matcher_list.matchers", `{"predicate": {"not_matcher": `+predicate(message, fields, match)+`},
 		"on_match": {"action": `+typed("act", "envoy.config.rbac.v3.Action", `"name": "back-door"`)+`}}`)
 }

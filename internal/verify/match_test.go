@@ -162,7 +162,7 @@ func TestMatchOne(t *testing.T) {
 	found := sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080"), inbound("10.0.0.1:9090")}}
 	stray := sidecar.Sidecar{Inbounds: append(slices.Clone(found.Inbounds), inbound("10.0.0.1:1"))}
 	for name, tt := range map[string]struct {
-		files, to           string
+		files, inbound      string
 		found               sidecar.Sidecar
 		replays             []string
 		unverified, leftOut []string
@@ -184,7 +184,7 @@ func TestMatchOne(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v, err := matchOne(t, tt.files, false, tt.to, nil, tt.found)
+			v, err := matchOne(t, tt.files, false, tt.inbound, nil, tt.found)
 			if err != nil {
 				t.Fatal(err)
 			}

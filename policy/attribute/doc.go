@@ -28,14 +28,14 @@ func add(row *policy.Attribute) *policy.Attribute {
 // family makes attributes that differ by a key alone, such as the headers of a request. The
 // same key gives the same attribute, so that pointers tell attributes apart.
 type family struct {
-	of   func(key string) *policy.Attribute
+	make func(key string) *policy.Attribute
 	made sync.Map
 }
 
 // addFamily puts a family into the table. The key is that of the attribute that stands for
 // the family in the table.
 func addFamily(name, key string, of func(key string) *policy.Attribute) *family {
-	f := &family{of: func(key string) *policy.Attribute {
+	f := &family{make: func(key string) *policy.Attribute {
 		a := of(key)
 		a.Name, a.Family, a.Key = name+" "+key, name, key
 		return a
@@ -48,7 +48,7 @@ func (f *family) attribute(key string) *policy.Attribute {
 	if made, ok := f.made.Load(key); ok {
 		return made.(*policy.Attribute)
 	}
-	made, _ := f.made.LoadOrStore(key, f.of(key))
+	made, _ := f.made.LoadOrStore(key, f.make(key))
 	return made.(*policy.Attribute)
 }
 

@@ -61,7 +61,7 @@ func TestHeader(t *testing.T) {
 		{is(role, policy.Present, ""), lines(), false},
 		{is(joined, policy.Present, ""), lines(), false},
 		{is(role, policy.Present, ""), joining, true},
-		{policy.Not{Of: is(role, policy.Present, "")}, lines(), true},
+		{policy.Not{Condition: is(role, policy.Present, "")}, lines(), true},
 		{attribute.Host.Exact("a.com"), &policy.Request{Host: "a.com:8080"}, false},
 		{attribute.Host.Exact("a.com"), &policy.Request{Host: "A.COM"}, false},
 		{attribute.Header("Host").Exact("a.com"), &policy.Request{Host: "a.com"}, true},

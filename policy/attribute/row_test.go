@@ -37,7 +37,7 @@ func TestClaims(t *testing.T) {
 		{attribute.Claim("iss").Prefix("https://b"), false},
 		{attribute.Claim("sub").Exact(""), true},
 		{attribute.Claim("aud").Exact(""), false},
-		{policy.Not{Of: attribute.Claim("aud").Prefix("x")}, true},
+		{policy.Not{Condition: attribute.Claim("aud").Prefix("x")}, true},
 		{roles.Exact("dev"), true},
 		{roles.Exact("ops"), false},
 		{roles.Prefix("ops"), true},

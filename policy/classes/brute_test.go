@@ -21,8 +21,8 @@ type world struct {
 	ordered, named []*policy.Attribute
 	// values are drawn for matches, with these expressions.
 	values, regexes []string
-	// in are the texts of which requests are made.
-	in      []string
+	// texts are those of which requests are made.
+	texts   []string
 	request func(text string) (policy.Request, bool)
 	// routes is true where a route may ask for a parameter of the query.
 	routes bool
@@ -51,11 +51,11 @@ func worlds() []world {
 	lines := programtest.Words("ab,!", 5)
 	regexes := []string{"a.*", ".*b", "[ab]", "(a|b,)*", "[^,]*", ".*"}
 	return []world{
-		{name: "lines of a header", ordered: []*policy.Attribute{role.Joined}, named: []*policy.Attribute{role}, values: programtest.Words("ab,", 2), regexes: regexes, in: lines, request: linesOf("x-role")},
-		{name: "joined lines", ordered: []*policy.Attribute{origin}, named: []*policy.Attribute{origin}, values: programtest.Words("ab,", 2), regexes: regexes, in: lines, request: linesOf("origin")},
+		{name: "lines of a header", ordered: []*policy.Attribute{role.Joined}, named: []*policy.Attribute{role}, values: programtest.Words("ab,", 2), regexes: regexes, texts: lines, request: linesOf("x-role")},
+		{name: "joined lines", ordered: []*policy.Attribute{origin}, named: []*policy.Attribute{origin}, values: programtest.Words("ab,", 2), regexes: regexes, texts: lines, request: linesOf("origin")},
 		{
 			name: "host", ordered: []*policy.Attribute{attribute.Host}, named: []*policy.Attribute{attribute.Host},
-			values: programtest.Words("aB:8", 2), regexes: []string{"a.*", "[aB]+(:8)?", ".*:.*"}, in: programtest.Words("aAbB:8", 4),
+			values: programtest.Words("aB:8", 2), regexes: []string{"a.*", "[aB]+(:8)?", ".*:.*"}, texts: programtest.Words("aAbB:8", 4),
 			request: func(text string) (policy.Request, bool) {
 				name, port, _ := strings.Cut(text, ":")
 				return policy.Request{Host: text}, name != "" && strings.Trim(port, "8") == ""
@@ -63,12 +63,12 @@ func worlds() []world {
 		},
 		{
 			name: "query and parameter", named: []*policy.Attribute{attribute.Query, attribute.Header(":path"), attribute.Path}, ordered: []*policy.Attribute{attribute.Query, attribute.Header(":path")},
-			values: append([]string{"/?a", "/a", "/"}, programtest.Words("ab=&", 2)...), regexes: []string{"/.*", ".*b", `/\?a.*`}, in: programtest.Words("ab=&?", 4), routes: true,
+			values: append([]string{"/?a", "/a", "/"}, programtest.Words("ab=&", 2)...), regexes: []string{"/.*", ".*b", `/\?a.*`}, texts: programtest.Words("ab=&?", 4), routes: true,
 			request: func(text string) (policy.Request, bool) { return policy.Request{Path: "/" + text}, true },
 		},
 		{
 			name: "claims", ordered: []*policy.Attribute{sub, groups}, named: []*policy.Attribute{sub, groups}, values: programtest.Words("ab", 2), regexes: []string{"a.*", "[ab]", ".+"},
-			in: programtest.Words("ab!", 5), request: func(text string) (policy.Request, bool) {
+			texts: programtest.Words("ab!", 5), request: func(text string) (policy.Request, bool) {
 				r := policy.Request{Others: map[string][]string{}}
 				// The first line is the subject, the others are groups.
 				for i, line := range strings.Split(strings.TrimSuffix(text, "!"), "!") {
@@ -113,9 +113,9 @@ func (w world) program() *rapid.Generator[policy.Program] {
 		for range rapid.IntRange(1, 2).Draw(t, "gates") {
 			g := policy.Gate{Layer: policy.L7, Form: rapid.SampledFrom([]policy.Form{policy.Ordered, policy.Named}).Draw(t, "form"), Default: policy.Verdict{Effect: policy.Allow}}
 			leaf := w.match(g.Form)
-			when := rapid.OneOf(leaf, leaf, rapid.Map(leaf, func(c policy.Condition) policy.Condition { return policy.Not{Of: c} }),
+			when := rapid.OneOf(leaf, leaf, rapid.Map(leaf, func(c policy.Condition) policy.Condition { return policy.Not{Condition: c} }),
 				rapid.Map(rapid.SliceOfN(leaf, 2, 2), func(cs []policy.Condition) policy.Condition { return policy.And(cs) }),
-				rapid.Map(rapid.SliceOfN(leaf, 2, 2), func(cs []policy.Condition) policy.Condition { return policy.And{cs[0], policy.Not{Of: cs[1]}} }))
+				rapid.Map(rapid.SliceOfN(leaf, 2, 2), func(cs []policy.Condition) policy.Condition { return policy.And{cs[0], policy.Not{Condition: cs[1]}} }))
 			for i := range rapid.IntRange(1, 3).Draw(t, "rules") {
 				g.Rules = append(g.Rules, policy.Rule{Verdict: policy.Verdict{Origin: fmt.Sprint("rule-", i)}, When: when.Draw(t, "when")})
 			}
@@ -137,7 +137,7 @@ func TestCoversByBruteForce(t *testing.T) {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
 			var all []policy.Request
-			for _, text := range w.in {
+			for _, text := range w.texts {
 				if r, ok := w.request(text); ok {
 					r.URIs, r.Method = []string{"spiffe://td/a"}, "GET"
 					if r.Path == "" {

@@ -24,7 +24,7 @@ func (v *values) caller(l literals, request *policy.Request) automaton.Answer {
 		*request = uris(text)
 		return answer
 	}
-	if v.perName() && v.joined == nil && !v.mixedNames() && len(l.with) > 0 {
+	if v.perName() && v.joined == nil && !v.mixedNames() && len(l.present) > 0 {
 		found, several := v.names(l, space)
 		if found == automaton.Found {
 			r := *request
@@ -67,11 +67,11 @@ func (v *values) mixedNames() bool {
 func (v *values) names(l literals, space *callerSpace) (automaton.Answer, policy.Request) {
 	var names []string
 	sets := append(slices.Clone(v.sets[callers]), v.any)
-	for _, at := range l.with {
+	for _, at := range l.present {
 		if slices.ContainsFunc(names, v.atoms[at].is.Match.Matches) {
 			continue
 		}
-		only := literals{[]int32{at}, l.without}
+		only := literals{[]int32{at}, l.absent}
 		name, answer := v.text(sets, only)
 		if answer == automaton.Empty {
 			answer = v.askUnprintable(only)
@@ -83,7 +83,7 @@ func (v *values) names(l literals, space *callerSpace) (automaton.Answer, policy
 	}
 	front := slices.IndexFunc(names, func(name string) bool { return space.soundID(name) == nil })
 	if front < 0 {
-		name, answer := v.text(v.sets[callers], literals{nil, l.without})
+		name, answer := v.text(v.sets[callers], literals{nil, l.absent})
 		if answer != automaton.Found {
 			return answer, policy.Request{}
 		}

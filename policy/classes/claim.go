@@ -27,7 +27,7 @@ var _ = addFamily("claim", func(a *policy.Attribute) row {
 			}
 		}
 		for i := range path[1:] {
-			s.above = append(s.above, claimName(path[:i+1], claim.Any))
+			s.parents = append(s.parents, claimName(path[:i+1], claim.Any))
 		}
 		return s
 	}
@@ -96,11 +96,11 @@ type claimSpace struct {
 	// others are the names of the attributes that show the same claim in the other forms, see
 	// [formsBeside].
 	others [2]string
-	// instead are the names of those that show what the claim cannot be at the same time, and above
+	// instead are the names of those that show what the claim cannot be at the same time, and parents
 	// those of the objects that it stands in.
-	instead, above []string
-	path           []string
-	form           string
+	instead, parents []string
+	path             []string
+	form             string
 	// demand is what the inbound demands of tokens.
 	demand token.Demand
 }
@@ -190,7 +190,7 @@ func (s claimSpace) give(r *policy.Request, value string, texts []string) {
 		r.Others = map[string][]string{}
 	}
 	r.Others[name] = texts
-	for _, name := range s.above {
+	for _, name := range s.parents {
 		r.Others[name] = []string{token.Object}
 	}
 }

@@ -17,7 +17,7 @@ func BenchmarkClaims(b *testing.B) {
 		gate.Rules = append(gate.Rules, policy.Rule{Verdict: policy.Verdict{Effect: policy.Allow, Origin: fmt.Sprint(i)}, When: policy.And{
 			attribute.Claim("sub").Prefix(fmt.Sprintf("user-%d-", i)),
 			policy.Or{attribute.Claim("groups").Exact(fmt.Sprint("team-", i)), attribute.Claim("groups", "[]").Exact(fmt.Sprint("team-", i))},
-			policy.Not{Of: attribute.Claim("level", "#").Exact(fmt.Sprint(i))},
+			policy.Not{Condition: attribute.Claim("level", "#").Exact(fmt.Sprint(i))},
 		}})
 	}
 	p := policy.Program{Gates: []policy.Gate{gate}}

@@ -70,7 +70,7 @@ func claimCondition(depth int) *rapid.Generator[policy.Condition] {
 			case 1:
 				return policy.Or(of)
 			default:
-				return policy.Not{Of: of[0]}
+				return policy.Not{Condition: of[0]}
 			}
 		}
 		is := policy.Is{Attribute: rapid.SampledFrom(askedClaims).Draw(t, "claim")}

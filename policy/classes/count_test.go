@@ -87,7 +87,7 @@ func TestCallersWithSeveralNames(t *testing.T) {
 		return policy.Is{Attribute: attribute.URISAN, Match: policy.Match{Kind: rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Prefix}).Draw(t, "kind"), Value: rapid.SampledFrom(names).Draw(t, "name")}}
 	})
 	when := rapid.OneOf(leaf, leaf, leaf,
-		rapid.Map(leaf, func(c policy.Condition) policy.Condition { return policy.Not{Of: c} }),
+		rapid.Map(leaf, func(c policy.Condition) policy.Condition { return policy.Not{Condition: c} }),
 		rapid.Map(rapid.SliceOfN(leaf, 2, 2), func(cs []policy.Condition) policy.Condition { return policy.And(cs) }),
 		rapid.Map(rapid.SliceOfN(leaf, 2, 2), func(cs []policy.Condition) policy.Condition { return policy.Or(cs) }),
 		rapid.Map(rapid.SampledFrom(names), func(name string) policy.Condition { return attribute.Identity.Exact(name) }),

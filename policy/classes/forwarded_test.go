@@ -34,7 +34,7 @@ func TestForwarded(t *testing.T) {
 		"no header":      {policy.Program{Gates: []policy.Gate{gate(policy.L7, rule("both", policy.Allow, both))}}, 0, []string{"default"}},
 		"one hop":        {policy.Program{Gates: []policy.Gate{gate(policy.L7, rule("both", policy.Allow, both))}}, 1, []string{"both", "default"}},
 		"three hops":     {policy.Program{Gates: []policy.Gate{gate(policy.L7, rule("both", policy.Allow, both), rule("other", policy.Allow, block))}}, 3, []string{"both", "default", "other"}},
-		"not its peer":   {policy.Program{Gates: []policy.Gate{gate(policy.L7, rule("a", policy.Allow, policy.And{block, policy.Not{Of: in(attribute.SourceAddress, "203.0.113.0/24")}}))}}, 1, []string{"a", "default"}},
+		"not its peer":   {policy.Program{Gates: []policy.Gate{gate(policy.L7, rule("a", policy.Allow, policy.And{block, policy.Not{Condition: in(attribute.SourceAddress, "203.0.113.0/24")}}))}}, 1, []string{"a", "default"}},
 		"network filter": {policy.Program{Gates: []policy.Gate{gate(policy.L4, rule("early", policy.Allow, in(attribute.RemoteAddress, "10.0.0.0/8"))), gate(policy.L7, rule("late", policy.Allow, block))}}, 1, []string{"default", "late"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,7 +25,7 @@ func headerRow(a *policy.Attribute) row {
 	if a.Each == nil {
 		within = func(text *automaton.Language) *automaton.Language { return automaton.Lines(text, ',', lineEnd[0]) }
 	}
-	return row{rank: 21, space: func(Surface) space { return headerSpace{a.Key} }, pattern: bytesPattern, mixes: true, within: within}
+	return row{rank: 21, space: func(Surface) space { return headerSpace{a.Key} }, pattern: bytesPattern, mixes: true, embed: within}
 }
 
 // headerSpace is the space of the lines of one header. A value has each line with a line

@@ -12,7 +12,7 @@ const everything = ^dimensions(0)
 // contradict the obligations, whatever is asked of the other dimensions. Where another value of
 // another dimension was tried last, the next one need not be tried.
 type clash struct {
-	of dimensions
+	dimensions dimensions
 	// elsewhere is true where the last choice has no part in it.
 	elsewhere bool
 }
@@ -27,7 +27,7 @@ func (s *solving) dimension(d int) (of dimensions, alone bool) {
 	return 1 << min(d, last), d > callers && d < last
 }
 
-func (l literals) none() bool { return len(l.with) == 0 && len(l.without) == 0 }
+func (l literals) none() bool { return len(l.present) == 0 && len(l.absent) == 0 }
 
 // mostRounds bounds how often the open conditions are looked at.
 const mostRounds = 32

@@ -152,14 +152,14 @@ func overlap(patterns []pattern) bool {
 // search has no limit.
 func (v *values) findInterval(in intervals, l literals, request *policy.Request) bool {
 	starts := []string{in.key(in.natural())}
-	for _, at := range l.with {
+	for _, at := range l.present {
 		p := v.intervalOf(at)
 		if second, ok := keyAfter(p.text); ok {
 			starts = append(starts, second)
 		}
 		starts = append(starts, p.text)
 	}
-	for _, at := range l.without {
+	for _, at := range l.absent {
 		if start, ok := keyAfter(v.intervalOf(at).last); ok {
 			starts = append(starts, start)
 		}

@@ -30,7 +30,7 @@ func TestPortCells(t *testing.T) {
 	t.Parallel()
 	tcp := classes.Surface{Protocol: policy.TCP}
 	for _, tt := range []struct {
-		on         classes.Surface
+		surface    classes.Surface
 		conditions []policy.Condition
 		want       []string
 	}{
@@ -44,7 +44,7 @@ func TestPortCells(t *testing.T) {
 		{classes.Surface{Protocol: policy.TCP, Ports: []uint16{9090, 8080, 80}}, []policy.Condition{is(attribute.DestinationPort, policy.Range, "8000-8999")},
 			[]string{"any other destination port: 80", "destination port 8000-8999: 8080"}},
 	} {
-		cover := classes.Cut(tt.on, ordered(tt.conditions...))
+		cover := classes.Cut(tt.surface, ordered(tt.conditions...))
 		if diff := cmp.Diff(tt.want, cells(cover, portText)); diff != "" || !cover.Complete() {
 			t.Errorf("%v (-want +got):\n%s%s", tt.conditions, diff, cover)
 		}
@@ -58,7 +58,7 @@ func TestDestinations(t *testing.T) {
 	to := func(value string) policy.Condition { return is(attribute.DestinationAddress, policy.CIDR, value) }
 	known := classes.Surface{Protocol: policy.TCP, Destination: netip.MustParseAddr("10.9.0.5")}
 	for _, tt := range []struct {
-		on          classes.Surface
+		surface     classes.Surface
 		condition   policy.Condition
 		want        []string
 		unreachable int
@@ -68,7 +68,7 @@ func TestDestinations(t *testing.T) {
 		{known, to("10.10.0.0/16"), []string{"every request: 10.9.0.5"}, 1},
 		{known, policy.Or{to("10.9.0.0/16"), to("::/0")}, []string{"source address ::/0: ::ffff:10.9.0.5", "source address 0.0.0.0/0: 10.9.0.5"}, 0},
 	} {
-		cover := classes.Cut(tt.on, ordered(tt.condition))
+		cover := classes.Cut(tt.surface, ordered(tt.condition))
 		got := cells(cover, func(r policy.Request) string { return r.Destination.String() })
 		slices.Sort(got)
 		slices.Sort(tt.want)
@@ -100,7 +100,7 @@ func TestPortsByBruteForce(t *testing.T) {
 			first, last := edge.Draw(t, "first"), edge.Draw(t, "last")
 			var c policy.Condition = is(attribute.DestinationPort, policy.Range, fmt.Sprintf("%d-%d", min(first, last), max(first, last)))
 			if rapid.Bool().Draw(t, "not") {
-				c = policy.Not{Of: c}
+				c = policy.Not{Condition: c}
 			}
 			conditions = append(conditions, c)
 		}
@@ -134,12 +134,12 @@ func TestAddressesBesideRegularExpressions(t *testing.T) {
 	in := func(block string) policy.Condition { return is(attribute.SourceAddress, policy.CIDR, block) }
 	team := is(attribute.Identity, policy.Regex, `.*/ns/team-[a-z]+/.*`)
 	cover := classes.Cut(classes.Surface{}, ordered(
-		policy.And{team, in("10.0.0.0/8"), policy.Not{Of: in("10.1.0.0/16")}},
+		policy.And{team, in("10.0.0.0/8"), policy.Not{Condition: in("10.1.0.0/16")}},
 		policy.And{in("10.0.0.0/9"), in("10.128.0.0/9")},
 		policy.Or{in("10.0.0.0/9"), in("10.128.0.0/9")},
 		in("10.0.0.0/8"),
 		is(attribute.RemoteAddress, policy.CIDR, "224.0.0.0/4"),
-		policy.Not{Of: policy.Or{in("0.0.0.0/0"), in("::/0")}},
+		policy.Not{Condition: policy.Or{in("0.0.0.0/0"), in("::/0")}},
 	))
 	var got []string
 	for _, c := range cover.Classes {
@@ -185,7 +185,7 @@ func BenchmarkBlocks(b *testing.B) {
 		block := func(bits int) policy.Condition {
 			return is(attribute.SourceAddress, policy.CIDR, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 8), byte(i), 0}), bits).String())
 		}
-		conditions = append(conditions, policy.And{block(24), policy.Not{Of: block(25)}})
+		conditions = append(conditions, policy.And{block(24), policy.Not{Condition: block(25)}})
 	}
 	p := ordered(conditions)
 	for b.Loop() {

@@ -70,7 +70,7 @@ func (s *solving) repairClaims() automaton.Answer {
 	without := func(r *policy.Request) {
 		asked := map[string]bool{}
 		for d, of := range s.cover.table.rows {
-			asked[of[0].attribute.Name] = len(s.literals[d].with) > 0
+			asked[of[0].attribute.Name] = len(s.literals[d].present) > 0
 		}
 		r.Others = maps.Clone(r.Others)
 		maps.DeleteFunc(r.Others, func(name string, _ []string) bool { return strings.HasPrefix(name, "claim ") && !asked[name] })

@@ -195,8 +195,8 @@ type step struct {
 	asked  expr
 	number int32
 	effect policy.Effect
-	// then is asked first, where it is not nil.
-	then *list
+	// inner is asked first, where it is not nil.
+	inner *list
 }
 
 type touch struct{ cell, step int32 }
@@ -205,7 +205,7 @@ type touch struct{ cell, step int32 }
 // the requests of a route.
 type compiledProgram struct {
 	routes []compiledRoute
-	own    compiledGates
+	gates  compiledGates
 }
 
 type compiledRoute struct {
@@ -235,7 +235,7 @@ func (c compiler) program(p policy.Program) compiledProgram {
 		}
 		return out
 	}
-	out := compiledProgram{own: compiledGates{lists(p.Gates), lists(p.Shadows)}}
+	out := compiledProgram{gates: compiledGates{lists(p.Gates), lists(p.Shadows)}}
 	ofConnections := func(gates []policy.Gate, compiled []*list) []*list {
 		var out []*list
 		for i, g := range gates {
@@ -250,8 +250,8 @@ func (c compiler) program(p policy.Program) compiledProgram {
 			continue
 		}
 		out.routes = append(out.routes, compiledRoute{when: c.condition(route.When), compiledGates: compiledGates{
-			gates:   append(ofConnections(p.Gates, out.own.gates), lists(route.Gates)...),
-			shadows: append(ofConnections(p.Shadows, out.own.shadows), lists(route.Shadows)...),
+			gates:   append(ofConnections(p.Gates, out.gates.gates), lists(route.Gates)...),
+			shadows: append(ofConnections(p.Shadows, out.gates.shadows), lists(route.Shadows)...),
 		}})
 	}
 	return out
@@ -265,7 +265,7 @@ func (c compiler) list(rules []policy.Rule, fallback policy.Effect) *list {
 		}
 		s := step{effect: r.Effect}
 		if len(r.Then) > 0 {
-			s.then = c.list(r.Then, r.Effect)
+			s.inner = c.list(r.Then, r.Effect)
 		}
 		l.addSteps(c.condition(r.When), s)
 	}

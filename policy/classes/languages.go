@@ -14,7 +14,7 @@ import (
 // the same few.
 var languages struct {
 	sync.Mutex
-	of map[string]*automaton.Language
+	byKey map[string]*automaton.Language
 }
 
 // maxLanguages bounds how many languages are kept.
@@ -24,7 +24,7 @@ const maxLanguages = 500
 func language(text string, without ...string) *automaton.Language {
 	key := strings.Join(append([]string{text}, without...), "\n")
 	languages.Lock()
-	l := languages.of[key]
+	l := languages.byKey[key]
 	languages.Unlock()
 	if l != nil {
 		return l
@@ -42,10 +42,10 @@ func language(text string, without ...string) *automaton.Language {
 	}
 	languages.Lock()
 	defer languages.Unlock()
-	if languages.of == nil || len(languages.of) == maxLanguages {
-		languages.of = map[string]*automaton.Language{}
+	if languages.byKey == nil || len(languages.byKey) == maxLanguages {
+		languages.byKey = map[string]*automaton.Language{}
 	}
-	languages.of[key] = l
+	languages.byKey[key] = l
 	return l
 }
 
@@ -88,8 +88,8 @@ func (v *values) languageOf(at int32) *automaton.Language {
 	default:
 		a.language = automaton.Literal(m.Value, m.Kind == policy.Suffix || m.Kind == policy.Contains, m.Kind == policy.Prefix || m.Kind == policy.Contains, m.AnyCase)
 	}
-	if a.within != nil && a.language != nil {
-		a.language = a.within(a.language)
+	if a.embed != nil && a.language != nil {
+		a.language = a.embed(a.language)
 	}
 	return a.language
 }
@@ -97,10 +97,10 @@ func (v *values) languageOf(at int32) *automaton.Language {
 // matches reports whether a text has some atoms, and none of the others.
 func (v *values) matches(l literals, text string) bool {
 	has := func(at int32) bool {
-		if a := &v.atoms[at]; a.within == nil {
+		if a := &v.atoms[at]; a.embed == nil {
 			return a.is.Match.Matches(text)
 		}
 		return v.languageOf(at).Matches(text)
 	}
-	return !slices.ContainsFunc(l.with, func(at int32) bool { return !has(at) }) && !slices.ContainsFunc(l.without, has)
+	return !slices.ContainsFunc(l.present, func(at int32) bool { return !has(at) }) && !slices.ContainsFunc(l.absent, has)
 }

@@ -63,12 +63,12 @@ func TestRepeatedSources(t *testing.T) {
 	t.Parallel()
 	name := func(regex string) policy.Condition { return is(attribute.URISAN, policy.Regex, regex) }
 	source := policy.And{
-		policy.Not{Of: policy.Or{name(".*/ns/default/.*"), name(".*/ns/a/.*")}}, is(attribute.SourceAddress, policy.CIDR, "0.0.0.0/0"),
-		policy.Not{Of: is(attribute.SourceAddress, policy.CIDR, "10.64.0.0/31")},
+		policy.Not{Condition: policy.Or{name(".*/ns/default/.*"), name(".*/ns/a/.*")}}, is(attribute.SourceAddress, policy.CIDR, "0.0.0.0/0"),
+		policy.Not{Condition: is(attribute.SourceAddress, policy.CIDR, "10.64.0.0/31")},
 	}
 	accounts := policy.And{
 		policy.Or{name("spiffe://.+/ns/queue/sa/details"), name("spiffe://.+/ns/default/sa/queue")},
-		policy.Not{Of: policy.Or{name("spiffe://.+/ns/default/sa/mail"), name("spiffe://.+/ns/default/sa/queue")}},
+		policy.Not{Condition: policy.Or{name("spiffe://.+/ns/default/sa/mail"), name("spiffe://.+/ns/default/sa/queue")}},
 	}
 	var sources, each policy.Or
 	for range 60 {

@@ -48,7 +48,7 @@ func nameCondition(layer policy.Layer, depth int) *rapid.Generator[policy.Condit
 		case kind < 7:
 			return policy.And(several())
 		default:
-			return policy.Not{Of: nameCondition(layer, depth-1).Draw(t, "not")}
+			return policy.Not{Condition: nameCondition(layer, depth-1).Draw(t, "not")}
 		}
 	})
 }

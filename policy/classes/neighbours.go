@@ -178,7 +178,7 @@ func (c *Cover) otherNames(of *Class, add func(policy.Request, string)) {
 	if len(present)+len(absent) == 0 {
 		return
 	}
-	o := otherNames{names: c.names, of: of.Witness, add: add}
+	o := otherNames{names: c.names, request: of.Witness, add: add}
 	o.addOne(absent)
 	o.dropOne()
 	o.reorder()
@@ -195,14 +195,14 @@ func (c *Cover) otherNames(of *Class, add func(policy.Request, string)) {
 // otherNames makes callers of one caller.
 type otherNames struct {
 	*names
-	of  policy.Request
-	add func(policy.Request, string)
+	request policy.Request
+	add     func(policy.Request, string)
 }
 
 // addCaller adds a caller who can have an SVID, or who has none.
 func (o otherNames) addCaller(uris, dns []string, why string) {
 	if len(uris) > 0 && o.firsts.sound(uris[0]) == nil || len(uris)+len(dns) == 0 {
-		r := o.of
+		r := o.request
 		r.URIs, r.DNS = uris, dns
 		o.add(r, why)
 	}
@@ -212,7 +212,7 @@ func (o otherNames) addCaller(uris, dns []string, why string) {
 // that no pattern covers.
 func (o otherNames) addOne(absent []int32) {
 	with := func(name string) {
-		r := o.of
+		r := o.request
 		addName(&r, name)
 		o.addCaller(r.URIs, r.DNS, "one name more")
 	}
@@ -229,35 +229,35 @@ func (o otherNames) addOne(absent []int32) {
 // dropOne takes away one of the last names.
 func (o otherNames) dropOne() {
 	const why = "one name less"
-	for i := len(o.of.URIs) - 1; i >= max(0, len(o.of.URIs)-mostChanged); i-- {
-		o.addCaller(slices.Delete(slices.Clone(o.of.URIs), i, i+1), o.of.DNS, why)
+	for i := len(o.request.URIs) - 1; i >= max(0, len(o.request.URIs)-mostChanged); i-- {
+		o.addCaller(slices.Delete(slices.Clone(o.request.URIs), i, i+1), o.request.DNS, why)
 	}
-	if last := len(o.of.DNS) - 1; last >= 0 {
-		o.addCaller(o.of.URIs, o.of.DNS[:last], why)
+	if last := len(o.request.DNS) - 1; last >= 0 {
+		o.addCaller(o.request.URIs, o.request.DNS[:last], why)
 	}
 }
 
 // reorder reverses the names, without the name in front and with it.
 func (o otherNames) reorder() {
 	const why = "the same names in another order"
-	if len(o.of.URIs) < 2 {
+	if len(o.request.URIs) < 2 {
 		return
 	}
-	behind := slices.Clone(o.of.URIs)
+	behind := slices.Clone(o.request.URIs)
 	slices.Reverse(behind[1:])
-	o.addCaller(behind, o.of.DNS, why)
-	all := slices.Clone(o.of.URIs)
+	o.addCaller(behind, o.request.DNS, why)
+	all := slices.Clone(o.request.URIs)
 	slices.Reverse(all)
-	o.addCaller(all, o.of.DNS, why)
+	o.addCaller(all, o.request.DNS, why)
 }
 
 // changeKind moves the last URI SAN to the DNS SANs.
 func (o otherNames) changeKind() {
-	last := len(o.of.URIs) - 1
+	last := len(o.request.URIs) - 1
 	if last < 0 {
 		return
 	}
-	uris := o.of.URIs[:last]
+	uris := o.request.URIs[:last]
 	if last == 0 {
 		front := o.front()
 		if front < 0 {
@@ -265,28 +265,28 @@ func (o otherNames) changeKind() {
 		}
 		uris = []string{o.firsts.witnesses[front]}
 	}
-	o.addCaller(uris, append(slices.Clone(o.of.DNS), o.of.URIs[last]), "a name as a DNS SAN")
+	o.addCaller(uris, append(slices.Clone(o.request.DNS), o.request.URIs[last]), "a name as a DNS SAN")
 }
 
 // changeValue changes the name that a pattern covers.
 func (o otherNames) changeValue(cell int32) {
 	p := o.patterns[cell]
-	if i := slices.IndexFunc(o.of.URIs, p.covers); i >= 0 {
-		for _, v := range neighboursOf(o.space, p, o.of.URIs[i]) {
+	if i := slices.IndexFunc(o.request.URIs, p.covers); i >= 0 {
+		for _, v := range neighboursOf(o.space, p, o.request.URIs[i]) {
 			if o.sound(v.value) == nil && isURI(v.value) {
-				uris := slices.Clone(o.of.URIs)
+				uris := slices.Clone(o.request.URIs)
 				uris[i] = v.value
-				o.addCaller(uris, o.of.DNS, v.why)
+				o.addCaller(uris, o.request.DNS, v.why)
 			}
 		}
 		return
 	}
-	if i := slices.IndexFunc(o.of.DNS, p.covers); i >= 0 {
-		for _, v := range neighboursOf(o.space, p, o.of.DNS[i]) {
+	if i := slices.IndexFunc(o.request.DNS, p.covers); i >= 0 {
+		for _, v := range neighboursOf(o.space, p, o.request.DNS[i]) {
 			if o.sound(v.value) == nil {
-				dns := slices.Clone(o.of.DNS)
+				dns := slices.Clone(o.request.DNS)
 				dns[i] = v.value
-				o.addCaller(o.of.URIs, dns, v.why)
+				o.addCaller(o.request.URIs, dns, v.why)
 			}
 		}
 	}

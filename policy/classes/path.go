@@ -17,7 +17,7 @@ var pathRow = add(row{
 	},
 	pattern: pathPattern,
 	usual:   func(Surface) string { return "/" },
-	within: func(path *automaton.Language) *automaton.Language {
+	embed: func(path *automaton.Language) *automaton.Language {
 		return automaton.Parted(path, '?', anyBytes(), true)
 	},
 })

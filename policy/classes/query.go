@@ -20,7 +20,7 @@ var (
 
 func targetRow(a *policy.Attribute, within func(*automaton.Language) *automaton.Language) row {
 	return row{
-		attribute: a, rank: pathRow.rank, space: pathRow.space, usual: pathRow.usual, mixes: true, within: within,
+		attribute: a, rank: pathRow.rank, space: pathRow.space, usual: pathRow.usual, mixes: true, embed: within,
 		pattern: func(m policy.Match) pattern { return pattern{text: a.Name + "=" + m.Value, kind: m.Kind} },
 	}
 }

@@ -36,8 +36,8 @@ type atom struct {
 	is        policy.Is
 	dimension int
 	perName   bool
-	// within is as in [row], where values of the dimension are more than the attribute.
-	within   func(*automaton.Language) *automaton.Language
+	// embed is as in [row], where values of the dimension are more than the attribute.
+	embed    func(*automaton.Language) *automaton.Language
 	language *automaton.Language
 }
 
@@ -98,7 +98,7 @@ func (r *regular) number(p *compiledProgram) {
 		r.numberStep(&route.step, route.when)
 		each(route.compiledGates)
 	}
-	each(p.own)
+	each(p.gates)
 }
 
 func (r *regular) numberList(l *list) {
@@ -108,8 +108,8 @@ func (r *regular) numberList(l *list) {
 			return
 		}
 		r.numberStep(s, s.when)
-		if s.then != nil {
-			r.numberList(s.then)
+		if s.inner != nil {
+			r.numberList(s.inner)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func (r *regular) condition(e *expr) policy.Condition {
 	case opAny:
 		return policy.Or(operands)
 	case opNot:
-		return policy.Not{Of: operands[0]}
+		return policy.Not{Condition: operands[0]}
 	case opLeaf:
 		return r.atoms[e.cell].is
 	default:
@@ -209,7 +209,7 @@ func (r *regular) locate(request policy.Request) (int, bool) {
 	var hits []int32
 	for i := range r.programs {
 		p := &r.programs[i]
-		of := p.own
+		of := p.gates
 		for n := range p.routes {
 			if route := &p.routes[n]; r.holds(m, &route.when) {
 				hits, of = append(hits, route.step.number), route.compiledGates
@@ -237,8 +237,8 @@ func (r *regular) follow(m *memory, l *list, hits []int32) ([]int32, policy.Effe
 		s := &l.steps[i]
 		switch {
 		case !r.holds(m, &s.when):
-		case s.then != nil:
-			return r.follow(m, s.then, append(hits, s.number))
+		case s.inner != nil:
+			return r.follow(m, s.inner, append(hits, s.number))
 		default:
 			return append(hits, s.number), s.effect
 		}
@@ -301,7 +301,7 @@ func (r *regular) finish(s *survey) {
 			continue
 		}
 		request := r.values.start()
-		switch r.values.find(a.dimension, literals{with: []int32{int32(at)}}, &request) {
+		switch r.values.find(a.dimension, literals{present: []int32{int32(at)}}, &request) {
 		case automaton.Found:
 			if class, ok := r.locate(request); ok && r.cover.canBeSent(&request) {
 				r.hide(class, request, a.is)

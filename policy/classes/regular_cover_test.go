@@ -132,7 +132,7 @@ func exploding() []policy.Condition {
 	const front = `spiffe://[^/]+/ns/a/sa/`
 	all := policy.And{is(attribute.Identity, policy.Regex, front+`[ab]{40}`)}
 	for _, pattern := range programtest.Puzzle() {
-		all = append(all, policy.Not{Of: is(attribute.Identity, policy.Regex, front+pattern)})
+		all = append(all, policy.Not{Condition: is(attribute.Identity, policy.Regex, front+pattern)})
 	}
 	return []policy.Condition{all}
 }

@@ -32,9 +32,9 @@ type row struct {
 	// mixes is true where the matches of the attribute, with the others of its dimension, form
 	// no tree.
 	mixes bool
-	// within says where the attribute stands in the value of its dimension: it turns a
+	// embed says where the attribute stands in the value of its dimension: it turns a
 	// language of the attribute into one of values. It is nil where the attribute is the value.
-	within func(of *automaton.Language) *automaton.Language
+	embed func(of *automaton.Language) *automaton.Language
 	// perName is true where each name of a caller is judged by itself, and names where
 	// the attribute is made of names of the caller.
 	perName, names bool

@@ -77,7 +77,7 @@ func (s *solving) run() automaton.Answer {
 	case !namesCanBeSent(&s.request):
 		answer = s.repairCaller()
 	}
-	s.clash = clash{of: everything}
+	s.clash = clash{dimensions: everything}
 	return answer
 }
 
@@ -143,7 +143,7 @@ func (s *solving) repairOne(operands []expr, want bool) automaton.Answer {
 			answer = one
 			continue
 		}
-		of |= s.clash.of
+		of |= s.clash.dimensions
 		if elsewhere = s.clash.elsewhere; elsewhere {
 			answer = one
 			break
@@ -154,9 +154,9 @@ func (s *solving) repairOne(operands []expr, want bool) automaton.Answer {
 			}
 			l := &s.literals[s.atoms[at].dimension]
 			if has {
-				l.without = append(slices.Clip(l.without), at)
+				l.absent = append(slices.Clip(l.absent), at)
 			} else {
-				l.with = append(slices.Clip(l.with), at)
+				l.present = append(slices.Clip(l.present), at)
 			}
 		}
 	}
@@ -185,28 +185,28 @@ func (s *solving) add(at int32, want bool) automaton.Answer {
 	before, request := s.literals[d], s.request
 	l := &s.literals[d]
 	own, alone := s.dimension(d)
-	if slices.Contains(l.with, at) || slices.Contains(l.without, at) {
-		s.clash = clash{of: own}
+	if slices.Contains(l.present, at) || slices.Contains(l.absent, at) {
+		s.clash = clash{dimensions: own}
 		return automaton.Empty
 	}
 	if want {
-		l.with = append(slices.Clip(l.with), at)
+		l.present = append(slices.Clip(l.present), at)
 	} else {
-		l.without = append(slices.Clip(l.without), at)
+		l.absent = append(slices.Clip(l.absent), at)
 	}
 	answer := s.values.find(d, *l, &s.request)
-	s.clash = clash{of: own}
+	s.clash = clash{dimensions: own}
 	if answer == automaton.Found {
 		if answer = s.run(); answer == automaton.Found {
 			return answer
 		}
-		s.clash.elsewhere = s.clash.of&own == 0
+		s.clash.elsewhere = s.clash.dimensions&own == 0
 	}
 	if answer != automaton.Limited || s.steps <= s.limit {
 		s.literals[d] = before
 	}
 	if alone && before.none() {
-		s.clash.of &^= own
+		s.clash.dimensions &^= own
 	}
 	s.request = request
 	return answer
@@ -229,14 +229,14 @@ func (r *regular) neighbours(class int, add func(policy.Request, string)) {
 				return
 			}
 			seen[at], touched[d] = true, true
-			l, why := literals{with: []int32{at}}, "with: "
+			l, why := literals{present: []int32{at}}, "with: "
 			if r.atoms[at].is.Holds(&witness) {
-				l, why = literals{without: []int32{at}}, "without: "
+				l, why = literals{absent: []int32{at}}, "without: "
 			}
 			other := witness
 			if r.values.find(d, l, &other) == automaton.Found {
 				add(other, why+r.atoms[at].is.String())
-				if len(l.with) > 0 {
+				if len(l.present) > 0 {
 					// No witness may have the value: then nothing else asks at its border.
 					r.addNeighbours(at, other, add)
 					r.aroundValue(d, other, add)

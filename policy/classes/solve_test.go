@@ -50,7 +50,7 @@ func deep(leaves []policy.Condition, depth int) *rapid.Generator[policy.Conditio
 	return rapid.OneOf(leaf,
 		rapid.Map(some, func(cs []policy.Condition) policy.Condition { return policy.And(cs) }),
 		rapid.Map(some, func(cs []policy.Condition) policy.Condition { return policy.Or(cs) }),
-		rapid.Map(deep(leaves, depth-1), func(c policy.Condition) policy.Condition { return policy.Not{Of: c} }))
+		rapid.Map(deep(leaves, depth-1), func(c policy.Condition) policy.Condition { return policy.Not{Condition: c} }))
 }
 
 // TestSearchesByBruteForce draws obligations, and looks for a request that meets them. There is one
@@ -130,11 +130,11 @@ func TestSimplest(t *testing.T) {
 	t.Parallel()
 	a, b, c := attribute.Method.Exact("A"), attribute.Method.Exact("B"), attribute.Path.Exact("/c")
 	for _, same := range [][]policy.Condition{
-		{a, policy.Or{a, a}, policy.And{a, policy.Always}, policy.Not{Of: policy.Not{Of: a}}, policy.Or{a, policy.And{a, b}}, policy.And{policy.Or{b, a}, a}, policy.Or{policy.Never, a}},
-		{policy.Or{a, b, c}, policy.Or{c, policy.Or{b, a}, b}, policy.Or{policy.Or{a, b, c}, policy.And{policy.Or{a, b, c}, policy.Not{Of: c}}}},
+		{a, policy.Or{a, a}, policy.And{a, policy.Always}, policy.Not{Condition: policy.Not{Condition: a}}, policy.Or{a, policy.And{a, b}}, policy.And{policy.Or{b, a}, a}, policy.Or{policy.Never, a}},
+		{policy.Or{a, b, c}, policy.Or{c, policy.Or{b, a}, b}, policy.Or{policy.Or{a, b, c}, policy.And{policy.Or{a, b, c}, policy.Not{Condition: c}}}},
 		{policy.And{a, policy.Or{b, c}}, policy.Or{policy.And{a, b}, policy.And{c, a}}, policy.Or{policy.And{b, a}, policy.And{a, policy.Always, policy.Or{c, b}}, policy.And{c, a}}},
-		{policy.Always, policy.Or{a, policy.Always}, policy.And{}, policy.Not{Of: policy.Never}},
-		{policy.Never, policy.Or{}, policy.And{b, policy.Never, a}, policy.Not{Of: policy.And{}}},
+		{policy.Always, policy.Or{a, policy.Always}, policy.And{}, policy.Not{Condition: policy.Never}},
+		{policy.Never, policy.Or{}, policy.And{b, policy.Never, a}, policy.Not{Condition: policy.And{}}},
 	} {
 		r := &regular{cover: &Cover{table: ownTable()}, numbers: map[policy.Is]int32{}, simplifier: simplifier{numbers: map[string]int32{}}}
 		var first expr

@@ -28,7 +28,7 @@ func TestTagsDoNotMultiply(t *testing.T) {
 		if i%2 == 0 {
 			last = policy.Or{tag(i), last}
 		} else {
-			last = policy.And{policy.Not{Of: tag(i)}, last}
+			last = policy.And{policy.Not{Condition: tag(i)}, last}
 		}
 	}
 	for set := range 1 << n {
@@ -37,7 +37,7 @@ func TestTagsDoNotMultiply(t *testing.T) {
 		for i := range n {
 			c := tag(i)
 			if set>>i&1 == 0 {
-				c = policy.Not{Of: c}
+				c = policy.Not{Condition: c}
 			} else {
 				odd = !odd
 			}
@@ -57,7 +57,7 @@ func TestTagsDoNotMultiply(t *testing.T) {
 	}{
 		{"the last of them decides", []policy.Program{one(last)}, n + 1},
 		{"all together", []policy.Program{one(all)}, n + 1},
-		{"none of them", []policy.Program{one(policy.Not{Of: allowed})}, n + 1},
+		{"none of them", []policy.Program{one(policy.Not{Condition: allowed})}, n + 1},
 		{"two versions", []policy.Program{one(last), one(policy.And{tag(n - 1), last})}, n + 1},
 		{"a decision for each combination", []policy.Program{{Gates: []policy.Gate{{Rules: parity}}}}, 1 << n},
 		{"each for itself", programs(tag(0), tag(1), tag(2), tag(3)), 1 << 4},
@@ -97,7 +97,7 @@ func TestNeighboursOfNames(t *testing.T) {
 	t.Parallel()
 	dev, prod := attribute.URISAN.Exact("kuma://env/dev"), attribute.URISAN.Exact("kuma://env/prod")
 	web := attribute.URISAN.Prefix("spiffe://td/")
-	when := policy.And{web, dev, policy.Not{Of: prod}}
+	when := policy.And{web, dev, policy.Not{Condition: prod}}
 	cover := classes.Cut(classes.Surface{Protocol: policy.TCP}, programs(when)...)
 	at, ok := cover.Locate(policy.Request{URIs: []string{"spiffe://td/web", "kuma://env/dev"}})
 	if !ok || cover.Classes[at].String() != "callers with kuma://env/dev and spiffe://td/… but not kuma://env/prod" {

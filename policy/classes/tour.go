@@ -36,7 +36,7 @@ func (t *tour) program(i int) {
 
 func (t *tour) route(p *compiledProgram, i int, then func(compiledGates)) {
 	if i == len(p.routes) {
-		then(p.own)
+		then(p.gates)
 		return
 	}
 	route := &p.routes[i]
@@ -71,8 +71,8 @@ func (t *tour) list(l *list, from int, then func(policy.Effect)) {
 		s := &l.steps[i]
 		met := func() {
 			t.hits = append(t.hits, s.number)
-			if s.then != nil {
-				t.list(s.then, 0, then)
+			if s.inner != nil {
+				t.list(s.inner, 0, then)
 			} else {
 				then(s.effect)
 			}

@@ -48,7 +48,7 @@ type values struct {
 }
 
 // literals are atoms that a value has, and atoms that it has not.
-type literals struct{ with, without []int32 }
+type literals struct{ present, absent []int32 }
 
 type answered struct {
 	text   string
@@ -112,7 +112,7 @@ func (r *regular) readsWhole(d int) bool {
 func (r *regular) stand(d int) {
 	for at := range r.atoms {
 		if a := &r.atoms[at]; a.dimension == d {
-			a.within = r.cover.table.row(d, a.is.Attribute).within
+			a.embed = r.cover.table.row(d, a.is.Attribute).embed
 		}
 	}
 }
@@ -168,7 +168,7 @@ func (v *values) find(d int, l literals, request *policy.Request) automaton.Answ
 	if row := v.cover.table.rows[d][0]; row.usual == nil {
 		v.spaces[d].clear(&candidate)
 	}
-	if len(l.with) == 0 && v.fits(l, &candidate) {
+	if len(l.present) == 0 && v.fits(l, &candidate) {
 		*request = candidate
 		return automaton.Found
 	}
@@ -176,7 +176,7 @@ func (v *values) find(d int, l literals, request *policy.Request) automaton.Answ
 	if answer == automaton.Empty && v.isOpen(d) && !v.several(d) {
 		answer = v.askUnprintable(l)
 	}
-	if answer == automaton.Empty && len(l.with) == 0 && !v.cover.table.rows[d][0].attribute.Always {
+	if answer == automaton.Empty && len(l.present) == 0 && !v.cover.table.rows[d][0].attribute.Always {
 		candidate = *request
 		if v.spaces[d].clear(&candidate); v.fits(l, &candidate) {
 			*request = candidate
@@ -202,11 +202,11 @@ func (v *values) texts(d int, l literals) (string, automaton.Answer) {
 		return v.text(v.sets[d], l)
 	}
 	var out []string
-	for _, at := range l.with {
+	for _, at := range l.present {
 		if slices.ContainsFunc(out, v.atoms[at].is.Match.Matches) {
 			continue
 		}
-		only := literals{[]int32{at}, l.without}
+		only := literals{[]int32{at}, l.absent}
 		text, answer := v.text(v.sets[d], only)
 		if answer == automaton.Empty && v.isOpen(d) {
 			answer = v.askUnprintable(only)
@@ -235,7 +235,7 @@ func (v *values) askUnprintable(l literals) automaton.Answer {
 	if _, answer := v.text([]*automaton.Language{anyName()}, l); answer == automaton.Empty {
 		return automaton.Empty
 	}
-	for _, at := range l.with {
+	for _, at := range l.present {
 		if text := v.atoms[at].is.String(); len(v.unprintable) < mostNamed && !slices.Contains(v.unprintable, text) {
 			v.unprintable = append(v.unprintable, text)
 		}
@@ -245,8 +245,8 @@ func (v *values) askUnprintable(l literals) automaton.Answer {
 
 // fits reports whether a request has some atoms, and none of the others.
 func (v *values) fits(l literals, request *policy.Request) bool {
-	return !slices.ContainsFunc(l.with, func(at int32) bool { return !v.atoms[at].is.Holds(request) }) &&
-		!slices.ContainsFunc(l.without, func(at int32) bool { return v.atoms[at].is.Holds(request) })
+	return !slices.ContainsFunc(l.present, func(at int32) bool { return !v.atoms[at].is.Holds(request) }) &&
+		!slices.ContainsFunc(l.absent, func(at int32) bool { return v.atoms[at].is.Holds(request) })
 }
 
 // text returns a text of one of the languages, of which the last has the others.
@@ -265,7 +265,7 @@ func (v *values) text(sets []*automaton.Language, l literals) (string, automaton
 
 func (v *values) key(sets []*automaton.Language, l literals) string {
 	key := fmt.Appendf(make([]byte, 0, 64), "%p ", sets[len(sets)-1])
-	for _, of := range [][]int32{l.with, l.without} {
+	for _, of := range [][]int32{l.present, l.absent} {
 		sorted := slices.Sorted(slices.Values(of))
 		key = binary.AppendUvarint(key, uint64(len(sorted)))
 		for _, at := range sorted {
@@ -277,19 +277,19 @@ func (v *values) key(sets []*automaton.Language, l literals) string {
 
 func (v *values) newText(sets []*automaton.Language, l literals) (string, automaton.Answer) {
 	all := sets[len(sets)-1]
-	for _, at := range l.with {
-		if m := v.atoms[at].is.Match; m.Kind == policy.Exact && !m.AnyCase && v.atoms[at].within == nil {
+	for _, at := range l.present {
+		if m := v.atoms[at].is.Match; m.Kind == policy.Exact && !m.AnyCase && v.atoms[at].embed == nil {
 			if all.Matches(m.Value) && v.matches(l, m.Value) {
 				return m.Value, automaton.Found
 			}
 			return "", automaton.Empty
 		}
 	}
-	in, out := make([]*automaton.Language, 1, len(l.with)+1), make([]*automaton.Language, 0, len(l.without))
-	for _, at := range l.with {
+	in, out := make([]*automaton.Language, 1, len(l.present)+1), make([]*automaton.Language, 0, len(l.absent))
+	for _, at := range l.present {
 		in = append(in, v.languageOf(at))
 	}
-	for _, at := range l.without {
+	for _, at := range l.absent {
 		out = append(out, v.languageOf(at))
 	}
 	if slices.Contains(in[1:], nil) || slices.Contains(out, nil) {
@@ -313,7 +313,7 @@ const naturalLimit = 2000
 // limit notes the patterns of a search that met its limit.
 func (v *values) limit(l literals) automaton.Answer {
 	v.cuts++
-	for _, at := range slices.Concat(l.with, l.without) {
+	for _, at := range slices.Concat(l.present, l.absent) {
 		if text := v.atoms[at].is.String(); len(v.limited) < 2*mostNamed && !slices.Contains(v.limited, text) {
 			v.limited = append(v.limited, text)
 		}

@@ -63,7 +63,7 @@ func (w *walk) program(p *compiledProgram, side func(compiledGates) []*list) {
 			return
 		}
 	}
-	w.gates(side(p.own))
+	w.gates(side(p.gates))
 }
 
 func (w *walk) gates(lists []*list) {
@@ -86,10 +86,10 @@ func (w *walk) list(l *list) effects {
 		switch {
 		case known == no:
 			continue
-		case s.then == nil:
+		case s.inner == nil:
 			possible |= 1 << s.effect
 		default:
-			possible |= w.list(s.then)
+			possible |= w.list(s.inner)
 		}
 		if known == yes {
 			return possible

@@ -46,7 +46,7 @@ func TestWitnesses(t *testing.T) {
 	tcp := classes.Surface{Protocol: policy.TCP}
 	for _, tt := range []struct {
 		name     string
-		on       classes.Surface
+		surface  classes.Surface
 		programs []policy.Program
 		want     []string
 	}{
@@ -101,7 +101,7 @@ func TestWitnesses(t *testing.T) {
 			"callers with spiffe://td/a/ but not web.example: spiffe://td/ns/any/sa/any spiffe://td/a/",
 		}},
 		{"names that RFC 5280 does not allow", tcp, []policy.Program{{Gates: []policy.Gate{{Rules: []policy.Rule{
-			rule(policy.Allow, "", policy.And{attribute.URISAN.Exact("kuma://env/ü"), policy.Not{Of: attribute.URISAN.Exact("")}})}}}}}, []string{
+			rule(policy.Allow, "", policy.And{attribute.URISAN.Exact("kuma://env/ü"), policy.Not{Condition: attribute.URISAN.Exact("")}})}}}}}, []string{
 			"callers without kuma://env/ü: spiffe://trust-domain.mesh/ns/any/sa/any",
 			`callers with kuma://env/ü but not "": spiffe://trust-domain.mesh/ns/any/sa/any kuma://env/ü`,
 			`callers with "" and kuma://env/ü: spiffe://trust-domain.mesh/ns/any/sa/any kuma://env/ü`,
@@ -153,7 +153,7 @@ func TestWitnesses(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, lines(classes.Cut(tt.on, tt.programs...))); diff != "" {
+			if diff := cmp.Diff(tt.want, lines(classes.Cut(tt.surface, tt.programs...))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

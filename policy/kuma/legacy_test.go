@@ -125,7 +125,7 @@ func TestSelectGivesRulesTheInbound(t *testing.T) {
 	ins := fromInbounds()
 	const reason = ": its from has no effect beside the rules of kri_mtp_default___b_: an inbound is governed by rules or by from"
 	for _, tt := range []struct {
-		in                policy.Inbound
+		inbound           policy.Inbound
 		selected, ignored []string
 	}{
 		{ins[0], []string{"e", "b"}, []string{"a" + reason, "c" + reason, "d" + reason}},
@@ -134,7 +134,7 @@ func TestSelectGivesRulesTheInbound(t *testing.T) {
 			`b: targetRef.name is "backend"`, `c: targetRef names the route "r", which the inbound does not have`,
 		}},
 	} {
-		sel := selection.Select(ps, tt.in, permission.Options{})
+		sel := selection.Select(ps, tt.inbound, permission.Options{})
 		var selected, ignored []string
 		for _, p := range sel.Policies {
 			selected = append(selected, p.ID.Name)
@@ -143,7 +143,7 @@ func TestSelectGivesRulesTheInbound(t *testing.T) {
 			ignored = append(ignored, i.Policy.ID.Name+": "+i.Reason)
 		}
 		if diff := cmp.Diff([][]string{tt.selected, tt.ignored}, [][]string{selected, ignored}); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.in, diff)
+			t.Errorf("%s (-want +got):\n%s", tt.inbound, diff)
 		}
 	}
 }

@@ -75,7 +75,7 @@ func drawCondition(t *rapid.T, layer policy.Layer, form policy.Form, leaf *rapid
 	case "or":
 		return policy.Or(deeper())
 	case "not":
-		return policy.Not{Of: drawCondition(t, layer, form, leaf, depth-1)}
+		return policy.Not{Condition: drawCondition(t, layer, form, leaf, depth-1)}
 	case "list":
 		list := policy.Or(deeper())
 		for _, name := range someNames[rapid.IntRange(0, 3).Draw(t, "cut"):] {
@@ -181,7 +181,7 @@ func drawProgram(t *rapid.T) policy.Program {
 	for _, layer := range pick(t, "layers", []policy.Layer{policy.L4}, []policy.Layer{policy.L7}, []policy.Layer{policy.L4, policy.L7}) {
 		p.Gates = append(p.Gates, drawGates(t, layer)...)
 		for _, shadow := range drawShadows(t, layer) {
-			shadow.Behind = pick(t, "behind", 0, len(p.Gates)-1, len(p.Gates))
+			shadow.Preceding = pick(t, "behind", 0, len(p.Gates)-1, len(p.Gates))
 			if len(p.Shadows) == 0 || p.Shadows[len(p.Shadows)-1].Position(p.Gates) <= shadow.Position(p.Gates) {
 				p.Shadows = append(p.Shadows, shadow)
 			}

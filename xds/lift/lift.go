@@ -102,7 +102,7 @@ func (t *translator) filter(layer policy.Layer, at *messages.Path, f rbacFilter,
 		if shadow.Name = f.GetShadowRulesStatPrefix(); i < len(observed)-1 || hasName(*shadows, shadow.Name) {
 			shadow.Name = fmt.Sprintf("%s %d", at, i)
 		}
-		shadow.Behind = gatesBefore(*gates, layer)
+		shadow.Preceding = gatesBefore(*gates, layer)
 		*shadows = append(*shadows, shadow)
 	}
 	*gates = append(*gates, enforced...)
@@ -159,7 +159,7 @@ type outcome struct {
 func (d *draft) add(when reading, o outcome) {
 	switch {
 	case when.is(policy.Never):
-	case !when.whole || o.unread:
+	case !when.complete || o.unread:
 		d.ask(when.when, append(allowing(o.rules), o.asks...))
 	default:
 		if len(o.asks) > 0 {

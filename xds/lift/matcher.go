@@ -167,7 +167,7 @@ func (t *translator) exactMap(m *matcherv3.Matcher_MatcherTree, at *messages.Pat
 	keys := map[policy.Verdict][]reading{}
 	for _, k := range slices.Sorted(maps.Keys(entries)) {
 		when, o := t.key(m, exact(k), at), t.onMatch(entries[k], at.Key(k))
-		if !when.whole || o.verdict == nil || len(o.rules)+len(o.asks) > 0 {
+		if !when.complete || o.verdict == nil || len(o.rules)+len(o.asks) > 0 {
 			out.add(when, o)
 			continue
 		}

@@ -21,12 +21,12 @@ func TestClaimsComeBack(t *testing.T) {
 	for _, form := range []policy.Form{policy.Ordered, policy.Named} {
 		gate := policy.Gate{Layer: policy.L7, Form: form, Rules: []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"}, When: policy.And{
 			attribute.Claim("sub").Exact("alice"),
-			policy.Not{Of: attribute.Claim("realm", "roles", "[]").Prefix("ops")},
+			policy.Not{Condition: attribute.Claim("realm", "roles", "[]").Prefix("ops")},
 			policy.Is{Attribute: attribute.Claim("kubernetes.io", "pod"), Match: policy.Match{Kind: policy.Regex, Value: "a.*"}},
 			policy.Is{Attribute: attribute.Claim("level", "#"), Match: policy.Match{Kind: policy.Range, Value: "[-inf,7.5)"}},
 			policy.Is{Attribute: attribute.Claim("levels", "[#]"), Match: policy.Match{Kind: policy.Range, Value: "[-7,7)"}}, attribute.Claim("levels", "[#]").Exact("true"),
 			policy.Is{Attribute: attribute.Claim("realm", "name", "?"), Match: policy.Match{Kind: policy.Present}},
-			attribute.Claim("level", "#").Exact("7"), attribute.Claim("level", "#").Exact("null"), policy.Not{Of: attribute.Claim("admin", "#").Exact("true")},
+			attribute.Claim("level", "#").Exact("7"), attribute.Claim("level", "#").Exact("null"), policy.Not{Condition: attribute.Claim("admin", "#").Exact("true")},
 			policy.Is{Attribute: attribute.Claim("groups", "[]"), Match: policy.Match{Kind: policy.Suffix, Value: "X", AnyCase: true}},
 		}}}}
 		if form == policy.Ordered {

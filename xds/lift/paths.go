@@ -79,9 +79,9 @@ func (s pathSet) condition(a alternative) (policy.Condition, string) {
 	segment, whole := strings.CutSuffix(path, "/")
 	switch {
 	case path == "/":
-		return policy.Not{Of: attribute.Path.Exact(path)}, ""
+		return policy.Not{Condition: attribute.Path.Exact(path)}, ""
 	case a.longer && (!whole || strings.HasSuffix(segment, "/")):
-		return policy.And{attribute.Path.Prefix(path), policy.Not{Of: attribute.Path.Exact(path)}}, ""
+		return policy.And{attribute.Path.Prefix(path), policy.Not{Condition: attribute.Path.Exact(path)}}, ""
 	case !whole || strings.HasSuffix(segment, "/"):
 		return attribute.Path.Prefix(path), ""
 	case !a.longer && s.hasExact(segment) && (!s.raw || s.has[policy.Match{Kind: policy.Prefix, Value: segment + "?"}]):
@@ -91,7 +91,7 @@ func (s pathSet) condition(a alternative) (policy.Condition, string) {
 	if !a.longer {
 		return attribute.Path.Prefix(path), ""
 	}
-	return policy.And{attribute.Path.Segments(segment), policy.Not{Of: attribute.Path.Exact(segment)}, policy.Not{Of: attribute.Path.Exact(path)}}, ""
+	return policy.And{attribute.Path.Segments(segment), policy.Not{Condition: attribute.Path.Exact(segment)}, policy.Not{Condition: attribute.Path.Exact(path)}}, ""
 }
 
 // wholePath returns the comparison of the path together with its query.
@@ -128,5 +128,5 @@ func distinct(r reading) reading {
 		}
 		seen[is] = seen[is] || ok
 	}
-	return reading{when: anyOf(kept).when, whole: r.whole}
+	return reading{when: anyOf(kept).when, complete: r.complete}
 }

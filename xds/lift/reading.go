@@ -9,14 +9,14 @@ import (
 type reading struct {
 	// when is the part that can be said; nil for nothing.
 	when policy.Condition
-	// whole is set where that part is all of it.
-	whole bool
+	// complete is set where that part is all of it.
+	complete bool
 }
 
 // nothing is the reading of a condition that cannot be said at all.
 var nothing reading
 
-func exactly(c policy.Condition) reading { return reading{when: c, whole: true} }
+func exactly(c policy.Condition) reading { return reading{when: c, complete: true} }
 
 // partly takes a condition that is close to a condition that cannot be said. A condition
 // that always or never holds tells nothing.
@@ -35,7 +35,7 @@ func partly(c policy.Condition) reading {
 	return reading{when: c}
 }
 
-func (r reading) is(c policy.Constant) bool { return r.whole && r.when == policy.Condition(c) }
+func (r reading) is(c policy.Constant) bool { return r.complete && r.when == policy.Condition(c) }
 
 func allOf(of []reading) reading { return joined(of, policy.Always) }
 
@@ -44,7 +44,7 @@ func anyOf(of []reading) reading { return joined(of, policy.Never) }
 // joined returns the And of readings where the neutral constant is Always, and the Or where
 // it is Never. An operand that cannot be said is left out, so that the others are asked.
 func joined(of []reading, neutral policy.Constant) reading {
-	out := reading{whole: true}
+	out := reading{complete: true}
 	kept := make([]policy.Condition, 0, len(of))
 	for _, r := range of {
 		switch {
@@ -53,7 +53,7 @@ func joined(of []reading, neutral policy.Constant) reading {
 		case r.is(neutral):
 			continue
 		}
-		out.whole = out.whole && r.whole
+		out.complete = out.complete && r.complete
 		and, isAnd := r.when.(policy.And)
 		or, isOr := r.when.(policy.Or)
 		switch {
@@ -66,7 +66,7 @@ func joined(of []reading, neutral policy.Constant) reading {
 		}
 	}
 	switch {
-	case len(kept) == 0 && out.whole:
+	case len(kept) == 0 && out.complete:
 		out.when = neutral
 	case len(kept) == 0:
 	case len(kept) == 1:
@@ -85,9 +85,9 @@ func negated(of reading) reading {
 	case policy.Constant:
 		of.when = !when
 	case policy.Not:
-		of.when = when.Of
+		of.when = when.Condition
 	default:
-		of.when = policy.Not{Of: when}
+		of.when = policy.Not{Condition: when}
 	}
 	return of
 }

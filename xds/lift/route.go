@@ -37,7 +37,7 @@ func (t *translator) routes(routes []xds.Route, p *policy.Program) {
 		case when.is(policy.Always):
 			own.When = attribute.Path.Segments("/")
 			p.Routes = append(p.Routes, own)
-		case when.whole:
+		case when.complete:
 			p.Routes = append(p.Routes, own)
 		default:
 			asks = append(asks, askingGates(own)...)
@@ -57,8 +57,8 @@ func (t *translator) routes(routes []xds.Route, p *policy.Program) {
 // shiftShadows adds gates in front of the shadows that are behind gates of their own layer.
 func shiftShadows(shadows []policy.Gate, more int) {
 	for i := range shadows {
-		if shadows[i].Behind > 0 {
-			shadows[i].Behind += more
+		if shadows[i].Preceding > 0 {
+			shadows[i].Preceding += more
 		}
 	}
 }

@@ -161,11 +161,11 @@ func (t *translator) serverName(of text, at *messages.Path) reading {
 	return t.each(of, at, func(a alternative) reading {
 		switch {
 		case a.Match == policy.Match{}:
-			return exactly(policy.Not{Of: attribute.SNI.Prefix("")})
+			return exactly(policy.Not{Condition: attribute.SNI.Prefix("")})
 		case a.Match == policy.Match{Kind: policy.Prefix} && !a.longer:
 			return exactly(policy.Always)
 		case a.Match.Kind == policy.Regex && a.Match.Matches(""):
-			return anyOf([]reading{t.attribute(attribute.SNI, text{alternatives: []alternative{a}}, at).reading, exactly(policy.Not{Of: attribute.SNI.Prefix("")})})
+			return anyOf([]reading{t.attribute(attribute.SNI, text{alternatives: []alternative{a}}, at).reading, exactly(policy.Not{Condition: attribute.SNI.Prefix("")})})
 		default:
 			return t.attribute(attribute.SNI, text{alternatives: []alternative{a}}, at).reading
 		}

@@ -165,13 +165,13 @@ func (t *translator) attribute(a *policy.Attribute, of text, at *messages.Path) 
 		case everything && !a.Always:
 			return exactly(a.Prefix(""))
 		case everything && of.longer && slices.Contains(a.Kinds, policy.Prefix):
-			return exactly(policy.Not{Of: a.Exact("")})
+			return exactly(policy.Not{Condition: a.Exact("")})
 		case everything:
 			return exactly(policy.Always)
 		case !slices.Contains(a.Kinds, of.Kind):
 			return t.unsaid(at, fmt.Sprintf("it asks for a %s by a match of the kind %s", a.Name, of.Kind))
 		case of.longer:
-			return exactly(policy.And{policy.Is{Attribute: a, Match: of.Match}, policy.Not{Of: a.Exact(of.Value)}})
+			return exactly(policy.And{policy.Is{Attribute: a, Match: of.Match}, policy.Not{Condition: a.Exact(of.Value)}})
 		default:
 			return exactly(policy.Is{Attribute: a, Match: of.Match})
 		}

@@ -102,8 +102,8 @@ func TestWriteRemovesWhatIsStale(t *testing.T) {
 		return r
 	}
 	for name, tt := range map[string]struct {
-		before, after []report.Run
-		want          []string
+		old, recent []report.Run
+		want        []string
 	}{
 		"another version":             {[]report.Run{run("1.38.3", ""), run("1.39.3", "")}, []report.Run{run("1.40.0", "")}, []string{"1.40.0"}},
 		"shards under a whole run":    {[]report.Run{run("1.40.0", "1/2")}, []report.Run{run("1.40.0", "")}, []string{"1.40.0"}},
@@ -118,7 +118,7 @@ func TestWriteRemovesWhatIsStale(t *testing.T) {
 			if err := os.WriteFile(own, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			for _, runs := range [][]report.Run{tt.before, tt.after} {
+			for _, runs := range [][]report.Run{tt.old, tt.recent} {
 				if err := Write(dir, runs); err != nil {
 					t.Fatal(err)
 				}

@@ -92,7 +92,7 @@ func (v *view) profiles(stories []*storyView, about featureCount) {
 	byProfile := map[feature.Profile][]*storyView{}
 	for _, s := range stories {
 		if lab, ok := findLab(s.Name); ok {
-			s.About = lab.about
+			s.Sentence = lab.sentence
 			byProfile[lab.profile] = append(byProfile[lab.profile], s)
 			continue
 		}
@@ -100,7 +100,7 @@ func (v *view) profiles(stories []*storyView, about featureCount) {
 		place[s] = len(order)
 		if found {
 			place[s] = slices.IndexFunc(order, func(o feature.Feature) bool { return o.Name == f.Name })
-			s.About = f.About
+			s.Sentence = f.About
 		}
 		p := about.profile(s)
 		byProfile[p] = append(byProfile[p], s)
@@ -137,7 +137,7 @@ func (s *storyView) count(labels []string, ids idSet) {
 		if c := s.shows(i); c != nil {
 			c.Results[i].ID = cell.ID
 		} else {
-			cell.Bare = true
+			cell.NoCases = true
 		}
 		s.Cells = append(s.Cells, cell)
 	}
@@ -235,9 +235,9 @@ func (featureCount) profile(s *storyView) feature.Profile {
 // the registry, for any features that the policies need.
 type lab struct {
 	// story is the name that the command gives, and profile the part of the matrix.
-	story   string
-	profile feature.Profile
-	about   string
+	story    string
+	profile  feature.Profile
+	sentence string
 }
 
 var labs = []lab{

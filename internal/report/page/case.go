@@ -14,7 +14,7 @@ import (
 
 // evidenceView is the evidence of a request, in the runs that have the same.
 type evidenceView struct {
-	ID, On, Asked, Upstream, Peer string
+	ID, RunNames, Asked, Upstream, Peer string
 	report.Request
 }
 
@@ -100,7 +100,7 @@ func (c *caseView) tables(labels []string, ids idSet) {
 	entries := map[string]*evidenceView{}
 	on := map[string][]int{}
 	for _, g := range c.Groups {
-		g.On, g.Seen = runNames(g.runs, c.runs, labels), sameText(g.runs, labels)
+		g.RunNames, g.Seen = runNames(g.runs, c.runs, labels), sameText(g.runs, labels)
 		if len(c.runs[g.runs[0]].Requests) == 0 {
 			continue
 		}
@@ -133,7 +133,7 @@ func (c *caseView) tables(labels []string, ids idSet) {
 	}
 	for seen, e := range entries {
 		slices.Sort(on[seen])
-		e.On = runNames(slices.Compact(on[seen]), c.runs, labels)
+		e.RunNames = runNames(slices.Compact(on[seen]), c.runs, labels)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // column.
 var attributes = []struct {
 	name string
-	of   func(report.Run) string
+	read func(report.Run) string
 }{
 	{"Compiler", func(r report.Run) string {
 		text := strings.TrimSpace(r.Implementation.Project + " " + r.Implementation.Version)
@@ -70,14 +70,14 @@ func (v *view) runs(runs []report.Run, labels []string) {
 		v.Requests += shown.Requests
 	}
 	for _, a := range attributes {
-		if report.Differ(runs, a.of) {
+		if report.Differ(runs, a.read) {
 			v.Columns = append(v.Columns, a.name)
 			for i, r := range runs {
-				v.Runs[i].More = append(v.Runs[i].More, a.of(r))
+				v.Runs[i].More = append(v.Runs[i].More, a.read(r))
 			}
 			continue
 		}
-		if text := a.of(runs[0]); text != "" {
+		if text := a.read(runs[0]); text != "" {
 			fact := fact{Name: a.name, Text: text}
 			if a.name == "Compiler" {
 				fact.Link = projectLink(runs)
@@ -165,8 +165,8 @@ func (c *caseView) problems(runs []report.Run, labels []string) []note {
 		notes = append(notes[:mostProblems], note{Text: fmt.Sprintf("and %s more", terminal.Count(more, "problem"))})
 	}
 	for i := range notes {
-		if notes[i].On == "" && len(c.runs) > 1 {
-			notes[i].On = joinLabels(failedRuns, labels)
+		if notes[i].RunNames == "" && len(c.runs) > 1 {
+			notes[i].RunNames = joinLabels(failedRuns, labels)
 		}
 	}
 	return notes

@@ -34,10 +34,10 @@ type picture struct {
 // span is the window. Edge is the place of the sentinel; "" where there is none, and the window is open.
 type span struct{ X, Width, Edge string }
 
-// tick is the measured time. Outside tells that it lies outside the window.
+// tick is the measured time. Missed tells that it lies outside the window.
 type tick struct {
-	X       string
-	Outside bool
+	X      string
+	Missed bool
 }
 
 // pictureWidth is the width of a picture, in pixels.

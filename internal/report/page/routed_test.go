@@ -51,7 +51,7 @@ func TestPageRouted(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	if late := cases[1].Groups[1].Routed[0]; !late.Picture.Ticks[0].Outside || !late.Differs || late.Took != "285 ms" {
+	if late := cases[1].Groups[1].Routed[0]; !late.Picture.Ticks[0].Missed || !late.Differs || late.Took != "285 ms" {
 		t.Errorf("the late one is %+v", late)
 	}
 	if n := cases[0].Requests(); n != 2 {

@@ -97,7 +97,7 @@ func joinLabels(some []int, labels []string) string {
 func collectNotes(kind string, runs []report.Run, labels []string, cases []*report.Case, texts func(*report.Case) []string) []note {
 	type found struct {
 		note note
-		on   []int
+		runs []int
 	}
 	var all []*found
 	at := map[string]*found{}
@@ -115,14 +115,14 @@ func collectNotes(kind string, runs []report.Run, labels []string, cases []*repo
 			if f.note.Text != text {
 				f.note.Text = key
 			}
-			if !slices.Contains(f.on, i) {
-				f.on = append(f.on, i)
+			if !slices.Contains(f.runs, i) {
+				f.runs = append(f.runs, i)
 			}
 		}
 	}
 	var out []note
 	for _, f := range all {
-		f.note.On = runNames(f.on, cases, labels)
+		f.note.RunNames = runNames(f.runs, cases, labels)
 		out = append(out, f.note)
 	}
 	return out

@@ -116,20 +116,20 @@ type profileView struct {
 // storyView is a row of the matrix, and a section of the page.
 type storyView struct {
 	ID, Name string
-	// About is the sentence of the feature that the story is about; it may be empty.
-	About string
-	Cases []*caseView
-	Cells []storyCell
+	// Sentence is the sentence of the feature that the story is about; it may be empty.
+	Sentence string
+	Cases    []*caseView
+	Cells    []storyCell
 }
 
 // storyCell is a cell of the matrix.
 type storyCell struct {
-	// ID is the target of the link: a result of one of the cases of the story. Bare: the
+	// ID is the target of the link: a result of one of the cases of the story. NoCases: the
 	// run has none of the cases, and the target is the story.
-	ID     string
-	Bare   bool
-	Run    string
-	Status status
+	ID      string
+	NoCases bool
+	Run     string
+	Status  status
 	// Text stands beside the sign, Rest has the counts of skipped cases, Label says it in
 	// words.
 	Text, Rest, Label, Time string
@@ -179,7 +179,7 @@ type caseResult struct {
 }
 
 // note is a text, with the names of the runs that have it, "" for all runs.
-type note struct{ Kind, Text, On string }
+type note struct{ Kind, Text, RunNames string }
 
 // Class is the name of the kind in the style.
 func (n note) Class() string {
@@ -191,10 +191,10 @@ func (n note) Class() string {
 
 // group is the runs that have the same evidence of a case.
 type group struct {
-	// On names the runs, "" if they are all runs that have the case. Seen says that they
+	// RunNames names the runs, "" if they are all runs that have the case. Seen says that they
 	// have the same evidence.
-	On, Seen, SHA256 string
-	Table            *table
+	RunNames, Seen, SHA256 string
+	Table                  *table
 	// Routed are the requests through sidecars.
 	Routed   []routedRow
 	Counters []string

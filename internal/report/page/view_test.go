@@ -70,7 +70,7 @@ func TestPageStories(t *testing.T) {
 	var got []string
 	for _, p := range v.Profiles {
 		for _, s := range p.Stories {
-			got = append(got, p.Name+" | "+s.Name+" | "+s.About)
+			got = append(got, p.Name+" | "+s.Name+" | "+s.Sentence)
 		}
 	}
 	want := []string{
@@ -90,7 +90,7 @@ func TestPageStories(t *testing.T) {
 func draw(c *caseView) string {
 	var b strings.Builder
 	for _, g := range c.Groups {
-		b.WriteString("on [" + g.On + "]\n")
+		b.WriteString("on [" + g.RunNames + "]\n")
 		if g.Table == nil {
 			continue
 		}
@@ -282,8 +282,8 @@ func TestPageLabs(t *testing.T) {
 			}
 			for _, s := range v.Profiles {
 				for _, s := range s.Stories {
-					if l, ok := findLab(s.Name); ok && s.About != l.about {
-						t.Errorf("%s is about %q", s.Name, s.About)
+					if l, ok := findLab(s.Name); ok && s.Sentence != l.sentence {
+						t.Errorf("%s is about %q", s.Name, s.Sentence)
 					}
 				}
 			}
@@ -300,9 +300,9 @@ func TestPageNotes(t *testing.T) {
 		want    []note
 	}{
 		"alike":       {[3]string{"old", "old", "old"}, []note{{Text: "old"}}},
-		"by version":  {[3]string{fmt.Sprintf(gate, "1.37.0"), fmt.Sprintf(gate, "1.38.3")}, []note{{Text: "it holds from 1.39.3 only; on this Envoy: the case wants deny", On: "1.37.0 and 1.38.3"}}},
-		"one alone":   {[3]string{fmt.Sprintf(gate, "1.37.0")}, []note{{Text: "it holds from 1.39.3 only; on Envoy 1.37.0: the case wants deny", On: "1.37.0"}}},
-		"another too": {[3]string{fmt.Sprintf(gate, "1.37.0"), "Envoy 1.37.0 is old", fmt.Sprintf(gate, "1.40.0")}, []note{{Text: "it holds from 1.39.3 only; on this Envoy: the case wants deny", On: "1.37.0 and 1.40.0"}, {Text: "Envoy 1.37.0 is old", On: "1.38.3"}}},
+		"by version":  {[3]string{fmt.Sprintf(gate, "1.37.0"), fmt.Sprintf(gate, "1.38.3")}, []note{{Text: "it holds from 1.39.3 only; on this Envoy: the case wants deny", RunNames: "1.37.0 and 1.38.3"}}},
+		"one alone":   {[3]string{fmt.Sprintf(gate, "1.37.0")}, []note{{Text: "it holds from 1.39.3 only; on Envoy 1.37.0: the case wants deny", RunNames: "1.37.0"}}},
+		"another too": {[3]string{fmt.Sprintf(gate, "1.37.0"), "Envoy 1.37.0 is old", fmt.Sprintf(gate, "1.40.0")}, []note{{Text: "it holds from 1.39.3 only; on this Envoy: the case wants deny", RunNames: "1.37.0 and 1.40.0"}, {Text: "Envoy 1.37.0 is old", RunNames: "1.38.3"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -34,9 +34,9 @@ func Locate(ps []networkpolicy.Policy, in policy.Inbound, opts networkpolicy.Opt
 
 // question is an inbound with the rules that are about it.
 type question struct {
-	in    policy.Inbound
-	opts  networkpolicy.Options
-	rules rules
+	inbound policy.Inbound
+	opts    networkpolicy.Options
+	rules   rules
 }
 
 // rules are those of the specs that select the workload.
@@ -209,7 +209,7 @@ func lesser(a, b *written) *written {
 
 // asksHTTP reports whether a rule with HTTP rules is about the port of an inbound of HTTP.
 func (q question) asksHTTP() bool {
-	if q.in.Protocol == policy.TCP {
+	if q.inbound.Protocol == policy.TCP {
 		return false
 	}
 	for _, w := range q.rules.allow {

@@ -148,7 +148,7 @@ func (q question) letsSomeone(w written) bool {
 
 // loses reports whether the rule sends its callers on tcp to a proxy, which reads HTTP.
 func (q question) loses(w written) bool {
-	return q.in.Protocol == policy.TCP && len(w.ICMPs) == 0 && q.hasHTTP(w)
+	return q.inbound.Protocol == policy.TCP && len(w.ICMPs) == 0 && q.hasHTTP(w)
 }
 
 // hasHTTP reports whether an entry of the rule that is about the inbound's port has HTTP rules.
@@ -295,13 +295,13 @@ func (q question) isPort(p networkpolicy.PortProtocol) bool {
 	}
 	first, err := strconv.Atoi(p.Port)
 	if err != nil {
-		return strings.EqualFold(p.Port, q.in.Name)
+		return strings.EqualFold(p.Port, q.inbound.Name)
 	}
 	last := first
 	if p.EndPort > 0 {
 		last = int(p.EndPort)
 	}
-	return last == 0 || first <= int(q.in.Port) && int(q.in.Port) <= last
+	return last == 0 || first <= int(q.inbound.Port) && int(q.inbound.Port) <= last
 }
 
 // letsAllPass reports whether the rule lets every request on the port pass.

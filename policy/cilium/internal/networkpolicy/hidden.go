@@ -37,8 +37,8 @@ type placed struct {
 	rule
 	policy Policy
 	reach  reach
-	// about and hidden count the inbounds that the rule is about, and those where each of its callers is denied.
-	about, hidden int
+	// reached and hidden count the inbounds that the rule is about, and those where each of its callers is denied.
+	reached, hidden int
 	// name is a rule that denies them.
 	name string
 	// opened is true for a rule that a warning names already.
@@ -172,7 +172,7 @@ func lintTogether(ps []Policy, inbounds []policy.Inbound, identities []identity,
 	}
 	for _, one := range all {
 		for _, r := range one.allow {
-			if r.about > 0 && r.hidden == r.about {
+			if r.reached > 0 && r.hidden == r.reached {
 				out = append(out, r.policy.warn(warning.HiddenByDeny, r.field, "never allows: each of its callers is denied, by %s", r.name))
 			}
 		}
@@ -196,7 +196,7 @@ func countHidden(selecting []placedSpec, in policy.Inbound) {
 			if _, ok := r.entriesFor(in); !ok {
 				continue
 			}
-			r.about++
+			r.reached++
 			if by := denied.takesAll(r.reach); by != "" {
 				r.hidden, r.name = r.hidden+1, by
 			}

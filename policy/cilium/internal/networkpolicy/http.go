@@ -61,12 +61,12 @@ func (r *reader) readHTTP(field string, from HTTPRule, where direction) policy.C
 	var all []policy.Condition
 	for _, f := range []struct {
 		name, value string
-		of          *policy.Attribute
+		attribute   *policy.Attribute
 	}{{"path", from.Path, attribute.Header(":path")}, {"method", from.Method, attribute.Method}, {"host", from.Host, attribute.Host}} {
 		if f.value == "" {
 			continue
 		}
-		is := policy.Is{Attribute: f.of, Match: policy.Match{Kind: policy.Regex, Value: f.value}}
+		is := policy.Is{Attribute: f.attribute, Match: policy.Match{Kind: policy.Regex, Value: f.value}}
 		if err := unjudged(is); err != nil {
 			r.refuse(field+"."+f.name, "%v", err)
 		}

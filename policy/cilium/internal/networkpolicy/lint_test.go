@@ -41,37 +41,37 @@ func TestLintOfRulesTogether(t *testing.T) {
 	http, both := inbounds()[:1], inbounds()[:2]
 	for _, tt := range []struct {
 		name, policies string
-		in             []policy.Inbound
+		inbounds       []policy.Inbound
 		want           []string
 	}{
-		{name: "the same caller on the port", policies: allow(frontend+", "+paths, frontend+", "+port), in: http, want: []string{fmt.Sprintf(opened, "default/frontend")}},
-		{name: "the same caller on each port", policies: allow(frontend+", "+paths, frontend), in: http, want: []string{fmt.Sprintf(opened, "default/frontend")}},
-		{name: "the same caller on another port", policies: allow(frontend+", "+paths, frontend+", "+other), in: both},
-		{name: "another caller", policies: allow(frontend+", "+paths, backend+", "+port), in: http},
-		{name: "everybody by one and by the other", policies: allow(paths, port), in: http, want: []string{fmt.Sprintf(opened, "default/backend")}},
-		{name: "the world within everybody", policies: allow(paths, "fromEntities: [world]"), in: http, want: []string{fmt.Sprintf(opened, "the world")}},
-		{name: "a block within everybody", policies: allow(paths, "fromCIDR: [10.0.0.0/8]"), in: http, want: []string{fmt.Sprintf(opened, "10.0.0.0/8")}},
-		{name: "a block within a block", policies: allow("fromCIDR: [10.1.0.0/16], "+paths, "fromCIDR: [10.0.0.0/8]"), in: http, want: []string{fmt.Sprintf(opened, "10.1.0.0/16")}},
-		{name: "a block within an exception", policies: allow("fromCIDR: [10.1.2.0/24], "+paths, "fromCIDRSet: [{cidr: 10.0.0.0/8, except: [10.1.0.0/16]}]"), in: http},
-		{name: "a block around an exception", policies: allow("fromCIDRSet: [{cidr: 10.0.0.0/8, except: [10.1.0.0/16]}], "+paths, "fromCIDR: [10.1.2.0/24]"), in: http},
-		{name: "a block within the world", policies: allow("fromCIDR: [10.1.0.0/16], "+paths, "fromEntities: [world]"), in: http, want: []string{fmt.Sprintf(opened, "10.1.0.0/16")}},
-		{name: "another entry of the rule", policies: allow(frontend + `, toPorts: [{ports: [{port: "8080", protocol: TCP}], rules: {http: [{path: "/a.*"}]}}, {ports: [{port: "8080"}]}]`), in: http,
+		{name: "the same caller on the port", policies: allow(frontend+", "+paths, frontend+", "+port), inbounds: http, want: []string{fmt.Sprintf(opened, "default/frontend")}},
+		{name: "the same caller on each port", policies: allow(frontend+", "+paths, frontend), inbounds: http, want: []string{fmt.Sprintf(opened, "default/frontend")}},
+		{name: "the same caller on another port", policies: allow(frontend+", "+paths, frontend+", "+other), inbounds: both},
+		{name: "another caller", policies: allow(frontend+", "+paths, backend+", "+port), inbounds: http},
+		{name: "everybody by one and by the other", policies: allow(paths, port), inbounds: http, want: []string{fmt.Sprintf(opened, "default/backend")}},
+		{name: "the world within everybody", policies: allow(paths, "fromEntities: [world]"), inbounds: http, want: []string{fmt.Sprintf(opened, "the world")}},
+		{name: "a block within everybody", policies: allow(paths, "fromCIDR: [10.0.0.0/8]"), inbounds: http, want: []string{fmt.Sprintf(opened, "10.0.0.0/8")}},
+		{name: "a block within a block", policies: allow("fromCIDR: [10.1.0.0/16], "+paths, "fromCIDR: [10.0.0.0/8]"), inbounds: http, want: []string{fmt.Sprintf(opened, "10.1.0.0/16")}},
+		{name: "a block within an exception", policies: allow("fromCIDR: [10.1.2.0/24], "+paths, "fromCIDRSet: [{cidr: 10.0.0.0/8, except: [10.1.0.0/16]}]"), inbounds: http},
+		{name: "a block around an exception", policies: allow("fromCIDRSet: [{cidr: 10.0.0.0/8, except: [10.1.0.0/16]}], "+paths, "fromCIDR: [10.1.2.0/24]"), inbounds: http},
+		{name: "a block within the world", policies: allow("fromCIDR: [10.1.0.0/16], "+paths, "fromEntities: [world]"), inbounds: http, want: []string{fmt.Sprintf(opened, "10.1.0.0/16")}},
+		{name: "another entry of the rule", policies: allow(frontend + `, toPorts: [{ports: [{port: "8080", protocol: TCP}], rules: {http: [{path: "/a.*"}]}}, {ports: [{port: "8080"}]}]`), inbounds: http,
 			want: []string{"hidden-by-open-rule spec.ingress[0]: another entry of the rule has the port of backend/http-port without HTTP rules: these bound no request of its callers"}},
-		{name: "a caller that proves nothing", policies: allow("fromEntities: [world], "+paths, "fromEntities: [all], authentication: {mode: required}"), in: http,
+		{name: "a caller that proves nothing", policies: allow("fromEntities: [world], "+paths, "fromEntities: [all], authentication: {mode: required}"), inbounds: http,
 			want: []string{"mutual-authentication spec.ingress[1].authentication: Cilium 1.20 deprecates mutual authentication: a later release may let the callers of this rule in without a proof"}},
-		{name: "all that is allowed is denied", policies: denied(frontend, "fromEndpoints: [{}]"), in: both, want: []string{hidden}},
-		{name: "a part of it is denied", policies: denied("fromEndpoints: [{}]", frontend), in: both},
-		{name: "it is denied on one port of two", policies: denied(frontend, "fromEndpoints: [{}], "+port), in: both},
-		{name: "it is denied on its port", policies: denied(frontend+", "+port, "fromEndpoints: [{}], "+port), in: both, want: []string{hidden}},
-		{name: "a narrow block in a wide one", policies: denied("fromCIDR: [10.1.2.3/32]", "fromCIDR: [10.0.0.0/8]"), in: both, want: []string{hidden}},
-		{name: "a wide block around a narrow one", policies: denied("fromCIDR: [10.0.0.0/8]", "fromCIDR: [10.1.2.3/32]"), in: both},
-		{name: "a block that has an exception", policies: denied("fromCIDR: [10.1.2.3/32]", "fromCIDRSet: [{cidr: 10.0.0.0/8, except: [10.1.0.0/16]}]"), in: both},
-		{name: "the world and a block", policies: denied("fromCIDR: [10.1.2.3/32]", "fromEntities: [world]"), in: both, want: []string{hidden}},
-		{name: "the whole world against a block", policies: denied("fromEntities: [world]", "fromCIDR: [0.0.0.0/0]"), in: both},
+		{name: "all that is allowed is denied", policies: denied(frontend, "fromEndpoints: [{}]"), inbounds: both, want: []string{hidden}},
+		{name: "a part of it is denied", policies: denied("fromEndpoints: [{}]", frontend), inbounds: both},
+		{name: "it is denied on one port of two", policies: denied(frontend, "fromEndpoints: [{}], "+port), inbounds: both},
+		{name: "it is denied on its port", policies: denied(frontend+", "+port, "fromEndpoints: [{}], "+port), inbounds: both, want: []string{hidden}},
+		{name: "a narrow block in a wide one", policies: denied("fromCIDR: [10.1.2.3/32]", "fromCIDR: [10.0.0.0/8]"), inbounds: both, want: []string{hidden}},
+		{name: "a wide block around a narrow one", policies: denied("fromCIDR: [10.0.0.0/8]", "fromCIDR: [10.1.2.3/32]"), inbounds: both},
+		{name: "a block that has an exception", policies: denied("fromCIDR: [10.1.2.3/32]", "fromCIDRSet: [{cidr: 10.0.0.0/8, except: [10.1.0.0/16]}]"), inbounds: both},
+		{name: "the world and a block", policies: denied("fromCIDR: [10.1.2.3/32]", "fromEntities: [world]"), inbounds: both, want: []string{hidden}},
+		{name: "the whole world against a block", policies: denied("fromEntities: [world]", "fromCIDR: [0.0.0.0/0]"), inbounds: both},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, warnings(t, tt.policies, tt.in)); diff != "" {
+			if diff := cmp.Diff(tt.want, warnings(t, tt.policies, tt.inbounds)); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -27,7 +27,7 @@ func Lower(sel Selection, in policy.Inbound, opts Options) policy.Program {
 	if opts.PolicyEnforcement == enforceNever {
 		return policy.Program{}
 	}
-	l := lowering{in: in, callers: callersOf(opts), closed: sel.DefaultDeny || opts.PolicyEnforcement == enforceAlways}
+	l := lowering{inbound: in, callers: callersOf(opts), closed: sel.DefaultDeny || opts.PolicyEnforcement == enforceAlways}
 	for _, r := range sel.Deny {
 		l.addDeny(r)
 	}
@@ -52,7 +52,7 @@ func Lower(sel Selection, in policy.Inbound, opts Options) policy.Program {
 
 // lowering collects the rules of the gates of one inbound.
 type lowering struct {
-	in          policy.Inbound
+	inbound     policy.Inbound
 	callers     callers
 	closed      bool
 	deny, allow []policy.Rule
@@ -65,7 +65,7 @@ type lowering struct {
 }
 
 func (l *lowering) addDeny(r rule) {
-	if _, ok := r.entriesFor(l.in); !ok {
+	if _, ok := r.entriesFor(l.inbound); !ok {
 		return
 	}
 	l.deny = appendDeny(l.deny, r, l.callers.lets(r))
@@ -79,7 +79,7 @@ func appendDeny(to []policy.Rule, r rule, when policy.Condition) []policy.Rule {
 }
 
 func (l *lowering) addAllow(r rule) {
-	entries, ok := r.entriesFor(l.in)
+	entries, ok := r.entriesFor(l.inbound)
 	if !ok {
 		return
 	}
@@ -89,7 +89,7 @@ func (l *lowering) addAllow(r rule) {
 		// Nothing is closed but to those who do not prove what the rule demands.
 		l.deny = appendDeny(l.deny, r, l.callers.unproven(r))
 	}
-	if l.in.Protocol.Layer() == policy.L4 {
+	if l.inbound.Protocol.Layer() == policy.L4 {
 		if http != nil {
 			l.lost = appendDeny(l.lost, r, when)
 		}

@@ -209,13 +209,13 @@ func identify(doc manifest.Document) (AuthorizationPolicy, error) {
 	var head AuthorizationPolicy
 	for _, f := range []struct {
 		field string
-		into  *string
+		value *string
 	}{
 		{"apiVersion", &head.APIVersion}, {"kind", &head.Kind},
 		{"metadata.name", &head.Metadata.Name}, {"metadata.namespace", &head.Metadata.Namespace},
 	} {
 		if at, ok := doc.Lookup(f.field); ok {
-			if err := at.Decode(f.into); err != nil {
+			if err := at.Decode(f.value); err != nil {
 				return head, err
 			}
 		}

@@ -132,7 +132,7 @@ spec:
 	}
 	for name, refused := range map[string]bool{"X-Sub": true, "x-payload": true, "x-other": false} {
 		header := attribute.Header(name)
-		program := policy.Program{Gates: []policy.Gate{{Rules: []policy.Rule{{When: policy.Not{Of: header.Exact("a")}}}}}}
+		program := policy.Program{Gates: []policy.Gate{{Rules: []policy.Rule{{When: policy.Not{Condition: header.Exact("a")}}}}}}
 		if err := Check(ps, in, "istio-system", program); (err != nil) != refused {
 			t.Errorf("a policy that asks for %s: %v", name, err)
 		}

@@ -41,38 +41,38 @@ func TestLintFates(t *testing.T) {
 	http, tcp := inbounds()[:1], inbounds()[1:2]
 	for _, tt := range []struct {
 		name, policies string
-		in             []policy.Inbound
+		inbounds       []policy.Inbound
 		tokens         token.Demand
 		want           []string
 	}{
-		{name: "the same rule", policies: deny(get) + allow(get), in: http, want: []string{hidden}},
-		{name: "another method", policies: deny(get) + allow(put8), in: http},
-		{name: "a wider deny", policies: deny(all) + allow(get), in: http, want: []string{hidden}},
-		{name: "a narrower deny", policies: deny(get8) + allow(all), in: http},
-		{name: "a path below", policies: deny(below) + allow("{to: [{operation: {paths: [/a/b, '/a/b/*'], methods: [GET]}}]}"), in: http, want: []string{hidden}},
-		{name: "one path of two", policies: deny(below) + allow("{to: [{operation: {paths: [/a/b, /a]}}]}"), in: http},
-		{name: "two denies together", policies: deny(get+", {to: [{operation: {notMethods: [GET]}}]}") + allow("{to: [{operation: {paths: [/a]}}]}"), in: http,
+		{name: "the same rule", policies: deny(get) + allow(get), inbounds: http, want: []string{hidden}},
+		{name: "another method", policies: deny(get) + allow(put8), inbounds: http},
+		{name: "a wider deny", policies: deny(all) + allow(get), inbounds: http, want: []string{hidden}},
+		{name: "a narrower deny", policies: deny(get8) + allow(all), inbounds: http},
+		{name: "a path below", policies: deny(below) + allow("{to: [{operation: {paths: [/a/b, '/a/b/*'], methods: [GET]}}]}"), inbounds: http, want: []string{hidden}},
+		{name: "one path of two", policies: deny(below) + allow("{to: [{operation: {paths: [/a/b, /a]}}]}"), inbounds: http},
+		{name: "two denies together", policies: deny(get+", {to: [{operation: {notMethods: [GET]}}]}") + allow("{to: [{operation: {paths: [/a]}}]}"), inbounds: http,
 			want: []string{hidden + " and ns[default]-policy[wall]-rule[1]"}},
-		{name: "by who calls", policies: deny("{from: [{source: {namespaces: [a]}}]}") + allow("{from: [{source: {principals: [td/ns/a/sa/x]}}]}"), in: http, want: []string{hidden}},
-		{name: "a neighbour of who calls", policies: deny("{from: [{source: {namespaces: [a]}}]}") + allow("{from: [{source: {principals: [td/ns/ab/sa/x]}}]}"), in: http},
-		{name: "with an exception", policies: deny("{from: [{source: {notNamespaces: [a]}}]}") + allow("{from: [{source: {namespaces: [b]}}]}"), in: http},
-		{name: "hidden on one inbound of two", policies: deny(get8) + allow("{from: [{source: {namespaces: [a]}}]}"), in: slices.Concat(http, tcp)},
-		{name: "no deny", policies: allow(get), in: http},
-		{name: "a field against its negation", policies: allow("{to: [{operation: {methods: [GET], notMethods: ['G*']}}]}"), in: http, want: []string{never}},
-		{name: "two values at once", policies: allow("{to: [{operation: {paths: [/a]}}], when: [{key: 'request.headers[:path]', values: [/b]}]}"), in: http, want: []string{never}},
-		{name: "a DENY that never matches", policies: deny("{to: [{operation: {paths: ['/a*'], notPaths: ['/*']}}]}"), in: http, want: []string{longer, never}},
-		{name: "a star behind a name", policies: allow("{to: [{operation: {paths: ['/a*', /a]}}]}"), in: http, want: []string{longer}},
-		{name: "stars behind a slash and a sign", policies: allow("{to: [{operation: {paths: ['/a/*', '/*', '/report-*', '*/a', '*']}}]}"), in: http},
-		{name: "an AUDIT that never matches", policies: one("p", "action: AUDIT, rules: [{to: [{operation: {notPaths: ['*']}}]}]"), in: http, want: []string{never}},
-		{name: "an issuer that is not demanded", policies: allow("{from: [{source: {requestPrincipals: [a/x]}}]}"), in: http,
+		{name: "by who calls", policies: deny("{from: [{source: {namespaces: [a]}}]}") + allow("{from: [{source: {principals: [td/ns/a/sa/x]}}]}"), inbounds: http, want: []string{hidden}},
+		{name: "a neighbour of who calls", policies: deny("{from: [{source: {namespaces: [a]}}]}") + allow("{from: [{source: {principals: [td/ns/ab/sa/x]}}]}"), inbounds: http},
+		{name: "with an exception", policies: deny("{from: [{source: {notNamespaces: [a]}}]}") + allow("{from: [{source: {namespaces: [b]}}]}"), inbounds: http},
+		{name: "hidden on one inbound of two", policies: deny(get8) + allow("{from: [{source: {namespaces: [a]}}]}"), inbounds: slices.Concat(http, tcp)},
+		{name: "no deny", policies: allow(get), inbounds: http},
+		{name: "a field against its negation", policies: allow("{to: [{operation: {methods: [GET], notMethods: ['G*']}}]}"), inbounds: http, want: []string{never}},
+		{name: "two values at once", policies: allow("{to: [{operation: {paths: [/a]}}], when: [{key: 'request.headers[:path]', values: [/b]}]}"), inbounds: http, want: []string{never}},
+		{name: "a DENY that never matches", policies: deny("{to: [{operation: {paths: ['/a*'], notPaths: ['/*']}}]}"), inbounds: http, want: []string{longer, never}},
+		{name: "a star behind a name", policies: allow("{to: [{operation: {paths: ['/a*', /a]}}]}"), inbounds: http, want: []string{longer}},
+		{name: "stars behind a slash and a sign", policies: allow("{to: [{operation: {paths: ['/a/*', '/*', '/report-*', '*/a', '*']}}]}"), inbounds: http},
+		{name: "an AUDIT that never matches", policies: one("p", "action: AUDIT, rules: [{to: [{operation: {notPaths: ['*']}}]}]"), inbounds: http, want: []string{never}},
+		{name: "an issuer that is not demanded", policies: allow("{from: [{source: {requestPrincipals: [a/x]}}]}"), inbounds: http,
 			tokens: token.Demand{Issuers: []token.Issuer{{Name: "b"}}}, want: []string{never}},
-		{name: "slashes that stay", policies: deny("{to: [{operation: {paths: [/x]}}]}") + allow("{to: [{operation: {paths: [//admin, /x]}}]}"), in: http},
-		{name: "an issuer that is", policies: allow("{from: [{source: {requestPrincipals: [b/x]}}]}"), in: http,
+		{name: "slashes that stay", policies: deny("{to: [{operation: {paths: [/x]}}]}") + allow("{to: [{operation: {paths: [//admin, /x]}}]}"), inbounds: http},
+		{name: "an issuer that is", policies: allow("{from: [{source: {requestPrincipals: [b/x]}}]}"), inbounds: http,
 			tokens: token.Demand{Issuers: []token.Issuer{{Name: "b"}}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got := warnings(t, tt.policies, tt.in, tt.tokens)
+			got := warnings(t, tt.policies, tt.inbounds, tt.tokens)
 			if diff := cmp.Diff(tt.want, slices.DeleteFunc(got, func(w string) bool { return strings.HasPrefix(w, string(warning.NegativeWithoutIdentity)) })); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

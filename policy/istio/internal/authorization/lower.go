@@ -22,7 +22,7 @@ func Lower(sel Selection, in policy.Inbound, opts Options) policy.Program {
 		{action: actionAllow, rule: policy.Allow, rest: policy.Deny, shadow: "istio_dry_run_allow_"},
 	} {
 		if shadow, ok := s.gate(sel, true, in, opts); ok {
-			shadow.Name, shadow.Behind = s.shadow, len(program.Gates)
+			shadow.Name, shadow.Preceding = s.shadow, len(program.Gates)
 			program.Shadows = append(program.Shadows, shadow)
 		}
 		if gate, ok := s.gate(sel, false, in, opts); ok {
@@ -126,7 +126,7 @@ func conditions(terms []term, s scope) (out []policy.Condition) {
 			out = append(out, one(t, t.values))
 		}
 		if len(t.not) > 0 {
-			out = append(out, policy.Not{Of: one(t, t.not)})
+			out = append(out, policy.Not{Condition: one(t, t.not)})
 		}
 	}
 	return out

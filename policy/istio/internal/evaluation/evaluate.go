@@ -51,7 +51,7 @@ func judgeOf(ps []authorization.Policy, in policy.Inbound, opts authorization.Op
 	}
 	has := func(action string, dry bool) bool { return len(pools[pool{action, dry}]) > 0 }
 	return func(r policy.Request) (d policy.Decision, decides, shadow string) {
-		asked := question{in: in, opts: opts, r: r, tcp: in.Protocol == policy.TCP}
+		asked := question{inbound: in, opts: opts, r: r, tcp: in.Protocol == policy.TCP}
 		hit := func(action string, dry bool) (name, place string) { return asked.first(pools[pool{action, dry}]) }
 		layer := policy.L7
 		if asked.tcp {
@@ -118,10 +118,10 @@ func applies(text authorization.AuthorizationPolicy, w policy.Workload, opts aut
 
 // question is a request to an inbound.
 type question struct {
-	in   policy.Inbound
-	opts authorization.Options
-	r    policy.Request
-	tcp  bool
+	inbound policy.Inbound
+	opts    authorization.Options
+	r       policy.Request
+	tcp     bool
 }
 
 // custom returns the rule that sends the request to an authorizer which refuses it, "" for none.

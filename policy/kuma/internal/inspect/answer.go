@@ -321,7 +321,7 @@ func (r *Resources) inboundWarnings(m *mesh, sel selection.Selection, in policy.
 func (m *mesh) selectedWarnings(sel selection.Selection) []Warning {
 	out := []Warning{}
 	for _, p := range sel.Policies {
-		out = append(out, m.about[p.String()]...)
+		out = append(out, m.warnings[p.String()]...)
 	}
 	return out
 }

@@ -34,8 +34,8 @@ type mesh struct {
 	policies   []permission.Policy
 	// rules has the rules of each policy, by its KRI.
 	rules map[string][]Rule
-	// about has the warnings of each policy that hold on every inbound it applies to.
-	about map[string][]Warning
+	// warnings has the warnings of each policy that hold on every inbound it applies to.
+	warnings map[string][]Warning
 	// idle has the warning of each policy that applies to no inbound.
 	idle map[string]Warning
 	// unplaced has the warnings of idle where the mesh has no inbound to show them.
@@ -81,7 +81,7 @@ func newResources(dataplanes []*dataplane.Dataplane, policies []permission.Polic
 func (r *Resources) mesh(name string) *mesh {
 	m := r.meshes[name]
 	if m == nil {
-		m = &mesh{name: name, rules: make(map[string][]Rule), about: make(map[string][]Warning), idle: make(map[string]Warning)}
+		m = &mesh{name: name, rules: make(map[string][]Rule), warnings: make(map[string][]Warning), idle: make(map[string]Warning)}
 		r.meshes[name] = m
 	}
 	return m
@@ -107,10 +107,10 @@ func (m *mesh) survey(opts permission.Options) {
 		m.idle[w.Policy] = newWarning(Idle, w)
 	}
 	for _, w := range survey.Hidden {
-		m.about[w.Policy] = append(m.about[w.Policy], newWarning(Hidden, w))
+		m.warnings[w.Policy] = append(m.warnings[w.Policy], newWarning(Hidden, w))
 	}
 	for _, w := range lint.Lint(m.policies, nil, opts) {
-		m.about[w.Policy] = append(m.about[w.Policy], newWarning(Lint, w))
+		m.warnings[w.Policy] = append(m.warnings[w.Policy], newWarning(Lint, w))
 	}
 }
 
@@ -174,12 +174,12 @@ func findInbound(d *dataplane.Dataplane, text string) (policy.Inbound, *problem)
 		return policy.Inbound{}, badRequest("%v", err)
 	}
 	own := d.ID()
-	for _, part := range []struct{ name, asked, own string }{
+	for _, part := range []struct{ name, asked, actual string }{
 		{"type", asked.Type, own.Type}, {"mesh", asked.Mesh, own.Mesh}, {"zone", asked.Zone, own.Zone},
 		{"namespace", asked.Namespace, own.Namespace}, {"name", asked.Name, own.Name},
 	} {
-		if part.asked != part.own {
-			return policy.Inbound{}, notFound("%s is no inbound of dataplane %q: its %s is %q, the dataplane's is %q", text, d.Name, part.name, part.asked, part.own)
+		if part.asked != part.actual {
+			return policy.Inbound{}, notFound("%s is no inbound of dataplane %q: its %s is %q, the dataplane's is %q", text, d.Name, part.name, part.asked, part.actual)
 		}
 	}
 	for _, in := range d.Inbounds {

@@ -94,9 +94,9 @@ func dropRefused(c policy.Condition, refused policy.Or) policy.Condition {
 	case len(refused) == 0:
 		return c
 	case c == policy.Always:
-		return policy.Not{Of: simple(refused)}
+		return policy.Not{Condition: simple(refused)}
 	default:
-		return policy.And{policy.Not{Of: simple(refused)}, c}
+		return policy.And{policy.Not{Condition: simple(refused)}, c}
 	}
 }
 

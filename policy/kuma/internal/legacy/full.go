@@ -126,7 +126,7 @@ func (c Combination) Condition() policy.Condition {
 	for i, tag := range c.Tags {
 		all[i] = tag.condition()
 		if !c.Present[i] {
-			all[i] = policy.Not{Of: all[i]}
+			all[i] = policy.Not{Condition: all[i]}
 		}
 	}
 	return all

@@ -25,22 +25,22 @@ func TestLint(t *testing.T) {
 	http := fixture.Inbounds()[:1]
 	for _, tt := range []struct {
 		name, policies string
-		in             []policy.Inbound
+		inbounds       []policy.Inbound
 		want           []string
 	}{
-		{name: "nothing to say", policies: allow(exact("spiffe://td/a")), in: fixture.Inbounds()},
-		{name: "allow by server name", policies: allow("sni: {type: Exact, value: a.example}"), in: fixture.Inbounds()},
-		{name: "deny by server name", policies: one("default: {deny: [{sni: {type: Exact, value: a.example}}]}"), in: http,
+		{name: "nothing to say", policies: allow(exact("spiffe://td/a")), inbounds: fixture.Inbounds()},
+		{name: "allow by server name", policies: allow("sni: {type: Exact, value: a.example}"), inbounds: fixture.Inbounds()},
+		{name: "deny by server name", policies: one("default: {deny: [{sni: {type: Exact, value: a.example}}]}"), inbounds: http,
 			want: []string{"policies.yaml:1: spec.default.deny[0].sni: a caller can send another server name than a.example, or none, and is not denied then: deny the identity, or allow by server name [deny-by-server-name]"}},
-		{name: "address as a server name", policies: allow("sni: {type: Exact, value: 10.0.0.1}"), in: http,
+		{name: "address as a server name", policies: allow("sni: {type: Exact, value: 10.0.0.1}"), inbounds: http,
 			want: []string{"policies.yaml:1: spec.default.allow[0].sni: 10.0.0.1 is an address: a client sends no server name to an address, so that this never matches [never-matches]"}},
-		{name: "deny by server name hides no other name", policies: one("default: {deny: [{sni: {type: Exact, value: a.example}, method: GET}], allow: [{sni: {type: Exact, value: b.example}, method: GET}, {sni: {type: Exact, value: a.example}, method: GET}]}"), in: http,
+		{name: "deny by server name hides no other name", policies: one("default: {deny: [{sni: {type: Exact, value: a.example}, method: GET}], allow: [{sni: {type: Exact, value: b.example}, method: GET}, {sni: {type: Exact, value: a.example}, method: GET}]}"), inbounds: http,
 			want: []string{
 				"policies.yaml:1: spec.default.deny[0].sni: a caller can send another server name than a.example, or none, and is not denied then: deny the identity, or allow by server name [deny-by-server-name]",
 				"policies.yaml:1: spec.default.allow[1]: never allows: kri_mtp_default___p_ denies the same requests [hidden-by-deny]",
 			}},
-		{name: "nothing at all", policies: "", in: fixture.Inbounds()},
-		{name: "no spec", policies: "{type: MeshTrafficPermission, name: p}", in: http,
+		{name: "nothing at all", policies: "", inbounds: fixture.Inbounds()},
+		{name: "no spec", policies: "{type: MeshTrafficPermission, name: p}", inbounds: http,
 			want: []string{"policies.yaml:1: spec: MeshTrafficPermission p has no rules: it has no effect [no-rules]"}},
 		{name: "empty spec", policies: one(""), want: []string{"policies.yaml:1: spec: MeshTrafficPermission p has no rules: it has no effect [no-rules]"}},
 		{name: "empty rules", policies: one("rules: []"), want: []string{"policies.yaml:1: spec: MeshTrafficPermission p has no rules: it has no effect [no-rules]"}},
@@ -71,21 +71,21 @@ func TestLint(t *testing.T) {
 		{name: "path with an escaped letter", policies: allow(path("Exact", "/%61")),
 			want: []string{"policies.yaml:1: spec.default.allow[0].path: path /%61 never matches: by default the listener turns it into /a first; write that [never-matches]"}},
 		{name: "plain paths", policies: one("default: {allow: [{" + path("Prefix", "/") + "}, {" + path("Prefix", "/a/") + "}, {" + path("Exact", "/a/") + "}, {" + path("Exact", "/%20") + "}]}")},
-		{name: "hidden by the same identity", policies: one("default: {deny: [{" + exact("spiffe://td/a") + "}], allow: [{" + exact("spiffe://td/a") + ", method: GET}]}"), in: http,
+		{name: "hidden by the same identity", policies: one("default: {deny: [{" + exact("spiffe://td/a") + "}], allow: [{" + exact("spiffe://td/a") + ", method: GET}]}"), inbounds: http,
 			want: []string{"policies.yaml:1: spec.default.allow[0]: never allows: kri_mtp_default___p_ denies the same identities [hidden-by-deny]"}},
-		{name: "hidden by a prefix of another policy", in: http,
+		{name: "hidden by a prefix of another policy", inbounds: http,
 			policies: named("operator", "default: {deny: [{"+prefix("spiffe://td/ns/a/")+"}]}") + "\n---\n" + named("owner", "default: {allowWithShadowDeny: [{"+prefix("spiffe://td/ns/a/sa/")+"}]}"),
 			want:     []string{"policies.yaml:3: spec.default.allowWithShadowDeny[0]: never allows: kri_mtp_default___operator_ denies the same identities [hidden-by-deny]"}},
-		{name: "hidden on one inbound of several", in: fixture.Inbounds(),
+		{name: "hidden on one inbound of several", inbounds: fixture.Inbounds(),
 			policies: named("operator", "default: {allow: [{"+exact("spiffe://td/a")+"}]}") + "\n---\n" +
 				named("owner", "targetRef: {kind: Dataplane, labels: {app: backend}}, default: {deny: [{"+exact("spiffe://td/a")+"}]}")},
-		{name: "not hidden by a deny of some requests", policies: one("default: {deny: [{" + exact("spiffe://td/a") + ", method: PUT}], allow: [{" + exact("spiffe://td/a") + "}]}"), in: http},
-		{name: "not hidden by a narrower deny", policies: one("default: {deny: [{" + exact("spiffe://td/a/b") + "}], allow: [{" + prefix("spiffe://td/a/") + "}, {method: GET}]}"), in: http},
-		{name: "applies to nothing", policies: one("targetRef: {kind: Dataplane, sectionName: grpc}, default: {allow: [{method: GET}]}"), in: http,
+		{name: "not hidden by a deny of some requests", policies: one("default: {deny: [{" + exact("spiffe://td/a") + ", method: PUT}], allow: [{" + exact("spiffe://td/a") + "}]}"), inbounds: http},
+		{name: "not hidden by a narrower deny", policies: one("default: {deny: [{" + exact("spiffe://td/a/b") + "}], allow: [{" + prefix("spiffe://td/a/") + "}, {method: GET}]}"), inbounds: http},
+		{name: "applies to nothing", policies: one("targetRef: {kind: Dataplane, sectionName: grpc}, default: {allow: [{method: GET}]}"), inbounds: http,
 			want: []string{`policies.yaml:1: MeshTrafficPermission p applies to no inbound (backend/http-port: targetRef.sectionName is "grpc", the inbound's is "http-port") [selects-nothing]`}},
-		{name: "blind on tcp", policies: allow("method: GET"), in: fixture.Inbounds()[2:3],
+		{name: "blind on tcp", policies: allow("method: GET"), inbounds: fixture.Inbounds()[2:3],
 			want: []string{"policies.yaml:1: spec.default.allow[0]: tcp inbound backend/5432 sees neither path nor method: there this allows nothing [http-on-tcp]"}},
-		{name: "in the order of the policies", policies: named("b", "") + "\n---\n" + named("a", "targetRef: {kind: Dataplane, name: x}"), in: http, want: []string{
+		{name: "in the order of the policies", policies: named("b", "") + "\n---\n" + named("a", "targetRef: {kind: Dataplane, name: x}"), inbounds: http, want: []string{
 			"policies.yaml:1: spec: MeshTrafficPermission b has no rules: it has no effect [no-rules]",
 			"policies.yaml:3: spec: MeshTrafficPermission a has no rules: it has no effect [no-rules]",
 			`policies.yaml:3: MeshTrafficPermission a applies to no inbound (backend/http-port: targetRef.name is "x") [selects-nothing]`}},
@@ -93,7 +93,7 @@ func TestLint(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, w := range lint.Lint(fixture.Parse(t, tt.policies), tt.in, permission.Options{}) {
+			for _, w := range lint.Lint(fixture.Parse(t, tt.policies), tt.inbounds, permission.Options{}) {
 				if !strings.HasPrefix(w.Policy, "kri_mtp_default___") {
 					t.Errorf("warning without its policy: %+v", w)
 				}

@@ -124,7 +124,7 @@ func (d *deniedAllows) add(ps []permission.Policy, layer policy.Layer) {
 
 func (d *deniedAllows) warnings() []policy.Warning {
 	return d.tally.warnings(func(e *counted[strongerDeny]) policy.Warning {
-		return e.policy.Warn(warning.HiddenByDeny, e.field, "never allows: %s denies %s", e.by.origin, e.by.denied)
+		return e.policy.Warn(warning.HiddenByDeny, e.field, "never allows: %s denies %s", e.taker.origin, e.taker.denied)
 	})
 }
 
@@ -286,7 +286,7 @@ func findOverriding(item placedItem, later []placedItem) (by placedItem, ok bool
 
 func (o *overriddenItems) warnings() []policy.Warning {
 	return o.tally.warnings(func(e *counted[placedItem]) policy.Warning {
-		return e.policy.Warn(warning.Overridden, e.field, "decides about no caller: from[%d] of %s comes later, wins, and names all of these clients", e.by.index, e.by.policy)
+		return e.policy.Warn(warning.Overridden, e.field, "decides about no caller: from[%d] of %s comes later, wins, and names all of these clients", e.taker.index, e.taker.policy)
 	})
 }
 
@@ -302,8 +302,8 @@ type tally[B any] struct {
 type counted[B any] struct {
 	policy *permission.Policy
 	field  string
-	// by is what takes the effect on the first inbound where the field loses it.
-	by            B
+	// taker is what takes the effect on the first inbound where the field loses it.
+	taker         B
 	applies, lost int
 }
 
@@ -321,7 +321,7 @@ func (t *tally[B]) count(p *permission.Policy, field string, by B, lost bool) {
 	entry.applies++
 	if lost {
 		if entry.lost == 0 {
-			entry.by = by
+			entry.taker = by
 		}
 		entry.lost++
 	}

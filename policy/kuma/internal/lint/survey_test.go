@@ -105,68 +105,68 @@ func TestLintHidden(t *testing.T) {
 	http, tcp := fixture.Inbounds()[:1], fixture.Inbounds()[2:3]
 	for _, tt := range []struct {
 		deny, allow string
-		in          []policy.Inbound
+		inbounds    []policy.Inbound
 		want        string
 	}{
-		{deny: "GET", allow: "GET", in: http, want: requests},
-		{deny: "GET", allow: "PUT", in: http},
-		{deny: "GET", allow: "path=/a", in: http},
-		{deny: "GET", allow: "id=a", in: http},
-		{deny: "GET", allow: "id=a path=/a GET", in: http, want: requests},
+		{deny: "GET", allow: "GET", inbounds: http, want: requests},
+		{deny: "GET", allow: "PUT", inbounds: http},
+		{deny: "GET", allow: "path=/a", inbounds: http},
+		{deny: "GET", allow: "id=a", inbounds: http},
+		{deny: "GET", allow: "id=a path=/a GET", inbounds: http, want: requests},
 
-		{deny: "path=/a", allow: "path=/a", in: http, want: requests},
-		{deny: "path=/a", allow: "path=/a*", in: http},
-		{deny: "path=/a", allow: "path=/a/", in: http},
-		{deny: "path=/a*", allow: "path=/a", in: http, want: requests},
-		{deny: "path=/a*", allow: "path=/a/b", in: http, want: requests},
-		{deny: "path=/a*", allow: "path=/a/b*", in: http, want: requests},
-		{deny: "path=/a*", allow: "path=/ab", in: http},
-		{deny: "path=/a*", allow: "path=/ab*", in: http},
-		{deny: "path=/a/*", allow: "path=/a*", in: http, want: requests},
-		{deny: "path=/a/b*", allow: "path=/a*", in: http},
-		{deny: "path=/a*", allow: "GET", in: http},
-		{deny: "path=/a*", allow: "id=a", in: http},
-		{deny: "path=/a*", allow: "id=a path=/a GET", in: http, want: requests},
-		{deny: "path=/", allow: "path=/*", in: http},
+		{deny: "path=/a", allow: "path=/a", inbounds: http, want: requests},
+		{deny: "path=/a", allow: "path=/a*", inbounds: http},
+		{deny: "path=/a", allow: "path=/a/", inbounds: http},
+		{deny: "path=/a*", allow: "path=/a", inbounds: http, want: requests},
+		{deny: "path=/a*", allow: "path=/a/b", inbounds: http, want: requests},
+		{deny: "path=/a*", allow: "path=/a/b*", inbounds: http, want: requests},
+		{deny: "path=/a*", allow: "path=/ab", inbounds: http},
+		{deny: "path=/a*", allow: "path=/ab*", inbounds: http},
+		{deny: "path=/a/*", allow: "path=/a*", inbounds: http, want: requests},
+		{deny: "path=/a/b*", allow: "path=/a*", inbounds: http},
+		{deny: "path=/a*", allow: "GET", inbounds: http},
+		{deny: "path=/a*", allow: "id=a", inbounds: http},
+		{deny: "path=/a*", allow: "id=a path=/a GET", inbounds: http, want: requests},
+		{deny: "path=/", allow: "path=/*", inbounds: http},
 
-		{deny: "path=/*", allow: "path=/a", in: http, want: everybody},
-		{deny: "path=/*", allow: "GET", in: http, want: everybody},
-		{deny: "path=/*", allow: "id=a*", in: http, want: everybody},
-		{deny: "path=/* GET", allow: "GET", in: http, want: requests},
-		{deny: "path=/* GET", allow: "path=/*", in: http},
-		{deny: "id=a path=/*", allow: "id=a", in: http, want: identities},
-		{deny: "id=a path=/*", allow: "id=b", in: http},
+		{deny: "path=/*", allow: "path=/a", inbounds: http, want: everybody},
+		{deny: "path=/*", allow: "GET", inbounds: http, want: everybody},
+		{deny: "path=/*", allow: "id=a*", inbounds: http, want: everybody},
+		{deny: "path=/* GET", allow: "GET", inbounds: http, want: requests},
+		{deny: "path=/* GET", allow: "path=/*", inbounds: http},
+		{deny: "id=a path=/*", allow: "id=a", inbounds: http, want: identities},
+		{deny: "id=a path=/*", allow: "id=b", inbounds: http},
 
-		{deny: "id=a", allow: "id=a path=/a", in: http, want: identities},
-		{deny: "id=a/*", allow: "id=a/b*", in: http, want: identities},
-		{deny: "id=a/b", allow: "id=a/*", in: http},
-		{deny: "id=a", allow: "id=a*", in: http},
-		{deny: "id=a", allow: "GET", in: http},
+		{deny: "id=a", allow: "id=a path=/a", inbounds: http, want: identities},
+		{deny: "id=a/*", allow: "id=a/b*", inbounds: http, want: identities},
+		{deny: "id=a/b", allow: "id=a/*", inbounds: http},
+		{deny: "id=a", allow: "id=a*", inbounds: http},
+		{deny: "id=a", allow: "GET", inbounds: http},
 
-		{deny: "id=a GET", allow: "id=a GET", in: http, want: requests},
-		{deny: "id=a GET", allow: "id=a PUT", in: http},
-		{deny: "id=a GET", allow: "id=b GET", in: http},
-		{deny: "id=a GET", allow: "id=a", in: http},
-		{deny: "id=a GET", allow: "GET", in: http},
-		{deny: "id=a/* GET", allow: "id=a/b GET", in: http, want: requests},
-		{deny: "id=a/* GET", allow: "id=b/a GET", in: http},
-		{deny: "id=a path=/a*", allow: "id=a path=/a/b", in: http, want: requests},
-		{deny: "id=a path=/a*", allow: "id=a path=/b", in: http},
-		{deny: "id=a path=/a*", allow: "path=/a", in: http},
-		{deny: "path=/a* GET", allow: "path=/a GET", in: http, want: requests},
-		{deny: "path=/a* GET", allow: "path=/a", in: http},
-		{deny: "path=/a* GET", allow: "id=a GET", in: http},
-		{deny: "id=a* path=/a* GET", allow: "id=ab path=/a/b GET", in: http, want: requests},
-		{deny: "id=a* path=/a* GET", allow: "id=ab path=/a/b PUT", in: http},
+		{deny: "id=a GET", allow: "id=a GET", inbounds: http, want: requests},
+		{deny: "id=a GET", allow: "id=a PUT", inbounds: http},
+		{deny: "id=a GET", allow: "id=b GET", inbounds: http},
+		{deny: "id=a GET", allow: "id=a", inbounds: http},
+		{deny: "id=a GET", allow: "GET", inbounds: http},
+		{deny: "id=a/* GET", allow: "id=a/b GET", inbounds: http, want: requests},
+		{deny: "id=a/* GET", allow: "id=b/a GET", inbounds: http},
+		{deny: "id=a path=/a*", allow: "id=a path=/a/b", inbounds: http, want: requests},
+		{deny: "id=a path=/a*", allow: "id=a path=/b", inbounds: http},
+		{deny: "id=a path=/a*", allow: "path=/a", inbounds: http},
+		{deny: "path=/a* GET", allow: "path=/a GET", inbounds: http, want: requests},
+		{deny: "path=/a* GET", allow: "path=/a", inbounds: http},
+		{deny: "path=/a* GET", allow: "id=a GET", inbounds: http},
+		{deny: "id=a* path=/a* GET", allow: "id=ab path=/a/b GET", inbounds: http, want: requests},
+		{deny: "id=a* path=/a* GET", allow: "id=ab path=/a/b PUT", inbounds: http},
 
-		{deny: "GET", allow: "id=a", in: tcp, want: everybody},
-		{deny: "path=/a", allow: "id=a*", in: tcp, want: everybody},
-		{deny: "id=a GET", allow: "id=a", in: tcp, want: identities},
-		{deny: "id=a GET", allow: "id=b", in: tcp},
-		{deny: "id=a GET", allow: "GET", in: tcp},
+		{deny: "GET", allow: "id=a", inbounds: tcp, want: everybody},
+		{deny: "path=/a", allow: "id=a*", inbounds: tcp, want: everybody},
+		{deny: "id=a GET", allow: "id=a", inbounds: tcp, want: identities},
+		{deny: "id=a GET", allow: "id=b", inbounds: tcp},
+		{deny: "id=a GET", allow: "GET", inbounds: tcp},
 
-		{deny: "GET", allow: "id=a", in: fixture.Inbounds()},
-		{deny: "GET", allow: "GET", in: fixture.Inbounds(), want: requests},
+		{deny: "GET", allow: "id=a", inbounds: fixture.Inbounds()},
+		{deny: "GET", allow: "GET", inbounds: fixture.Inbounds(), want: requests},
 	} {
 		for _, list := range []string{"allow", "allowWithShadowDeny"} {
 			one := "{type: MeshTrafficPermission, name: p, spec: {default: {" + list + ": [" + matcherText(tt.allow) + "], deny: [" + matcherText(tt.deny) + "]}}}"
@@ -174,8 +174,8 @@ func TestLintHidden(t *testing.T) {
 			if tt.want != "" {
 				want = []string{tt.want}
 			}
-			if diff := cmp.Diff(want, neverAllows(lint.Lint(fixture.Parse(t, one), tt.in, permission.Options{}))); diff != "" {
-				t.Errorf("%s %s under deny %s on %d inbounds (-want +got):\n%s", list, tt.allow, tt.deny, len(tt.in), diff)
+			if diff := cmp.Diff(want, neverAllows(lint.Lint(fixture.Parse(t, one), tt.inbounds, permission.Options{}))); diff != "" {
+				t.Errorf("%s %s under deny %s on %d inbounds (-want +got):\n%s", list, tt.allow, tt.deny, len(tt.inbounds), diff)
 			}
 		}
 	}
@@ -267,7 +267,7 @@ func TestLintOverridden(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		policies []string
-		in       []policy.Inbound
+		inbounds []policy.Inbound
 		want     []string
 	}{
 		{"overridden by a stronger policy", []string{from("z", all, web), from("a", all, nobody)}, ins, []string{warning("1", "0", "from[0] of kri_mtp_default___a_")}},
@@ -290,7 +290,7 @@ func TestLintOverridden(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, w := range lint.Lint(fixture.Parse(t, strings.Join(tt.policies, "\n---\n")), tt.in, permission.Options{}) {
+			for _, w := range lint.Lint(fixture.Parse(t, strings.Join(tt.policies, "\n---\n")), tt.inbounds, permission.Options{}) {
 				got = append(got, w.String())
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {

@@ -49,8 +49,8 @@ type builder struct {
 	// used are the ports that a route sends requests to.
 	used map[kri.KRI]bool
 	// confs are what portConf has found.
-	confs map[kri.KRI]timeout.Conf
-	out   Proxy
+	confs  map[kri.KRI]timeout.Conf
+	result Proxy
 }
 
 // ProxyOf returns the outbound side of a workload's proxy. The inbound is one of the workload's,
@@ -70,8 +70,8 @@ func (r *Resources) ProxyOf(proxy policy.Inbound) Proxy {
 	}
 	b.addClusters()
 	b.addRules()
-	b.out.Ignored = b.ignored()
-	return b.out
+	b.result.Ignored = b.ignored()
+	return b.result
 }
 
 // selectRoutes finds the routes that apply to the proxy.
@@ -146,7 +146,7 @@ func (b *builder) portConf(d *destination.Destination, p destination.Port) timeo
 	id := d.PortID(p)
 	conf, ok := b.confs[id]
 	if !ok {
-		conf = merge(id, b.timeouts.own[id], b.timeouts.mesh).Conf
+		conf = merge(id, b.timeouts.resources[id], b.timeouts.mesh).Conf
 		b.confs[id] = conf
 	}
 	return conf
@@ -155,7 +155,7 @@ func (b *builder) portConf(d *destination.Destination, p destination.Port) timeo
 // routeLimits are the limits of the requests of a route to a port.
 func (b *builder) routeLimits(id kri.KRI, port timeout.Conf) routing.Limits {
 	id.Section = ""
-	own := b.timeouts.own[id]
+	own := b.timeouts.resources[id]
 	switch {
 	case len(own) == 0:
 		return limits(port)
@@ -213,7 +213,7 @@ func (b *builder) addOutbound(d *destination.Destination, p destination.Port) {
 		b.used[id] = true
 		add(id, routing.Route{Backends: itself})
 	}
-	b.out.Outbounds = append(b.out.Outbounds, out)
+	b.result.Outbounds = append(b.result.Outbounds, out)
 }
 
 // match is a match of a rule that applies to a port.
@@ -317,7 +317,7 @@ func (b *builder) addClusters() {
 					c.Limits[bound] = all[bound]
 				}
 			}
-			b.out.Clusters = append(b.out.Clusters, c)
+			b.result.Clusters = append(b.result.Clusters, c)
 		}
 	}
 }
@@ -331,13 +331,13 @@ func (b *builder) addRules() {
 			continue
 		}
 		for _, p := range d.Ports {
-			if id := d.PortID(p); len(b.timeouts.own[id])+len(b.timeouts.mesh) > 0 {
+			if id := d.PortID(p); len(b.timeouts.resources[id])+len(b.timeouts.mesh) > 0 {
 				ids[id] = true
 			}
 		}
 	}
 	for _, r := range b.routes {
-		if len(b.timeouts.own[r.ID]) > 0 {
+		if len(b.timeouts.resources[r.ID]) > 0 {
 			ids[r.ID] = true
 		}
 	}
@@ -346,6 +346,6 @@ func (b *builder) addRules() {
 		if isRoute := id.Type == kri.MeshHTTPRoute || id.Type == kri.MeshTCPRoute; isRoute && b.design == Seed {
 			mesh = nil
 		}
-		b.out.Rules = append(b.out.Rules, merge(id, b.timeouts.own[id], mesh))
+		b.result.Rules = append(b.result.Rules, merge(id, b.timeouts.resources[id], mesh))
 	}
 }

@@ -23,7 +23,7 @@ func (r *Resources) Definitions() (out []routing.Definition) {
 		if d.Kind != destination.MeshExternalService {
 			for k, p := range d.Ports {
 				field := fmt.Sprintf("spec.ports[%d]", k)
-				out = append(out, routing.Definition{Of: d.PortID(p).String(), Field: "targetPort", Text: p.Target(), Place: d.Doc.Place(field), Port: true})
+				out = append(out, routing.Definition{Identifier: d.PortID(p).String(), Field: "targetPort", Text: p.Target(), Place: d.Doc.Place(field), Port: true})
 			}
 		}
 	}
@@ -39,5 +39,5 @@ func (r *Resources) Definitions() (out []routing.Definition) {
 
 func define(doc manifest.Document, of, field string) routing.Definition {
 	part, _ := doc.Lookup(field)
-	return routing.Definition{Of: of, Field: field, Text: part.Flow(), Place: doc.Place("")}
+	return routing.Definition{Identifier: of, Field: field, Text: part.Flow(), Place: doc.Place("")}
 }

@@ -48,10 +48,10 @@ type Rule struct {
 
 // rules are the ResourceRules of a proxy (seed 003, "Merging and applying configurations").
 type rules struct {
-	// mesh are the entries for the whole mesh, own those that name a resource. Both are in
+	// mesh are the entries for the whole mesh, resources those that name a resource. Both are in
 	// the order of strength.
-	mesh []entry
-	own  map[kri.KRI][]entry
+	mesh      []entry
+	resources map[kri.KRI][]entry
 }
 
 // rulesFor resolves the timeouts that apply to a proxy.
@@ -72,13 +72,13 @@ func (r *Resources) rulesFor(proxy *policy.Inbound) rules {
 		}
 	}
 	slices.SortStableFunc(entries, entry.compare)
-	out := rules{own: map[kri.KRI][]entry{}}
+	out := rules{resources: map[kri.KRI][]entry{}}
 	for _, e := range entries {
 		if e.item.Ref.Kind == reference.Mesh {
 			out.mesh = append(out.mesh, e)
 			continue
 		}
-		r.eachMeant(e, func(id kri.KRI) { out.own[id] = append(out.own[id], e) })
+		r.eachMeant(e, func(id kri.KRI) { out.resources[id] = append(out.resources[id], e) })
 	}
 	return out
 }

@@ -40,7 +40,7 @@ func (m Match) Condition() policy.Condition {
 	for _, h := range m.Headers {
 		is := policy.Is{Attribute: attribute.Header(h.Name), Match: h.Match}
 		if h.Absent {
-			all = append(all, policy.Not{Of: is})
+			all = append(all, policy.Not{Condition: is})
 		} else {
 			all = append(all, is)
 		}

@@ -90,7 +90,7 @@ func (c call) follow() Outcome {
 		case bound == routing.RequestHeaders && !isTCP:
 			out.Limits[bound] = c.limit(bound, nil)
 		case bound == routing.Request && !isTCP, bound == routing.StreamIdle && !isTCP, bound == routing.Idle && isTCP:
-			out.Limits[bound] = c.limit(bound, rule.named)
+			out.Limits[bound] = c.limit(bound, rule.namedRoute)
 		}
 	}
 	return out
@@ -102,7 +102,7 @@ func (c call) backends(rule candidate) []routing.Backend {
 	exists := false
 	for _, backend := range rule.backends {
 		found := routing.Backend{Weight: backend.Weight}
-		if d := c.first(backend.Ref, rule.of.ID.Mesh, rule.of.ID.Namespace); d != nil {
+		if d := c.first(backend.Ref, rule.backendRoute.ID.Mesh, rule.backendRoute.ID.Namespace); d != nil {
 			section := backend.Ref.Section
 			if backend.Port != 0 {
 				section = strconv.Itoa(int(backend.Port))

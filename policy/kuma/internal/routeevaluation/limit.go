@@ -14,16 +14,16 @@ var kinds = []string{"Mesh", "MeshService", "MeshExternalService", "MeshMultiZon
 
 // setting is a bound that an item sets.
 type setting struct {
-	time  time.Duration
-	by    weight
-	place [2]int
-	item  int
+	time   time.Duration
+	weight weight
+	place  [2]int
+	item   int
 }
 
 // strongest keeps the stronger of two settings. Of two items of one policy for the same thing
 // the later one is stronger.
 func strongest(a *setting, b setting) *setting {
-	if a == nil || b.by.isStronger(a.by, b.place, a.place) || b.by == a.by && b.place == a.place && b.item > a.item {
+	if a == nil || b.weight.isStronger(a.weight, b.place, a.place) || b.weight == a.weight && b.place == a.place && b.item > a.item {
 		return &b
 	}
 	return a
@@ -52,7 +52,7 @@ func (c call) limit(bound routing.Bound, on *route.Route) time.Duration {
 			if item.Conf[bound].Origin == "" || !isRoute && !isMesh && !isPort {
 				continue
 			}
-			s := setting{time: item.Conf[bound].Time, by: weightOf(t.Resource, role, t.Target), item: k}
+			s := setting{time: item.Conf[bound].Time, weight: weightOf(t.Resource, role, t.Target), item: k}
 			for place, kind := range kinds {
 				if kind == item.Ref.Kind {
 					s.place[0] = place

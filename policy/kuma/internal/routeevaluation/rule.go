@@ -14,11 +14,11 @@ import (
 // candidate is a match of a rule that takes the request.
 type candidate struct {
 	rule *route.Rule
-	// named is the route that gives the name, of the one that gives the backends.
-	named, of *route.Route
-	match     route.Match
-	backends  []route.Backend
-	by        weight
+	// namedRoute is the route that gives the name, backendRoute the one that gives the backends.
+	namedRoute, backendRoute *route.Route
+	match                    route.Match
+	backends                 []route.Backend
+	weight                   weight
 }
 
 // rule finds the rule that takes the request: of the matches that hold the most precise, and
@@ -58,7 +58,7 @@ func (c call) rule() (candidate, bool) {
 					one := candidate{rule, r, r, m, rule.Backends, weightOf(r.Resource, role, r.Target)}
 					all = append(all, one)
 					if !found || isMorePrecise(m, best.match) ||
-						!isMorePrecise(best.match, m) && one.by != best.by && one.by.isStronger(best.by, [2]int{}, [2]int{}) {
+						!isMorePrecise(best.match, m) && one.weight != best.weight && one.weight.isStronger(best.weight, [2]int{}, [2]int{}) {
 						best, found = one, true
 					}
 				}
@@ -70,16 +70,16 @@ func (c call) rule() (candidate, bool) {
 	for found && best.backends == nil {
 		next := -1
 		for i, one := range all {
-			if one.backends != nil && isSame(one.match, best.match) && (next < 0 || one.by != all[next].by && one.by.isStronger(all[next].by, [2]int{}, [2]int{})) {
+			if one.backends != nil && isSame(one.match, best.match) && (next < 0 || one.weight != all[next].weight && one.weight.isStronger(all[next].weight, [2]int{}, [2]int{})) {
 				next = i
 			}
 		}
 		if next < 0 {
 			break
 		}
-		best.backends, best.of = all[next].backends, all[next].of
+		best.backends, best.backendRoute = all[next].backends, all[next].backendRoute
 	}
-	best.rule, best.named = rest.rule, rest.named
+	best.rule, best.namedRoute = rest.rule, rest.namedRoute
 	return best, found
 }
 

@@ -179,17 +179,17 @@ func (d *drawing) place(n *Node, row int) *placed {
 func (p *placed) draw(b *strings.Builder, top int) {
 	y := top + p.row*rowHeight
 	for _, way := range []struct {
-		to   *placed
-		name string
+		child *placed
+		name  string
 	}{{p.yes, "yes"}, {p.no, "no"}} {
-		if way.to == nil {
+		if way.child == nil {
 			continue
 		}
 		from, to := y+boxHeight, y+rowHeight
 		middle := (from + to) / 2
-		fmt.Fprintf(b, `<path class="way" d="M%d %dV%dH%dV%d"/>`+"\n", p.x, from, middle, way.to.x, to)
-		fmt.Fprintf(b, `<text class="small" x="%d" y="%d">%s</text>`+"\n", way.to.x+6, to-8, way.name)
-		way.to.draw(b, top)
+		fmt.Fprintf(b, `<path class="way" d="M%d %dV%dH%dV%d"/>`+"\n", p.x, from, middle, way.child.x, to)
+		fmt.Fprintf(b, `<text class="small" x="%d" y="%d">%s</text>`+"\n", way.child.x+6, to-8, way.name)
+		way.child.draw(b, top)
 	}
 	heading, below := p.node.label(), ""
 	if p.node.Leaf() {

@@ -22,12 +22,12 @@ import (
 // linter collects warnings.
 type linter struct {
 	Set
-	opts Options
-	out  []policy.Warning
+	opts     Options
+	warnings []policy.Warning
 }
 
 func (l *linter) warn(doc manifest.Document, of fmt.Stringer, kind warning.Kind, field, format string, args ...any) {
-	l.out = append(l.out, policy.Warning{Kind: kind, Place: doc.Place(field), Policy: of.String(), Message: fmt.Sprintf(format, args...)})
+	l.warnings = append(l.warnings, policy.Warning{Kind: kind, Place: doc.Place(field), Policy: of.String(), Message: fmt.Sprintf(format, args...)})
 }
 
 // Lint warns of what is legal and hardly meant, kind by kind and each in its order. The inbounds are
@@ -54,7 +54,7 @@ func Lint(s Set, inbounds []policy.Inbound, o Options) []policy.Warning {
 	for _, r := range s.Routes {
 		l.route(r)
 	}
-	return l.out
+	return l.warnings
 }
 
 func (l *linter) server(server Server, inbounds []policy.Inbound) {
@@ -232,9 +232,9 @@ func (l *linter) route(r route.Route) {
 		})
 		switch {
 		case i < 0:
-			l.out = append(l.out, policy.Warning{Kind: warning.DanglingReference, Place: r.Place("spec.parentRefs"), Policy: r.String(), Message: fmt.Sprintf("there is no Server %s in the namespace %s", name, r.Head.Metadata.Namespace)})
+			l.warnings = append(l.warnings, policy.Warning{Kind: warning.DanglingReference, Place: r.Place("spec.parentRefs"), Policy: r.String(), Message: fmt.Sprintf("there is no Server %s in the namespace %s", name, r.Head.Metadata.Namespace)})
 		case l.Servers[i].kindOfRoutes() != r.Head.Kind:
-			l.out = append(l.out, policy.Warning{Kind: warning.RouteNotServed, Place: r.Place("spec.parentRefs"), Policy: r.String(), Message: fmt.Sprintf(
+			l.warnings = append(l.warnings, policy.Warning{Kind: warning.RouteNotServed, Place: r.Place("spec.parentRefs"), Policy: r.String(), Message: fmt.Sprintf(
 				"the Server %s has the protocol %s: requests to it take no %s, so that the route has no part in who is let in", name, cmp.Or(l.Servers[i].Spec.ProxyProtocol, protocolUnknown), r.Head.Kind)})
 		}
 	}

@@ -38,17 +38,17 @@ func Locate(s authorization.Set, in policy.Inbound, o authorization.Options) fun
 
 // question is an inbound with what the text says about it.
 type question struct {
-	set    authorization.Set
-	in     policy.Inbound
-	opts   authorization.Options
-	server *authorization.Server
+	set     authorization.Set
+	inbound policy.Inbound
+	opts    authorization.Options
+	server  *authorization.Server
 	// access is the access policy of the Server, or the default inbound policy.
 	access string
 	routes []route.Route
 }
 
 func questionOf(s authorization.Set, in policy.Inbound, o authorization.Options) question {
-	q := question{set: s, in: in, opts: o}
+	q := question{set: s, inbound: in, opts: o}
 	namespace := in.Workload.Namespace
 	if namespace == "" {
 		namespace = "default"
@@ -129,7 +129,7 @@ func leastName(permits []permit) *permit {
 
 // judge follows the proxy: the route first, then who may use it.
 func (q question) judge(r policy.Request) (d policy.Decision, decides, shadow string) {
-	connection := q.in.Protocol == policy.TCP
+	connection := q.inbound.Protocol == policy.TCP
 	if q.server != nil {
 		switch says := q.server.Spec.ProxyProtocol; {
 		case says == "opaque" || says == "TLS":
