@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
@@ -158,12 +159,24 @@ func (c *Cover) Complete() bool { return len(c.Sampled) == 0 }
 // Locate returns the index of the class that a request is in. It returns false for some
 // requests that cannot be sent, and for callers with several names where Sampled says so.
 func (c *Cover) Locate(r policy.Request) (int, bool) {
+	asked := requests.Get().(*policy.Request)
+	*asked = r
+	class, ok := c.locate(asked)
+	*asked = policy.Request{}
+	requests.Put(asked)
+	return class, ok
+}
+
+// requests keeps places on the heap for the next requests, since spaces get a pointer to one.
+var requests = sync.Pool{New: func() any { return new(policy.Request) }}
+
+func (c *Cover) locate(r *policy.Request) (int, bool) {
 	if c.regular != nil {
-		return c.regular.locate(r)
+		return c.regular.locate(*r)
 	}
 	var met []int32
 	if c.names != nil {
-		met = c.names.met(&r)
+		met = c.names.met(r)
 	}
 	at := c.root
 	for at < 0 && at != noRef {
@@ -172,7 +185,7 @@ func (c *Cover) Locate(r policy.Request) (int, bool) {
 			at = n.kids[n.kid(met)]
 			continue
 		}
-		cell, ok := c.cell(n.dimension, &r)
+		cell, ok := c.cell(n.dimension, r)
 		if !ok {
 			return Unclassed, false
 		}
