@@ -33,7 +33,7 @@ func (b *builder) addRequests() error {
 		if err := b.checkRequest(field, s); err != nil {
 			return err
 		}
-		if !s.fits(maxRequests - len(b.built.Requests)) {
+		if !s.fits(maxRequests-len(b.built.Requests), orNone(s.SNI), orNone(s.Token)) {
 			return b.doc.Errorf(field, "the lists cross to more requests than one case may have, which is %d: split the case", maxRequests)
 		}
 		var source netip.Addr
@@ -91,9 +91,9 @@ func (b *builder) addCrossed(request Request, s requestSchema) {
 	}
 }
 
-// fits reports whether the lists cross to that many requests at most. No list is empty.
-func (s requestSchema) fits(most int) bool {
-	for _, list := range [][]string{s.From, s.To, orNone(s.SNI), orNone(s.Token), orNone(s.Method), orNone(s.Path)} {
+// fits reports whether the lists, and others beside them, cross to that many requests at most. No list is empty.
+func (s lineSchema) fits(most int, others ...[]string) bool {
+	for _, list := range append(others, s.From, s.To, orNone(s.Method), orNone(s.Path)) {
 		most /= len(list)
 	}
 	return most > 0
@@ -111,11 +111,22 @@ func (b *builder) checkRequest(field string, s requestSchema) error {
 	if err := b.checkStatement(field, s); err != nil {
 		return err
 	}
-	return b.checkLine(field, s)
+	if err := b.checkLine(field, s.lineSchema); err != nil {
+		return err
+	}
+	if s.SNI != nil && len(s.SNI) == 0 {
+		return b.doc.Errorf(field+".sni", "the list is empty: leave it out, or nothing is sent")
+	}
+	for _, name := range s.SNI {
+		if err := servername.Check(name); err != nil {
+			return b.doc.Errorf(field+".sni", "%v", err)
+		}
+	}
+	return b.checkTokens(field, s)
 }
 
 // checkLine refuses what cannot be sent.
-func (b *builder) checkLine(field string, s requestSchema) error {
+func (b *builder) checkLine(field string, s lineSchema) error {
 	switch service, method, ok := strings.Cut(s.GRPC, "/"); {
 	case len(s.From) == 0:
 		return b.doc.Errorf(field+".from", "the request does not say who sends it")
@@ -128,17 +139,6 @@ func (b *builder) checkLine(field string, s requestSchema) error {
 	}
 	if err := requestline.CheckAuthority(s.Authority); err != nil {
 		return b.doc.Errorf(field+".authority", "%v", err)
-	}
-	if s.SNI != nil && len(s.SNI) == 0 {
-		return b.doc.Errorf(field+".sni", "the list is empty: leave it out, or nothing is sent")
-	}
-	for _, name := range s.SNI {
-		if err := servername.Check(name); err != nil {
-			return b.doc.Errorf(field+".sni", "%v", err)
-		}
-	}
-	if err := b.checkTokens(field, s); err != nil {
-		return err
 	}
 	for _, line := range []struct {
 		key    string

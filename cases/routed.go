@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/internal/casefile"
-	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/internal/script"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -29,21 +28,15 @@ func (i *requestItem) UnmarshalManifest(d manifest.Document) error {
 
 // routedSchema is a request through a sidecar.
 type routedSchema struct {
-	From      oneOrMore      `yaml:"from"`
-	To        oneOrMore      `yaml:"to"`
-	Method    oneOrMore      `yaml:"method"`
-	Path      paths          `yaml:"path"`
-	Authority string         `yaml:"authority"`
-	Headers   headers        `yaml:"headers"`
-	GRPC      string         `yaml:"grpc"`
-	Sends     sendingSchema  `yaml:"sends"`
-	Answer    answerSchema   `yaml:"answer"`
-	Want      *endSchema     `yaml:"want"`
-	Route     *string        `yaml:"route"`
-	Backend   oneOrMore      `yaml:"backend"`
-	By        *string        `yaml:"by"`
-	Cause     *routing.Cause `yaml:"cause"`
-	Within    duration       `yaml:"within"`
+	lineSchema
+	Sends   sendingSchema  `yaml:"sends"`
+	Answer  answerSchema   `yaml:"answer"`
+	Want    *endSchema     `yaml:"want"`
+	Route   *string        `yaml:"route"`
+	Backend oneOrMore      `yaml:"backend"`
+	By      *string        `yaml:"by"`
+	Cause   *routing.Cause `yaml:"cause"`
+	Within  duration       `yaml:"within"`
 }
 
 type endSchema struct{ casefile.End }
@@ -124,8 +117,7 @@ func (b *builder) addRouted(field string, s routedSchema) error {
 	if err := b.checkRouted(field, s); err != nil {
 		return err
 	}
-	fits := requestSchema{From: s.From, To: s.To, Method: s.Method, Path: s.Path}.fits(maxRequests - len(b.built.RoutedRequests))
-	if !fits {
+	if !s.fits(maxRequests - len(b.built.RoutedRequests)) {
 		return b.doc.Errorf(field, "the lists cross to more requests than one case may have, which is %d: split the case", maxRequests)
 	}
 	for _, from := range s.From {
@@ -155,7 +147,7 @@ func (b *builder) checkRouted(field string, s routedSchema) error {
 	if s.Want == nil {
 		return b.doc.Errorf(field+".want", "the request does not say what it wants")
 	}
-	if err := b.checkLine(field, requestSchema{From: s.From, To: s.To, Method: s.Method, Path: s.Path, Authority: s.Authority, Headers: s.Headers, GRPC: s.GRPC}); err != nil {
+	if err := b.checkLine(field, s.lineSchema); err != nil {
 		return err
 	}
 	for _, name := range s.Backend {
@@ -180,11 +172,6 @@ func (b *builder) checkRouted(field string, s routedSchema) error {
 	}
 	if s.Route != nil && strings.TrimSpace(*s.Route) != *s.Route {
 		return b.doc.Errorf(field+".route", "%q has blanks around it", *s.Route)
-	}
-	for _, h := range s.Headers {
-		if err := requestline.CheckHeader(h); err != nil {
-			return b.doc.Errorf(field+".headers", "%v", err)
-		}
 	}
 	return nil
 }

@@ -131,21 +131,26 @@ type routePathSchema struct {
 	Value string `yaml:"value"`
 }
 
+// lineSchema is what a request to an inbound and one through a sidecar have alike.
+type lineSchema struct {
+	From      oneOrMore `yaml:"from"`
+	To        oneOrMore `yaml:"to"`
+	Method    oneOrMore `yaml:"method"`
+	Path      paths     `yaml:"path"`
+	Authority string    `yaml:"authority"`
+	Headers   headers   `yaml:"headers"`
+	GRPC      string    `yaml:"grpc"`
+}
+
 type requestSchema struct {
-	From      oneOrMore     `yaml:"from"`
-	To        oneOrMore     `yaml:"to"`
-	Method    oneOrMore     `yaml:"method"`
-	Path      paths         `yaml:"path"`
-	Authority string        `yaml:"authority"`
-	Headers   headers       `yaml:"headers"`
-	GRPC      string        `yaml:"grpc"`
-	SNI       oneOrMore     `yaml:"sni"`
-	Token     oneOrMore     `yaml:"token"`
-	SourceIP  string        `yaml:"sourceIP"`
-	Want      *wantSchema   `yaml:"want"`
-	By        *string       `yaml:"by"`
-	Shadow    *shadowSchema `yaml:"shadow"`
-	ShadowBy  *string       `yaml:"shadowBy"`
+	lineSchema
+	SNI      oneOrMore     `yaml:"sni"`
+	Token    oneOrMore     `yaml:"token"`
+	SourceIP string        `yaml:"sourceIP"`
+	Want     *wantSchema   `yaml:"want"`
+	By       *string       `yaml:"by"`
+	Shadow   *shadowSchema `yaml:"shadow"`
+	ShadowBy *string       `yaml:"shadowBy"`
 }
 
 // callerSchema is an entry under callers.
