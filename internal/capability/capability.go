@@ -161,6 +161,16 @@ type Namer interface {
 	FullNames(plain string) []string
 }
 
+// FullNamesOf returns the full names of the policies of a plain name, as a [Namer] does.
+func FullNamesOf[P any](all []P, plain string, names func(P) (plain string, full []string)) (out []string) {
+	for _, p := range all {
+		if name, full := names(p); name == plain {
+			out = append(out, full...)
+		}
+	}
+	return out
+}
+
 // Converter is a dialect with several designs, which can rewrite policies of one
 // design for another.
 type Converter interface {

@@ -112,7 +112,7 @@ var commonFaults = []fault{
 		{"policy/gateway/internal/evaluation/evaluate.go", `if rule.Sources == nil {`, `if rule.Sources == nil || FAULT && len(*rule.Sources) == 0 {`},
 	}},
 	{"the namespace of an AuthorizationPolicy is not compared", []change{
-		{"policy/gateway/internal/authorization/lower.go", `own != theirs &&`, `!FAULT && own != theirs &&`},
+		{"policy/gateway/internal/authorization/lower.go", `asked != there &&`, `!FAULT && asked != there &&`},
 		{"policy/gateway/internal/evaluation/evaluate.go", `text.Metadata.Namespace != namespace ||`, `!FAULT && text.Metadata.Namespace != namespace ||`},
 	}},
 	{"a service account is of the policy's own namespace", []change{

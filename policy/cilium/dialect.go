@@ -92,13 +92,7 @@ func (p policies) Locate(in policy.Inbound) func(policy.Request) (decides, shado
 
 // FullNames implements [capability.Namer]. A policy has a full name for each of its rules.
 func (p policies) FullNames(plain string) []string {
-	var out []string
-	for _, one := range p.all {
-		if one.Resource().Metadata.Name == plain {
-			out = append(out, one.Origins()...)
-		}
-	}
-	return out
+	return capability.FullNamesOf(p.all, plain, func(one networkpolicy.Policy) (string, []string) { return one.Resource().Metadata.Name, one.Origins() })
 }
 
 func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {

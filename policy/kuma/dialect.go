@@ -181,13 +181,7 @@ func (p policies) Locate(in policy.Inbound) func(policy.Request) (decides, shado
 
 // FullNames implements [capability.Namer]. The plain name is the display name.
 func (p policies) FullNames(plain string) []string {
-	var out []string
-	for i := range p.all {
-		if p.all[i].ID.Name == plain {
-			out = append(out, p.all[i].Origin)
-		}
-	}
-	return out
+	return capability.FullNamesOf(p.all, plain, func(one permission.Policy) (string, []string) { return one.ID.Name, []string{one.Origin} })
 }
 
 func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {

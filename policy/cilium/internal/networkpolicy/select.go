@@ -1,13 +1,13 @@
 package networkpolicy
 
 import (
-	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/labelselector"
-	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -66,31 +66,19 @@ func (p Policy) missReason(of identity) string {
 			return ""
 		}
 		if i == 0 {
-			reason = misses[0].reason
+			reason = misses[0].Reason
 		}
 	}
 	return reason
 }
 
-// miss is a requirement of a spec that an endpoint does not meet. Edits are how far the
-// endpoint is from it.
-type miss struct {
-	reason string
-	edits  int
-}
-
 // misses returns the requirements that the endpoint does not meet, the namespace first.
-func (s spec) misses(of identity) (out []miss) {
+func (s spec) misses(of identity) (out []capability.Miss) {
 	for _, r := range slices.Backward(s.subject.requirements) {
 		if r.meets(of) {
 			continue
 		}
-		value, found := of.labels[r.key]
-		has, wants := "none", r.wants()
-		if found {
-			has = fmt.Sprintf("%q", value)
-		}
-		out = append(out, miss{fmt.Sprintf("its selector asks for the label %s, the workload has %s", wants, has), spelling.Distance(value, strings.Join(r.values, ""))})
+		out = append(out, capability.LabelMiss("the label "+r.wants(), strings.Join(r.values, ""), of.labels, r.key))
 	}
 	return out
 }
@@ -107,24 +95,19 @@ func (r requirement) wants() string {
 	}
 }
 
-// nearest returns the workload that the policy comes nearest to, and the first requirement
-// that it does not meet: it misses the fewest, and of several it is the closest.
+// nearest returns the workload that a spec of the policy comes nearest to, and the first requirement
+// that it does not meet.
 func (p Policy) nearest(inbounds []policy.Inbound, identities []identity) (w policy.Workload, reason string) {
-	var least [2]int
-	first := true
+	type candidate struct {
+		workload policy.Workload
+		misses   []capability.Miss
+	}
+	var candidates []candidate
 	for i, in := range inbounds {
 		for _, s := range p.specs {
-			var own [2]int
-			said := ""
-			for _, m := range s.misses(identities[i]) {
-				own[0]++
-				own[1] += m.edits
-				said = cmp.Or(said, m.reason)
-			}
-			if first || slices.Compare(own[:], least[:]) < 0 {
-				w, reason, least, first = in.Workload, said, own, false
-			}
+			candidates = append(candidates, candidate{in.Workload, s.misses(identities[i])})
 		}
 	}
-	return w, reason
+	nearest, reason := capability.Nearest(candidates, func(c candidate) iter.Seq[capability.Miss] { return slices.Values(c.misses) })
+	return nearest.workload, reason
 }

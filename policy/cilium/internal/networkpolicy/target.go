@@ -24,7 +24,7 @@ func Targets(ps []Policy, opts Options) []capability.Target {
 				Inert: len(s.allow)+len(s.deny) == 0,
 				Miss: func(in policy.Inbound) string {
 					if misses := s.misses(identityOf(in.Workload, opts)); len(misses) > 0 {
-						return misses[0].reason
+						return misses[0].Reason
 					}
 					return ""
 				},

@@ -2,8 +2,10 @@ package authorization
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -45,8 +47,8 @@ func (p Policy) lintReach(inbounds []policy.Inbound) []policy.Warning {
 	case len(inbounds) == 0:
 		return nil
 	case len(ports) == 0:
-		nearest, reason := p.nearest(inbounds)
-		return []policy.Warning{p.warn(warning.SelectsNothing, "", "the policy selects no workload (%s: %s)", nearest.Name, reason)}
+		nearest, reason := capability.Nearest(inbounds, func(in policy.Inbound) iter.Seq[capability.Miss] { return p.misses(in.Workload) })
+		return []policy.Warning{p.warn(warning.SelectsNothing, "", "the policy selects no workload (%s: %s)", nearest.Workload.Name, reason)}
 	}
 	var out []policy.Warning
 	for i, rule := range p.rules() {

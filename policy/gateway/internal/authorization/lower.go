@@ -3,6 +3,7 @@ package authorization
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -11,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 
 	"github.com/meshproof/meshproof/internal/capability"
-	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -108,63 +108,33 @@ func Select(ps []Policy, in policy.Inbound) Selection {
 }
 
 // missReason says why the policy does not apply to the workload, "" where it does.
-func (p Policy) missReason(w policy.Workload) (reason string) {
-	p.eachMiss(w, func(m miss) bool {
-		reason = m.reason
-		return false
-	})
-	return reason
-}
+func (p Policy) missReason(w policy.Workload) string { return capability.FirstMiss(p.misses(w)) }
 
-// miss is a requirement of a policy that a workload does not meet. Wanted is the one value that
-// the policy asks for, and found what the workload has; both are empty where any of several values
-// would do.
-type miss struct{ reason, wanted, found string }
-
-// eachMiss calls yield for each requirement that the workload does not meet, in the order in
-// which they are checked, until yield returns false.
-func (p Policy) eachMiss(w policy.Workload, yield func(miss) bool) {
-	if p.selector == nil {
-		yield(miss{reason: "it has no target"})
-		return
-	}
-	if own, theirs := p.resource.Metadata.Namespace, cmp.Or(w.Namespace, defaultNamespace); own != theirs &&
-		!yield(miss{fmt.Sprintf("it is of namespace %q, the workload of namespace %q", own, theirs), own, theirs}) {
-		return
-	}
-	requirements, _ := p.selector.Requirements()
-	for _, r := range requirements {
-		if r.Matches(labels.Set(w.Labels)) {
-			continue
-		}
-		m := miss{reason: fmt.Sprintf("its selector asks for %s, the workload has %s", phrase(r), quoteLabel(w.Labels, r.Key()))}
-		if values := r.ValuesUnsorted(); r.Operator() == selection.Equals {
-			m.wanted, m.found = values[0], w.Labels[r.Key()]
-		}
-		if !yield(m) {
+// misses are the requirements that the workload does not meet, in the order in which they are
+// checked.
+func (p Policy) misses(w policy.Workload) iter.Seq[capability.Miss] {
+	return func(yield func(capability.Miss) bool) {
+		if p.selector == nil {
+			yield(capability.Miss{Reason: "it has no target"})
 			return
 		}
-	}
-}
-
-// nearest returns the workload that the policy comes nearest to, and the first requirement
-// that it does not meet: it misses the fewest, and of several it is the closest.
-func (p Policy) nearest(inbounds []policy.Inbound) (w policy.Workload, reason string) {
-	var least [2]int
-	for i, in := range inbounds {
-		var own [2]int
-		first := ""
-		p.eachMiss(in.Workload, func(m miss) bool {
-			own[0]++
-			own[1] += spelling.Distance(m.wanted, m.found)
-			first = cmp.Or(first, m.reason)
-			return true
-		})
-		if i == 0 || slices.Compare(own[:], least[:]) < 0 {
-			w, reason, least = in.Workload, first, own
+		if asked, there := p.resource.Metadata.Namespace, cmp.Or(w.Namespace, defaultNamespace); asked != there && !yield(capability.NamespaceMiss(asked, there)) {
+			return
+		}
+		requirements, _ := p.selector.Requirements()
+		for _, r := range requirements {
+			if r.Matches(labels.Set(w.Labels)) {
+				continue
+			}
+			value := w.Labels[r.Key()]
+			if r.Operator() == selection.Equals {
+				value = r.ValuesUnsorted()[0]
+			}
+			if !yield(capability.LabelMiss(phrase(r), value, w.Labels, r.Key())) {
+				return
+			}
 		}
 	}
-	return w, reason
 }
 
 // phrase names a requirement in a reason.
@@ -183,14 +153,6 @@ func phrase(r labels.Requirement) string {
 	default:
 		return fmt.Sprintf("the label %q with value %q", r.Key(), values[0])
 	}
-}
-
-// quoteLabel returns a label of the workload in quotes, or "none".
-func quoteLabel(set map[string]string, key string) string {
-	if value, ok := set[key]; ok {
-		return fmt.Sprintf("%q", value)
-	}
-	return "none"
 }
 
 // InheritedPolicies returns the policies that select the pod, in the order of their

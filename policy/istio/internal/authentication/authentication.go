@@ -6,10 +6,8 @@
 package authentication
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -193,17 +191,12 @@ func isTimeout(text string) bool {
 
 // missReason says why the policy does not apply to the workload, "" where it does.
 func (p Policy) missReason(w policy.Workload, rootNamespace string) string {
-	own, theirs := p.resource.Metadata.Namespace, cmp.Or(w.Namespace, object.DefaultNamespace)
-	if own != rootNamespace && own != theirs {
-		return fmt.Sprintf("it is of namespace %q, the workload of namespace %q", own, theirs)
-	}
-	labels := p.resource.Spec.Selector.Labels()
-	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		if value, ok := w.Labels[key]; !ok || value != labels[key] {
-			return fmt.Sprintf("its selector asks for the label %q with value %q, the workload has %q", key, labels[key], value)
-		}
-	}
-	return ""
+	return capability.FirstMiss(p.reach(rootNamespace).Misses(w))
+}
+
+// reach is which workloads the policy is about.
+func (p Policy) reach(rootNamespace string) object.Reach {
+	return object.Reach{Namespace: p.resource.Metadata.Namespace, Root: rootNamespace, Labels: p.resource.Spec.Selector.Labels()}
 }
 
 // Demand returns what all policies together demand of tokens on an inbound, and a line for
@@ -260,11 +253,10 @@ func placesOver(protocol policy.Protocol, places []token.Place) []token.Place {
 func Targets(ps []Policy, rootNamespace string) []capability.Target {
 	var out []capability.Target
 	for _, p := range ps {
-		labels := p.resource.Spec.Selector.Labels()
-		reach := object.Reach{Namespace: p.resource.Metadata.Namespace, Root: rootNamespace, Labels: labels}
+		reach := p.reach(rootNamespace)
 		out = append(out, reach.Target(capability.Target{
 			Policy: p.String(), Name: p.resource.Metadata.Name, Place: p.place,
-			Key:  p.resource.Metadata.Namespace + " " + fmt.Sprint(labels),
+			Key:  p.resource.Metadata.Namespace + " " + fmt.Sprint(reach.Labels),
 			Miss: func(in policy.Inbound) string { return p.missReason(in.Workload, rootNamespace) },
 		}))
 	}

@@ -2,11 +2,13 @@ package authorization
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/internal/warning"
@@ -30,8 +32,8 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, demand func(poli
 			}
 		}
 		if len(inbounds) > 0 && len(selected) == 0 {
-			nearest, reason := p.nearest(inbounds, opts)
-			out = append(out, p.warn(warning.SelectsNothing, "", "the policy selects no workload (%s: %s)", nearest.Name, reason))
+			nearest, reason := capability.Nearest(inbounds, func(in policy.Inbound) iter.Seq[capability.Miss] { return p.reach(opts).Misses(in.Workload) })
+			out = append(out, p.warn(warning.SelectsNothing, "", "the policy selects no workload (%s: %s)", nearest.Workload.Name, reason))
 		}
 		ambient := inAmbient(selected)
 		if ambient {

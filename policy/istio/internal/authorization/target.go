@@ -7,7 +7,6 @@ import (
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/istio/internal/object"
 )
 
 // Targets returns what the policies select, in order: the workloads of each policy, and their
@@ -16,7 +15,7 @@ import (
 func Targets(ps []Policy, opts Options) []capability.Target {
 	var out []capability.Target
 	for _, p := range ps {
-		t := object.Reach{Namespace: p.resource.Metadata.Namespace, Root: opts.RootNamespace, Labels: p.labels()}.Target(capability.Target{
+		t := p.reach(opts).Target(capability.Target{
 			Policy: p.String(), Name: p.resource.Metadata.Name, Place: p.doc.Place(""),
 			Key:  p.resource.Metadata.Namespace + " " + fmt.Sprint(p.labels()),
 			Miss: func(in policy.Inbound) string { return p.missReason(in.Workload, opts) },

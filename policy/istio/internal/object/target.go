@@ -1,7 +1,11 @@
 package object
 
 import (
+	"cmp"
+	"fmt"
+	"iter"
 	"maps"
+	"slices"
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
@@ -18,6 +22,24 @@ type Reach struct {
 func (r Reach) Target(t capability.Target) capability.Target {
 	t.Fit, t.Vary = r.fit, r.vary
 	return t
+}
+
+// Misses are the requirements of the object that a workload does not meet: the namespace first, then the
+// labels in order.
+func (r Reach) Misses(w policy.Workload) iter.Seq[capability.Miss] {
+	return func(yield func(capability.Miss) bool) {
+		there := cmp.Or(w.Namespace, DefaultNamespace)
+		if r.Namespace != r.Root && r.Namespace != there && !yield(capability.NamespaceMiss(r.Namespace, there)) {
+			return
+		}
+		for _, key := range slices.Sorted(maps.Keys(r.Labels)) {
+			want := r.Labels[key]
+			if value, ok := w.Labels[key]; (!ok || value != want) &&
+				!yield(capability.LabelMiss(fmt.Sprintf("the label %q with value %q", key, want), want, w.Labels, key)) {
+				return
+			}
+		}
+	}
 }
 
 // fit changes the namespace and the labels of the inbound's workload so that the object selects

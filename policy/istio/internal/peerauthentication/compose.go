@@ -37,22 +37,19 @@ func (p Policy) level(rootNamespace string) level {
 // missReason says why the policy does not apply to the workload, "" where it does. A policy of
 // the root namespace with a selector applies to no workload.
 func (p Policy) missReason(w policy.Workload, rootNamespace string) string {
-	own, theirs := p.resource.Metadata.Namespace, cmp.Or(w.Namespace, object.DefaultNamespace)
 	switch {
 	case p.level(rootNamespace) == ofMesh:
 		return ""
-	case own == rootNamespace:
+	case p.resource.Metadata.Namespace == rootNamespace:
 		return inRoot
-	case own != theirs:
-		return fmt.Sprintf("it is of namespace %q, the workload of namespace %q", own, theirs)
+	default:
+		return capability.FirstMiss(p.reach(rootNamespace).Misses(w))
 	}
-	labels := p.labels()
-	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		if value, ok := w.Labels[key]; !ok || value != labels[key] {
-			return fmt.Sprintf("its selector asks for the label %q with value %q, the workload has %q", key, labels[key], value)
-		}
-	}
-	return ""
+}
+
+// reach is which workloads the policy is about.
+func (p Policy) reach(rootNamespace string) object.Reach {
+	return object.Reach{Namespace: p.resource.Metadata.Namespace, Root: rootNamespace, Labels: p.labels()}
 }
 
 const inRoot = "it is of the root namespace and has a selector: Istio takes a selector in the namespace of the workload alone"
@@ -198,7 +195,7 @@ func Lint(ps []Policy, inbounds []policy.Inbound, rootNamespace string) []policy
 func Targets(ps []Policy, rootNamespace string) []capability.Target {
 	var out []capability.Target
 	for _, p := range ps {
-		t := object.Reach{Namespace: p.resource.Metadata.Namespace, Root: rootNamespace, Labels: p.labels()}.Target(capability.Target{
+		t := p.reach(rootNamespace).Target(capability.Target{
 			Policy: p.String(), Name: p.resource.Metadata.Name, Place: p.doc.Place(""),
 			Key: p.resource.Metadata.Namespace + " " + fmt.Sprint(p.labels()),
 			// Istio takes no selector of the root namespace.
