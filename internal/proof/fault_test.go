@@ -141,7 +141,7 @@ var commonFaults = []fault{
 		{"policy/istio/internal/evaluation/evaluate.go", `text.Spec.Action == "ALLOW" && asksHTTP(rule)`, `text.Spec.Action == "ALLOW" && !FAULT && asksHTTP(rule)`},
 	}},
 	{"the root namespace is one like others", []change{
-		{"policy/istio/internal/authorization/select.go", `own != opts.RootNamespace && own`, `(FAULT || own != opts.RootNamespace) && own`},
+		{"policy/istio/internal/object/target.go", `r.Namespace != r.Root && r.Namespace != there`, `(FAULT || r.Namespace != r.Root) && r.Namespace != there`},
 		{"policy/istio/internal/evaluation/evaluate.go", `&& text.Metadata.Namespace != opts.RootNamespace {`, `&& (FAULT || text.Metadata.Namespace != opts.RootNamespace) {`},
 	}},
 	{"hosts are compared with their case", []change{

@@ -67,7 +67,7 @@ func (r *run) sendRouted(ctx context.Context, mesh *harness.Mesh) error {
 	for i := range left {
 		left[i] = i
 	}
-	doubts := make([]doubt, len(routed))
+	mistimings := make([]mistiming, len(routed))
 	for try := 1; len(left) > 0; try++ {
 		requests := make([]exchange.Request, len(left))
 		for k, i := range left {
@@ -86,7 +86,7 @@ func (r *run) sendRouted(ctx context.Context, mesh *harness.Mesh) error {
 		for k, i := range left {
 			judged := routeverdict.Property.Judge(r.routes.Expected[i], routed[i], batch.Evidence[k])
 			found := result.RoutedRequest{RoutedRequest: routed[i], Judgement: judged, Expected: r.routes.Expected[i], Evidence: batch.Evidence[k], Tries: try}
-			if judged.Delay != "" || !doubts[i].settle(&found) && try < tries {
+			if judged.Delay != "" || !mistimings[i].settle(&found) && try < tries {
 				late = append(late, i)
 			} else {
 				progress.Ask(ctx)
@@ -113,26 +113,26 @@ func (r *run) sendRouted(ctx context.Context, mesh *harness.Mesh) error {
 	return nil
 }
 
-// doubt is about a request that had a bound with another time at a backend. A run that takes the same
+// mistiming is about a request that had a bound with another time at a backend. A run that takes the same
 // backend settles it. A run that takes another one does not: the fault may be that of the backend.
-type doubt struct {
+type mistiming struct {
 	times int
 	last  result.RoutedRequest
 }
 
 // settle reports whether a run settles what became of the request. Where it does not, the run in doubt
 // takes its place, for no other run may follow.
-func (d *doubt) settle(found *result.RoutedRequest) bool {
+func (m *mistiming) settle(found *result.RoutedRequest) bool {
 	switch {
 	case found.Mistimed:
-		d.times++
-		d.last = *found
-		return d.times == mistimedTries
-	case d.times == 0 || len(found.Problems) > 0 || len(found.Expected.Outcomes) == 1 || found.Finding.Cluster == d.last.Finding.Cluster:
+		m.times++
+		m.last = *found
+		return m.times == mistimedTries
+	case m.times == 0 || len(found.Problems) > 0 || len(found.Expected.Outcomes) == 1 || found.Finding.Cluster == m.last.Finding.Cluster:
 		return true
 	default:
-		d.last.Tries = found.Tries
-		*found = d.last
+		m.last.Tries = found.Tries
+		*found = m.last
 		return false
 	}
 }

@@ -44,11 +44,11 @@ func TestDoubtIsSettledByTheSameBackend(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			var d doubt
+			var m mistiming
 			settled := 0
 			var last result.RoutedRequest
 			for i, r := range tt.runs {
-				if last = r; d.settle(&last) {
+				if last = r; m.settle(&last) {
 					settled = i + 1
 					break
 				}
