@@ -167,7 +167,7 @@ var beyondCilium = []difference{
 	{"expected text, found nothing", "| a text without a value, such as `path:` | never sees it: the API server takes the field as absent |"},
 	{"expected a whole number from -2147483648 to 2147483647, found nothing", "| `endPort:` without a value | never sees it |"},
 	{"metadata.nam: unknown field", "| an unknown field of `metadata` | never sees it: the API server drops it |"},
-	{"fromRequires: Cilium 1.19 has taken the field away", "| `fromRequires`, `toRequires` | takes it, and drops it: the CRD has the field, and `IngressRule` and `EgressRule` have not |"},
+	{"fromRequires: Cilium 1.19 has taken the field away", "| `fromRequires`, `toRequires` | takes it, and drops it: the CRD has the field, and `IngressRule` and `EgressRule` do not |"},
 	{"toRequires: unknown field", ""},
 	{"the policy has neither spec nor specs", "| `specs: []` and no `spec` | takes it: there is no rule |"},
 	{"does not read a CiliumCIDRGroup", "| `cidrGroupRef`, `cidrGroupSelector` | asks for the blocks of other objects |"},

@@ -2,7 +2,7 @@
 // others: regular languages over bytes.
 //
 // It guarantees that a text is matched exactly where Envoy matches it, for all 256 bytes; a
-// [Search] answers whether there is a text that some languages have and others have not. It
+// [Search] answers whether there is a text that is in some languages and not in others. It
 // knows no policy, and nothing of what callers can send.
 package automaton
 

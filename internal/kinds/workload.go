@@ -3,6 +3,7 @@ package kinds
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -41,7 +42,7 @@ func ChangedWorkloads(old, recent Others, policies []manifest.Document) (out []s
 }
 
 // ChangedTools says which policies of one side have an annotation for a tool that may not apply them,
-// and have it not on the other side.
+// and do not have it on the other side.
 func ChangedTools(old, recent []manifest.Document) (out []string) {
 	olds, recents := toolSettings(old), toolSettings(recent)
 	for _, side := range [][2][]setting{{recents, olds}, {olds, recents}} {
@@ -90,9 +91,10 @@ func (o Others) workloads(isNamed func(string) bool) (out []setting) {
 			out = append(out, setting{object, fmt.Sprintf(format, args...), doc})
 		}
 		for _, head := range podHeads {
-			for key, value := range mapAt(doc, head+".labels") {
+			labels := mapAt(doc, head+".labels")
+			for _, key := range slices.Sorted(maps.Keys(labels)) {
 				if isNamed(key) {
-					add("label %s=%v", key, value)
+					add("label %s=%v", key, labels[key])
 				}
 			}
 		}

@@ -24,7 +24,7 @@ type sender interface {
 	sendable() (natural, all string, without []string)
 }
 
-// values finds values of the dimensions that some atoms have and others have not.
+// values finds values of the dimensions that are in some atoms and not in others.
 type values struct {
 	*regular
 	search automaton.Search

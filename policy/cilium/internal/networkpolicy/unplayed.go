@@ -10,7 +10,7 @@ import (
 	"github.com/meshproof/meshproof/internal/labelselector"
 )
 
-// Unplayed returns what the rules of ingress say of callers and packets that the lab has not: nodes,
+// Unplayed returns what the rules of ingress say of callers and packets that the lab cannot play: nodes,
 // the API server and the other entities, and every protocol but TCP. The texts are of the rules that
 // let them in, and of those that shut them out, by policy.
 func Unplayed(ps []Policy) (allowed []string, denied map[string]string) {
@@ -21,7 +21,7 @@ func Unplayed(ps []Policy) (allowed []string, denied map[string]string) {
 				allowed = append(allowed, fmt.Sprintf("%s lets in %s", p, text))
 			}
 			if s.unplayedDeny != "" {
-				denied["the ingressDeny of "+p.String()+", about callers or packets that the lab has not,"] += s.unplayedDeny
+				denied["the ingressDeny of "+p.String()+", about callers or packets that the lab cannot play,"] += s.unplayedDeny
 			}
 		}
 	}
@@ -51,16 +51,16 @@ func AnyProtocol(ps []Policy) (out []string) {
 	return slices.Compact(out)
 }
 
-// played are the entities that the lab has.
+// played are the entities that the lab can play.
 var played = []string{entityAll, entityWorld, entityCluster, entityClusterMesh, "none"}
 
-// unplayedText returns what a spec lets in that the lab has not, and what it shuts out.
+// unplayedText returns what a spec lets in that the lab cannot play, and what it shuts out.
 func unplayedText(of Spec) (allowed []string, denied string) {
 	// Lists, maps and texts are always JSON.
 	text := func(parts ...any) string { out, _ := json.Marshal(parts); return string(out) }
 	for _, r := range of.Ingress {
 		if r.namesUnplayed() || r.hasOwnProtocol() {
-			allowed = append(allowed, "what the lab has not: "+text(of.EndpointSelector, r))
+			allowed = append(allowed, "what the lab cannot play: "+text(of.EndpointSelector, r))
 		}
 	}
 	for _, r := range of.IngressDeny {
