@@ -129,7 +129,7 @@ func (p policies) Excluded() map[string]string {
 }
 
 // Notes says that Cilium drops where a caller sees a closed connection here, and which rules are about
-// calls of a workload.
+// calls of a workload, or about callers and packets that the lab cannot play.
 func (p policies) Notes(observed []policy.Decision) (out []string) {
 	drops := func(d policy.Decision) bool { return d.Effect == policy.Deny && d.Layer == policy.L4 }
 	if slices.ContainsFunc(observed, drops) {
@@ -137,6 +137,9 @@ func (p policies) Notes(observed []policy.Decision) (out []string) {
 	}
 	for _, part := range slices.Sorted(maps.Keys(networkpolicy.Excluded(p.all))) {
 		out = append(out, part+" is about calls of the workload, and no part of this proof")
+	}
+	for _, rule := range networkpolicy.UnplayedRules(p.all) {
+		out = append(out, rule+" is about callers or packets that the lab cannot play, and that is no part of this proof")
 	}
 	return out
 }

@@ -118,8 +118,7 @@ func (r *reader) checkHead(of Resource) {
 
 // readSpec appends the spec, unless it selects nodes, which no inbound is.
 func (r *reader) readSpec(specs []spec, field, origin string, from Spec) []spec {
-	out := spec{field: field, egress: egressText(from)}
-	out.unplayed, out.unplayedDeny = unplayedText(from)
+	out := spec{field: field, egress: egressText(from), unplayed: unplayedOf(field, from)}
 	switch {
 	case from.EndpointSelector == nil && from.NodeSelector == nil:
 		r.refuse(field+".endpointSelector", "the selector is missing: write {} to select every endpoint of the namespace")

@@ -33,10 +33,8 @@ type spec struct {
 	allow, deny []rule
 	// egress is the text of the rules about calls of the endpoint, "" for none.
 	egress string
-	// unplayed are texts of what the rules let in that no request of the lab is, and unplayedDeny of
-	// what they shut out, see [Unplayed].
-	unplayed     []string
-	unplayedDeny string
+	// unplayed is what no request of the lab can show, see [Unplayed].
+	unplayed unplayed
 }
 
 // rule is a rule of ingress.

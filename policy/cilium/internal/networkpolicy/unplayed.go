@@ -10,6 +10,27 @@ import (
 	"github.com/meshproof/meshproof/internal/labelselector"
 )
 
+// unplayed is what a spec says of callers and packets that the lab cannot play.
+type unplayed struct {
+	// fields are those of its rules about them.
+	fields []string
+	// allowed are texts of what the rules let in, and denied of what they shut out.
+	allowed []string
+	denied  string
+}
+
+// UnplayedRules returns the rules of ingress that no request of the lab can show whole, each with its policy.
+func UnplayedRules(ps []Policy) (out []string) {
+	for _, p := range ps {
+		for _, s := range p.specs {
+			for _, field := range s.unplayed.fields {
+				out = append(out, field+" of "+p.String())
+			}
+		}
+	}
+	return out
+}
+
 // Unplayed returns what the rules of ingress say of callers and packets that the lab cannot play: nodes,
 // the API server and the other entities, and every protocol but TCP. The texts are of the rules that
 // let them in, and of those that shut them out, by policy.
@@ -17,11 +38,11 @@ func Unplayed(ps []Policy) (allowed []string, denied map[string]string) {
 	denied = map[string]string{}
 	for _, p := range ps {
 		for _, s := range p.specs {
-			for _, text := range s.unplayed {
+			for _, text := range s.unplayed.allowed {
 				allowed = append(allowed, fmt.Sprintf("%s lets in %s", p, text))
 			}
-			if s.unplayedDeny != "" {
-				denied["the ingressDeny of "+p.String()+", about callers or packets that the lab cannot play,"] += s.unplayedDeny
+			if s.unplayed.denied != "" {
+				denied["the ingressDeny of "+p.String()+", about callers or packets that the lab cannot play,"] += s.unplayed.denied
 			}
 		}
 	}
@@ -54,21 +75,23 @@ func AnyProtocol(ps []Policy) (out []string) {
 // played are the entities that the lab can play.
 var played = []string{entityAll, entityWorld, entityCluster, entityClusterMesh, "none"}
 
-// unplayedText returns what a spec lets in that the lab cannot play, and what it shuts out.
-func unplayedText(of Spec) (allowed []string, denied string) {
+// unplayedOf returns what a spec says of callers and packets that the lab cannot play.
+func unplayedOf(field string, of Spec) (out unplayed) {
 	// Lists, maps and texts are always JSON.
 	text := func(parts ...any) string { out, _ := json.Marshal(parts); return string(out) }
-	for _, r := range of.Ingress {
+	for i, r := range of.Ingress {
 		if r.namesUnplayed() || r.hasOwnProtocol() {
-			allowed = append(allowed, "what the lab cannot play: "+text(of.EndpointSelector, r))
+			out.fields = append(out.fields, fmt.Sprintf("%s.ingress[%d]", field, i))
+			out.allowed = append(out.allowed, "what the lab cannot play: "+text(of.EndpointSelector, r))
 		}
 	}
-	for _, r := range of.IngressDeny {
+	for i, r := range of.IngressDeny {
 		if r.namesUnplayed() || r.hasOwnProtocol() {
-			denied += text(of.EndpointSelector, r)
+			out.fields = append(out.fields, fmt.Sprintf("%s.ingressDeny[%d]", field, i))
+			out.denied += text(of.EndpointSelector, r)
 		}
 	}
-	return allowed, denied
+	return out
 }
 
 // namesUnplayed reports whether a rule has peers that are no callers of the lab.
