@@ -72,7 +72,7 @@ func eachTargetMiss(t *target.Target, in *policy.Inbound, yield func(Miss) bool)
 	}
 	for _, want := range t.Labels {
 		if got := WorkloadLabel(&in.Workload, want.Key); got != want.Value &&
-			!yield(Miss{fmt.Sprintf("targetRef.labels asks for %s=%q, the workload has %s", want.Key, want.Value, orNone(got)), want.Value, got}) {
+			!yield(Miss{"targetRef.labels asks for " + want.Key + "=" + strconv.Quote(want.Value) + ", the workload has " + orNone(got), want.Value, got}) {
 			return
 		}
 	}
