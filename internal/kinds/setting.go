@@ -17,6 +17,25 @@ type setting struct {
 	doc          manifest.Document
 }
 
+func (s setting) String() string {
+	return fmt.Sprintf("%s (%s of %s)", s.doc.Place(""), s.text, s.object)
+}
+
+// missing returns the settings of one side that the other side does not have.
+func missing(side, other []setting) (out []setting) {
+	type key struct{ object, text string }
+	known := map[key]bool{}
+	for _, s := range other {
+		known[key{s.object, s.text}] = true
+	}
+	for _, s := range side {
+		if !known[key{s.object, s.text}] {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // heads are the places of labels and annotations: of the object, and of the pods that it makes.
 var heads = []string{"metadata", "spec.template.metadata", "spec.jobTemplate.spec.template.metadata"}
 
@@ -32,7 +51,7 @@ var harmlessSettings = []string{
 }
 
 // ChangedSettings says which labels and annotations of meshes one of two sets of documents has and
-// the other has not. What goes with its object is no change, and neither is a new one that is harmless.
+// the other does not have. What goes with its object is no change, and neither is a new one that is harmless.
 func ChangedSettings(old, recent Others) (out []string) {
 	olds, recents := old.settings(), recent.settings()
 	for _, side := range []struct {
@@ -40,12 +59,11 @@ func ChangedSettings(old, recent Others) (out []string) {
 		objects    Others
 		harmless   []string
 	}{{has: recents, other: olds, harmless: harmlessSettings}, {has: olds, other: recents, objects: recent}} {
-		for _, s := range side.has {
-			known := slices.ContainsFunc(side.other, func(other setting) bool { return other.object == s.object && other.text == s.text })
+		for _, s := range missing(side.has, side.other) {
 			harmless := slices.ContainsFunc(side.harmless, func(text string) bool { return strings.Contains(s.text, text) })
 			gone := side.harmless == nil && !slices.ContainsFunc(side.objects, func(doc manifest.Document) bool { return objectOf(doc) == s.object })
-			if !known && !harmless && !gone {
-				out = append(out, fmt.Sprintf("%s (%s of %s)", s.doc.Place(""), s.text, s.object))
+			if !harmless && !gone {
+				out = append(out, s.String())
 			}
 		}
 	}
@@ -56,10 +74,7 @@ func (o Others) settings() (out []setting) {
 	for _, doc := range o {
 		for _, head := range heads {
 			for _, kind := range []string{"label", "annotation"} {
-				var values map[string]any
-				if at, ok := doc.Lookup(head + "." + kind + "s"); !ok || at.Decode(&values) != nil {
-					continue
-				}
+				values := mapAt(doc, head+"."+kind+"s")
 				for _, key := range slices.Sorted(maps.Keys(values)) {
 					domain, _, _ := strings.Cut(key, "/")
 					if key == "istio-injection" || slices.ContainsFunc(domains, func(of string) bool { return domain == of || strings.HasSuffix(domain, "."+of) }) {

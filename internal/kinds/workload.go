@@ -24,17 +24,19 @@ var tools = []string{"argocd.argoproj.io/hook", "argocd.argoproj.io/sync-options
 // names, the service account, the network of the host, and what a Service says of the protocol of a port.
 // An object of one side alone is no change.
 func ChangedWorkloads(old, recent Others, policies []manifest.Document) (out []string) {
+	if len(old) == 0 || len(recent) == 0 {
+		return nil
+	}
 	words := wordsOf(policies)
 	olds, recents := old.workloads(words), recent.workloads(words)
 	for _, side := range [][2][]setting{{recents, olds}, {olds, recents}} {
-		for _, s := range side[0] {
-			isThere, known := false, false
-			for _, other := range side[1] {
-				isThere = isThere || other.object == s.object
-				known = known || other.object == s.object && other.text == s.text
-			}
-			if isThere && !known {
-				out = append(out, fmt.Sprintf("%s (%s of %s)", s.doc.Place(""), s.text, s.object))
+		isThere := map[string]bool{}
+		for _, other := range side[1] {
+			isThere[other.object] = true
+		}
+		for _, s := range missing(side[0], side[1]) {
+			if isThere[s.object] {
+				out = append(out, s.String())
 			}
 		}
 	}
@@ -45,12 +47,8 @@ func ChangedWorkloads(old, recent Others, policies []manifest.Document) (out []s
 // and do not have it on the other side.
 func ChangedTools(old, recent []manifest.Document) (out []string) {
 	olds, recents := toolSettings(old), toolSettings(recent)
-	for _, side := range [][2][]setting{{recents, olds}, {olds, recents}} {
-		for _, s := range side[0] {
-			if !slices.ContainsFunc(side[1], func(other setting) bool { return other.object == s.object && other.text == s.text }) {
-				out = append(out, fmt.Sprintf("%s (%s of %s)", s.doc.Place(""), s.text, s.object))
-			}
-		}
+	for _, s := range slices.Concat(missing(recents, olds), missing(olds, recents)) {
+		out = append(out, s.String())
 	}
 	return out
 }
