@@ -89,14 +89,14 @@ type Truster interface {
 // Stranger is a set of policies that may let in what the lab does not play, such as callers of other
 // meshes, or by an order that no file states.
 type Stranger interface {
-	// Strangers returns a text for each of it, with its policy.
+	// Strangers returns a text for each caller, packet or order, with its policy.
 	Strangers() []string
 }
 
 // Kindred is a set of policies that may let in what the lab does not play, and what only policies of
 // the same dialect speak of, such as other protocols than TCP.
 type Kindred interface {
-	// Unplayed returns a text for each of it.
+	// Unplayed returns a text for each caller or packet.
 	Unplayed() []string
 }
 

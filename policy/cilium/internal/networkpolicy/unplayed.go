@@ -58,11 +58,9 @@ func AnyProtocol(ps []Policy) (out []string) {
 				continue
 			}
 			for _, r := range s.Ingress {
-				for _, ports := range r.ToPorts {
-					for _, port := range ports.Ports {
-						if port.Protocol == "" || port.Protocol == anyProtocol {
-							out = append(out, fmt.Sprintf("%s lets every protocol in on port %s", p, strings.TrimSuffix(fmt.Sprintf("%s-%d", port.Port, port.EndPort), "-0")))
-						}
+				for _, port := range r.ports() {
+					if port.Protocol == "" || port.Protocol == anyProtocol {
+						out = append(out, fmt.Sprintf("%s lets every protocol in on port %s", p, strings.TrimSuffix(fmt.Sprintf("%s-%d", port.Port, port.EndPort), "-0")))
 					}
 				}
 			}
@@ -104,11 +102,17 @@ func (r Ingress) namesUnplayed() bool {
 
 // hasOwnProtocol reports whether a rule is about a protocol that is written, and is not TCP.
 func (r Ingress) hasOwnProtocol() bool {
-	return len(r.ICMPs) > 0 || slices.ContainsFunc(r.ToPorts, func(of PortRule) bool {
-		return slices.ContainsFunc(of.Ports, func(p PortProtocol) bool {
-			return p.Protocol != "" && p.Protocol != anyProtocol && p.Protocol != "TCP"
-		})
+	return len(r.ICMPs) > 0 || slices.ContainsFunc(r.ports(), func(p PortProtocol) bool {
+		return p.Protocol != "" && p.Protocol != anyProtocol && p.Protocol != "TCP"
 	})
+}
+
+// ports returns the ports of all entries of toPorts.
+func (r Ingress) ports() (out []PortProtocol) {
+	for _, entry := range r.ToPorts {
+		out = append(out, entry.Ports...)
+	}
+	return out
 }
 
 // asksForReserved reports whether a selector asks for a label that Cilium gives to nodes and to other
