@@ -34,23 +34,18 @@ func kindsOf() []kind {
 		var own []kind
 		lister, _ := d.(capability.Lister)
 		for _, head := range d.Kinds() {
-			name := cmp.Or(head.Type, head.Kind)
-			group, _, _ := strings.Cut(head.APIVersion, "/")
-			is := func(k kind) bool { return k.name == name || lister != nil && k.lister != nil }
-			if i := slices.IndexFunc(own, is); i >= 0 {
-				own[i].groups = append(own[i].groups, group)
-				continue
-			}
-			k := kind{owner: d, name: name, groups: []string{group}, nouns: nounsOf(d, name)}
+			k := newKind(d, head)
+			// A lister shows all its kinds as one.
+			shown := func(known kind) bool { return known.name == k.name || lister != nil && known.lister != nil }
 			if lister != nil && slices.Contains(lister.Nouns(), k.nouns[0]) {
 				k.lister, k.nouns = lister, lister.Nouns()
 			}
-			own = append(own, k)
-		}
-		if router, ok := d.(capability.RoutingLister); ok {
-			own = append(own, routingKinds(d, router)...)
+			own = appendKind(own, k, shown)
 		}
 		out = append(out, own...)
+		if router, ok := d.(capability.RoutingLister); ok {
+			out = append(out, routingKinds(d, router)...)
+		}
 	}
 	return out
 }
@@ -58,15 +53,26 @@ func kindsOf() []kind {
 // routingKinds returns the kinds of routes, timeouts and services of a dialect.
 func routingKinds(d language.Dialect, router capability.RoutingLister) (out []kind) {
 	for _, head := range router.RoutingKinds() {
-		name := cmp.Or(head.Type, head.Kind)
-		group, _, _ := strings.Cut(head.APIVersion, "/")
-		if i := slices.IndexFunc(out, func(k kind) bool { return k.name == name }); i >= 0 {
-			out[i].groups = append(out[i].groups, group)
-			continue
-		}
-		out = append(out, kind{owner: d, router: router, name: name, groups: []string{group}, nouns: nounsOf(d, name)})
+		k := newKind(d, head)
+		k.router = router
+		out = appendKind(out, k, func(known kind) bool { return known.name == k.name })
 	}
 	return out
+}
+
+func newKind(d language.Dialect, head manifest.Head) kind {
+	name := cmp.Or(head.Type, head.Kind)
+	group, _, _ := strings.Cut(head.APIVersion, "/")
+	return kind{owner: d, name: name, groups: []string{group}, nouns: nounsOf(d, name)}
+}
+
+// appendKind appends a kind, or gives its API group to one that is known and the same.
+func appendKind(kinds []kind, k kind, same func(known kind) bool) []kind {
+	if i := slices.IndexFunc(kinds, same); i >= 0 {
+		kinds[i].groups = append(kinds[i].groups, k.groups...)
+		return kinds
+	}
+	return append(kinds, k)
 }
 
 // nounsOf returns the names of a kind: that of one object, that of several, and the short ones.
