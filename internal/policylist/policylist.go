@@ -1,12 +1,15 @@
-// Package policylist reads documents as a list of policies with names.
+// Package policylist reads documents as a list of policies with names, and selects from such a list.
 //
 // It guarantees that no two policies of a list have one name: Kubernetes has one object of a name, so
-// that the second would take the place of the first. It knows no kind of policy.
+// that the second would take the place of the first. A policy is either selected, or ignored with a
+// reason. The package knows no kind of policy.
 package policylist
 
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -41,3 +44,20 @@ func Parse[P fmt.Stringer](docs []manifest.Document, parse func(manifest.Documen
 	}
 	return ps, nil
 }
+
+// Select divides the policies: those without a reason to be ignored, in the order of their names, and a
+// line for each other one, in the order of the list.
+func Select[P fmt.Stringer](ps []P, missReason func(P) string) (selected []P, ignored []string) {
+	for _, p := range ps {
+		if reason := missReason(p); reason != "" {
+			ignored = append(ignored, Ignored(p, reason))
+			continue
+		}
+		selected = append(selected, p)
+	}
+	slices.SortStableFunc(selected, func(a, b P) int { return strings.Compare(a.String(), b.String()) })
+	return selected, ignored
+}
+
+// Ignored is the line about a policy, or a part of it, that has no part in a decision.
+func Ignored(p fmt.Stringer, reason string) string { return p.String() + ": " + reason }

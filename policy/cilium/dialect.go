@@ -12,7 +12,6 @@ package cilium
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -63,10 +62,7 @@ func (p policies) Check(in policy.Inbound) error { return networkpolicy.Check(p.
 
 func (p policies) Program(in policy.Inbound) language.Program {
 	selection := networkpolicy.Select(p.all, in, p.options)
-	out := language.Program{JudgesPlaintext: true}
-	for _, ignored := range selection.Ignored {
-		out.Ignored = append(out.Ignored, fmt.Sprintf("%s: %s", ignored.Policy, ignored.Reason))
-	}
+	out := language.Program{JudgesPlaintext: true, Ignored: selection.Ignored}
 	if p.Check(in) != nil {
 		out.Program = closed
 	} else {

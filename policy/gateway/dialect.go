@@ -13,7 +13,6 @@ package gateway
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/capability"
@@ -57,10 +56,7 @@ func (policies) Check(policy.Inbound) error { return nil }
 
 func (p policies) Program(in policy.Inbound) language.Program {
 	selection := authorization.Select(p.all, in)
-	out := language.Program{Program: authorization.Lower(selection, in, p.options), JudgesPlaintext: true}
-	for _, ignored := range selection.Ignored {
-		out.Ignored = append(out.Ignored, fmt.Sprintf("%s: %s", ignored.Policy, ignored.Reason))
-	}
+	out := language.Program{Program: authorization.Lower(selection, in, p.options), JudgesPlaintext: true, Ignored: selection.Ignored}
 	return out
 }
 

@@ -94,10 +94,7 @@ func (p policies) Check(in policy.Inbound) error {
 
 func (p policies) Program(in policy.Inbound) language.Program {
 	selection := authorization.Select(p.all, in, p.options)
-	out := language.Program{Program: authorization.Lower(selection, in, p.options), JudgesPlaintext: true, DefaultMTLS: peerauthentication.Default}
-	for _, ignored := range selection.Ignored {
-		out.Ignored = append(out.Ignored, fmt.Sprintf("%s: %s", ignored.Policy, ignored.Reason))
-	}
+	out := language.Program{Program: authorization.Lower(selection, in, p.options), JudgesPlaintext: true, DefaultMTLS: peerauthentication.Default, Ignored: selection.Ignored}
 	tokens, ignored := authentication.Demand(p.tokens, in, p.options.RootNamespace)
 	out.Tokens, out.Ignored = tokens, append(out.Ignored, ignored...)
 	if len(p.peers) > 0 {

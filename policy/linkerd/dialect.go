@@ -11,7 +11,6 @@ package linkerd
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/capability"
@@ -63,10 +62,7 @@ type policies struct {
 func (p policies) Check(in policy.Inbound) error { return authorization.Check(p.set, in) }
 
 func (p policies) Program(in policy.Inbound) language.Program {
-	out := language.Program{JudgesPlaintext: true}
-	for _, ignored := range authorization.Ignore(p.set, in, p.options) {
-		out.Ignored = append(out.Ignored, fmt.Sprintf("%s: %s", ignored.Object, ignored.Reason))
-	}
+	out := language.Program{JudgesPlaintext: true, Ignored: authorization.Ignored(p.set, in, p.options)}
 	if p.Check(in) != nil {
 		out.Program = closed
 	} else {

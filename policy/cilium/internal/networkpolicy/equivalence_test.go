@@ -266,7 +266,7 @@ func TestPrograms(t *testing.T) {
 			sel := networkpolicy.Select(ps, in, opts)
 			text := networkpolicy.Lower(sel, in, opts).String()
 			for _, ignored := range sel.Ignored {
-				text += fmt.Sprintf("ignored: %s: %s\n", ignored.Policy, ignored.Reason)
+				text += fmt.Sprintf("ignored: %s\n", ignored)
 			}
 			if err := networkpolicy.Check(ps, in, opts); err != nil {
 				text += "refused: " + err.Error() + "\n"

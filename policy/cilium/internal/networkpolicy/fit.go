@@ -24,7 +24,7 @@ func Peers(ps []Policy, opts Options) []capability.Target {
 			}
 			for i, s := range selectors {
 				key := fmt.Sprint(s.requirements)
-				if known[key] || s.asksFor(func(source, _ string) bool { return source == sourceReserved }) {
+				if known[key] || s.asksForReserved() {
 					continue
 				}
 				known[key] = true

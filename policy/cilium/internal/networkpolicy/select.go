@@ -8,6 +8,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/labelselector"
+	"github.com/meshproof/meshproof/internal/policylist"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -17,14 +18,8 @@ type Selection struct {
 	Deny, Allow []rule
 	// DefaultDeny is true where one of the specs closes what no rule allows.
 	DefaultDeny bool
-	// Ignored are in the order of the policies.
-	Ignored []Ignored
-}
-
-// Ignored is a policy, or a part of it, that has no part in the decision.
-type Ignored struct {
-	Policy Policy
-	Reason string
+	// Ignored has a line for each policy, and each part of one, that has no part in the decision.
+	Ignored []string
 }
 
 // Select returns the rules that apply to the endpoint of the inbound. They apply to all
@@ -35,7 +30,7 @@ func Select(ps []Policy, in policy.Inbound, opts Options) Selection {
 	e := identityOf(in.Workload, opts)
 	for _, p := range ps {
 		if reason := p.missReason(e); reason != "" {
-			out.Ignored = append(out.Ignored, Ignored{p, reason})
+			out.Ignored = append(out.Ignored, policylist.Ignored(p, reason))
 			continue
 		}
 		for _, s := range p.specs {
@@ -45,7 +40,7 @@ func Select(ps []Policy, in policy.Inbound, opts Options) Selection {
 			out.Deny, out.Allow = append(out.Deny, s.deny...), append(out.Allow, s.allow...)
 			out.DefaultDeny = out.DefaultDeny || s.defaultDeny
 			if s.egress != "" {
-				out.Ignored = append(out.Ignored, Ignored{p, s.field + " has rules of egress: they are about calls of the workload, and no part of this proof"})
+				out.Ignored = append(out.Ignored, policylist.Ignored(p, s.field+" has rules of egress: they are about calls of the workload, and no part of this proof"))
 			}
 		}
 	}

@@ -80,9 +80,23 @@ func (r requirement) meets(of identity) bool {
 	return labelselector.Expression{Operator: r.operator, Values: r.values}.Meets(value, found)
 }
 
+// sourceOf returns the source of a key as it is written, and the key without it.
+func sourceOf(written string) (source, key string) {
+	if source, key, found := strings.Cut(written, ":"); found {
+		return source, key
+	}
+	return sourceAny, written
+}
+
 // asksFor reports whether the selector has a requirement on a key that the function takes.
 func (s selector) asksFor(takes func(source, key string) bool) bool {
 	return slices.ContainsFunc(s.requirements, func(r requirement) bool { return takes(r.source, r.key) })
+}
+
+// asksForReserved reports whether the selector asks for a label that no pod has: one of a node, or of
+// another caller beside the pods.
+func (s selector) asksForReserved() bool {
+	return s.asksFor(func(source, _ string) bool { return source == sourceReserved })
 }
 
 // inNamespace adds the requirement on the namespace of the pod.
@@ -102,7 +116,7 @@ func (s selector) withLabel(key string) selector {
 // asks for the cluster or for the namespace is not bound to it. In a policy with a namespace,
 // labels of namespaces ask for it too. (getEndpointSelector in pkg/k8s/apis/cilium.io/utils)
 func (s selector) pinPeers(namespace string) selector {
-	if s.asksFor(func(source, _ string) bool { return source == sourceReserved }) {
+	if s.asksForReserved() {
 		return s
 	}
 	if !s.asksFor(func(_, key string) bool { return key == clusterLabel }) {
@@ -137,10 +151,7 @@ func (r *reader) readSelector(field string, from Selector) selector {
 }
 
 func (r *reader) readRequirement(field, written, operator string, values []string) requirement {
-	source, key, found := strings.Cut(written, ":")
-	if !found {
-		source, key = sourceAny, written
-	}
+	source, key := sourceOf(written)
 	if source != sourceAny && source != sourceK8s && source != sourceReserved {
 		r.refuse(field, "meshproof knows no label of the source %q: use k8s:, any: or reserved:", source)
 	} else if source == sourceReserved && slices.Contains(worlds, key) {

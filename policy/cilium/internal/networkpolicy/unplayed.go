@@ -118,9 +118,7 @@ func (r Ingress) ports() (out []PortProtocol) {
 // asksForReserved reports whether a selector asks for a label that Cilium gives to nodes and to other
 // callers beside the pods.
 func asksForReserved(s Selector) bool {
-	isReserved := func(key string) bool {
-		return strings.HasPrefix(key, sourceReserved+":") || strings.HasPrefix(key, sourceReserved+".")
-	}
+	isReserved := func(written string) bool { source, _ := sourceOf(written); return source == sourceReserved }
 	return slices.ContainsFunc(slices.Collect(maps.Keys(s.MatchLabels)), isReserved) ||
 		slices.ContainsFunc(s.MatchExpressions, func(r labelselector.Expression) bool { return isReserved(r.Key) })
 }

@@ -243,7 +243,7 @@ func describe(t *testing.T, ps []authorization.Policy, in policy.Inbound) string
 		fmt.Fprintf(&b, "inherited %s %s by %s %s\n", p.Type, p.Name, p.TargetKind, p.Target)
 	}
 	for _, i := range sel.Ignored {
-		fmt.Fprintf(&b, "ignored %s: %s\n", i.Policy, i.Reason)
+		fmt.Fprintf(&b, "ignored %s\n", i)
 	}
 	program := authorization.Lower(sel, in, options)
 	if err := program.Check(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/policylist"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -82,29 +83,16 @@ func (p Policy) uri(s Source, td spiffeid.TrustDomain) policy.Is {
 type Selection struct {
 	// Policies are in the order of their names.
 	Policies []Policy
-	Ignored  []Ignored
-}
-
-// Ignored is a policy that does not apply, with the reason.
-type Ignored struct {
-	Policy Policy
-	Reason string
+	// Ignored has a line for each policy that does not apply.
+	Ignored []string
 }
 
 // Select returns the policies that apply to the workload of the inbound. A policy
 // applies to all inbounds of a workload or to none. Ignored keeps the order of ps;
 // nothing else of the result depends on it.
 func Select(ps []Policy, in policy.Inbound) Selection {
-	var sel Selection
-	for _, p := range ps {
-		if reason := p.missReason(in.Workload); reason != "" {
-			sel.Ignored = append(sel.Ignored, Ignored{Policy: p, Reason: reason})
-			continue
-		}
-		sel.Policies = append(sel.Policies, p)
-	}
-	slices.SortStableFunc(sel.Policies, func(a, b Policy) int { return strings.Compare(a.String(), b.String()) })
-	return sel
+	selected, ignored := policylist.Select(ps, func(p Policy) string { return p.missReason(in.Workload) })
+	return Selection{selected, ignored}
 }
 
 // missReason says why the policy does not apply to the workload, "" where it does.

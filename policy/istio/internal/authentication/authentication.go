@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/policylist"
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/istio/internal/object"
@@ -110,7 +111,7 @@ func (p Policy) String() string { return p.resource.String() }
 
 // ParseAll parses each document. Where there is an error it returns no policies, and all
 // errors joined, one line each.
-func ParseAll(docs []manifest.Document) ([]Policy, error) { return object.ParseAll(docs, kind, parse) }
+func ParseAll(docs []manifest.Document) ([]Policy, error) { return policylist.Parse(docs, parse) }
 
 func parse(doc manifest.Document) (Policy, error) {
 	var p Policy
@@ -205,7 +206,7 @@ func (p Policy) reach(rootNamespace string) object.Reach {
 func Demand(ps []Policy, in policy.Inbound, rootNamespace string) (d token.Demand, ignored []string) {
 	for _, p := range ps {
 		if reason := p.missReason(in.Workload, rootNamespace); reason != "" {
-			ignored = append(ignored, fmt.Sprintf("%s: %s", p, reason))
+			ignored = append(ignored, policylist.Ignored(p, reason))
 			continue
 		}
 		// Istio states bypass_cors_preflight for every filter.
@@ -253,12 +254,8 @@ func placesOver(protocol policy.Protocol, places []token.Place) []token.Place {
 func Targets(ps []Policy, rootNamespace string) []capability.Target {
 	var out []capability.Target
 	for _, p := range ps {
-		reach := p.reach(rootNamespace)
-		out = append(out, reach.Target(capability.Target{
-			Policy: p.String(), Name: p.resource.Metadata.Name, Place: p.place,
-			Key:  p.resource.Metadata.Namespace + " " + fmt.Sprint(reach.Labels),
-			Miss: func(in policy.Inbound) string { return p.missReason(in.Workload, rootNamespace) },
-		}))
+		miss := func(in policy.Inbound) string { return p.missReason(in.Workload, rootNamespace) }
+		out = append(out, p.reach(rootNamespace).Target(p.resource.Object, p.place, miss))
 	}
 	return out
 }

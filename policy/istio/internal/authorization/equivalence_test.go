@@ -290,7 +290,7 @@ func TestPrograms(t *testing.T) {
 			sel := authorization.Select(ps, in, options)
 			text := authorization.Lower(sel, in, options).String()
 			for _, ignored := range sel.Ignored {
-				text += fmt.Sprintf("ignored: %s: %s\n", ignored.Policy, ignored.Reason)
+				text += fmt.Sprintf("ignored: %s\n", ignored)
 			}
 			add(fmt.Sprintf("%s (%s)", in, in.Protocol), text)
 		}

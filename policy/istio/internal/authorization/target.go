@@ -1,7 +1,6 @@
 package authorization
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 
@@ -15,11 +14,8 @@ import (
 func Targets(ps []Policy, opts Options) []capability.Target {
 	var out []capability.Target
 	for _, p := range ps {
-		t := p.reach(opts).Target(capability.Target{
-			Policy: p.String(), Name: p.resource.Metadata.Name, Place: p.doc.Place(""),
-			Key:  p.resource.Metadata.Namespace + " " + fmt.Sprint(p.labels()),
-			Miss: func(in policy.Inbound) string { return p.missReason(in.Workload, opts) },
-		})
+		miss := func(in policy.Inbound) string { return p.missReason(in.Workload, opts) }
+		t := p.reach(opts).Target(p.resource.Object, p.doc.Place(""), miss)
 		for _, on := range t.OnPorts(p.ports()) {
 			out = append(out, on.OnAddresses(p.addresses())...)
 		}

@@ -7,7 +7,6 @@ package object
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -66,26 +65,6 @@ func (o *Object) Complete(refuse func(field, format string, args ...any)) {
 	if problem := objectname.NamespaceProblem(o.Metadata.Namespace); problem != "" {
 		refuse("metadata.namespace", "%s", problem)
 	}
-}
-
-// ParseAll parses each document of a kind, and refuses an object that is there twice. Where there
-// is an error it returns no objects, and all errors joined, one line each.
-func ParseAll[P fmt.Stringer](docs []manifest.Document, kind string, parse func(manifest.Document) (P, error)) ([]P, error) {
-	var errs []error
-	var ps []P
-	seen := map[string]bool{}
-	for _, doc := range docs {
-		p, err := parse(doc)
-		if err == nil && seen[p.String()] {
-			err = doc.Errorf("metadata.name", "%s %s is defined twice: delete one of the two", kind, p)
-		}
-		seen[p.String()] = true
-		errs, ps = append(errs, err), append(ps, p)
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	return ps, nil
 }
 
 // Selector selects workloads by labels. Without labels, and where it is nil, it selects all.

@@ -18,10 +18,13 @@ type Reach struct {
 	Labels          map[string]string
 }
 
-// Target completes a target with how an inbound gets into the reach of its object.
-func (r Reach) Target(t capability.Target) capability.Target {
-	t.Fit, t.Vary = r.fit, r.vary
-	return t
+// Target is what an object of this reach selects. Its place is that of the object, and missReason says why
+// it does not select an inbound.
+func (r Reach) Target(of Object, place string, missReason func(policy.Inbound) string) capability.Target {
+	return capability.Target{
+		Policy: of.String(), Name: of.Metadata.Name, Place: place, Key: r.Namespace + " " + fmt.Sprint(r.Labels),
+		Miss: missReason, Fit: r.fit, Vary: r.vary,
+	}
 }
 
 // Misses are the requirements of the object that a workload does not meet: the namespace first, then the

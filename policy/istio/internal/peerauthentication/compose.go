@@ -8,6 +8,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/mtls"
+	"github.com/meshproof/meshproof/internal/policylist"
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/istio/internal/object"
@@ -80,7 +81,7 @@ func Compose(ps []Policy, w policy.Workload, rootNamespace string) (c Compositio
 	for i := range ps {
 		p := &ps[i]
 		if reason := p.missReason(w, rootNamespace); reason != "" {
-			c.Ignored = append(c.Ignored, fmt.Sprintf("%s: %s", p, reason))
+			c.Ignored = append(c.Ignored, policylist.Ignored(p, reason))
 			continue
 		}
 		at := &c.taken[p.level(rootNamespace)]
@@ -195,13 +196,10 @@ func Lint(ps []Policy, inbounds []policy.Inbound, rootNamespace string) []policy
 func Targets(ps []Policy, rootNamespace string) []capability.Target {
 	var out []capability.Target
 	for _, p := range ps {
-		t := p.reach(rootNamespace).Target(capability.Target{
-			Policy: p.String(), Name: p.resource.Metadata.Name, Place: p.doc.Place(""),
-			Key: p.resource.Metadata.Namespace + " " + fmt.Sprint(p.labels()),
-			// Istio takes no selector of the root namespace.
-			Inert: p.level(rootNamespace) == ofWorkload && p.resource.Metadata.Namespace == rootNamespace,
-			Miss:  func(in policy.Inbound) string { return p.missReason(in.Workload, rootNamespace) },
-		})
+		miss := func(in policy.Inbound) string { return p.missReason(in.Workload, rootNamespace) }
+		t := p.reach(rootNamespace).Target(p.resource.Object, p.doc.Place(""), miss)
+		// Istio takes no selector of the root namespace.
+		t.Inert = p.level(rootNamespace) == ofWorkload && p.resource.Metadata.Namespace == rootNamespace
 		out = append(out, t.OnPorts(slices.Sorted(maps.Keys(p.ports)))...)
 	}
 	return out

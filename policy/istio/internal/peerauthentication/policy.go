@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/internal/mtls"
+	"github.com/meshproof/meshproof/internal/policylist"
 	"github.com/meshproof/meshproof/policy/istio/internal/object"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -74,7 +75,7 @@ func (p Policy) labels() map[string]string { return p.resource.Spec.Selector.Lab
 
 // ParseAll parses each document. Where there is an error it returns no policies, and all
 // errors joined, one line each.
-func ParseAll(docs []manifest.Document) ([]Policy, error) { return object.ParseAll(docs, kind, parse) }
+func ParseAll(docs []manifest.Document) ([]Policy, error) { return policylist.Parse(docs, parse) }
 
 func parse(doc manifest.Document) (Policy, error) {
 	p := Policy{doc: doc, ports: map[uint16]mtls.Mode{}}

@@ -255,8 +255,8 @@ func TestPrograms(t *testing.T) {
 		s, opts := parse(t, input), options(t)
 		for _, in := range dialecttest.Inbounds() {
 			text := authorization.Lower(s, in, opts).String()
-			for _, ignored := range authorization.Ignore(s, in, opts) {
-				text += fmt.Sprintf("ignored: %s: %s\n", ignored.Object, ignored.Reason)
+			for _, ignored := range authorization.Ignored(s, in, opts) {
+				text += fmt.Sprintf("ignored: %s\n", ignored)
 			}
 			if err := authorization.Check(s, in); err != nil {
 				text += "refused: " + err.Error() + "\n"

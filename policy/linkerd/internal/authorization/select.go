@@ -12,9 +12,6 @@ import (
 	"github.com/meshproof/meshproof/policy/linkerd/internal/route"
 )
 
-// Ignored is an object that has no part in the decision.
-type Ignored struct{ Object, Reason string }
-
 // miss says why a Server does not take the inbound, "" where it does.
 func (s Server) miss(in policy.Inbound) string {
 	if reason := s.missWorkload(in.Workload); reason != "" {
@@ -115,12 +112,12 @@ func Check(s Set, in policy.Inbound) error {
 	return errors.Join(errs...)
 }
 
-// Ignore says of each object that has no part in the decision of an inbound why it has none.
+// Ignored has a line for each object that has no part in the decision of an inbound.
 // Authentications have a part by the policies that name them.
-func Ignore(s Set, in policy.Inbound, o Options) (out []Ignored) {
+func Ignored(s Set, in policy.Inbound, o Options) (out []string) {
 	add := func(kind string, of fmt.Stringer, reason string) {
 		if reason != "" {
-			out = append(out, Ignored{strings.TrimSpace(kind + " " + of.String()), reason})
+			out = append(out, strings.TrimSpace(kind+" "+of.String())+": "+reason)
 		}
 	}
 	for _, server := range s.Servers {
