@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -302,5 +304,21 @@ func TestChangedGatesAreFound(t *testing.T) {
 				t.Errorf("kinds of problems (-want +got):\n%s%v", diff, problems)
 			}
 		})
+	}
+}
+
+// A matcher that asks for the peer, where the inbound trusts a header, is no fault of the machine: the
+// lab cannot play it, and says so.
+func TestAPeerThatCannotBePlayedIsNotVerified(t *testing.T) {
+	t.Parallel()
+	from := policy.Is{Attribute: attribute.SourceAddress, Match: policy.Match{Kind: policy.CIDR, Value: "10.0.0.0/8"}}
+	filters, err := xds.Compile(policy.Program{Gates: []policy.Gate{{Layer: policy.L7, Form: policy.Ordered, Rules: []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"}, When: from}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(head, "port: 8080", "port: 8080, xffTrustedHops: 1", 1) + ask
+	r := Runner{Harness: sharedEnvoy.Get(t), Compiler: bent(func(f *xds.Filters) { *f = filters }), AnyNames: true}.Case(t.Context(), casetest.Parse(t, text))
+	if r.Fault || r.Err == nil || !strings.HasPrefix(r.Err.Error(), "not verified: backend/http-port: ") {
+		t.Errorf("fault %t: %v", r.Fault, r.Err)
 	}
 }

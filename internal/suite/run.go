@@ -231,6 +231,11 @@ func (r *run) compile(ctx context.Context) bool {
 		})
 	}
 	for _, in := range r.inbounds {
+		// The machine is sound where the lab cannot play what a filter asks for.
+		if _, _, err := peer.Play(in.Filters, in.TrustedHops > 0); err != nil {
+			r.result.Err = fmt.Errorf("not verified: %s: %w", in.Name, err)
+			return false
+		}
 		if note := peer.Note(in.Name, in.Filters, in.TrustedHops > 0); note != "" {
 			r.result.Notes = append(r.result.Notes, note)
 		}

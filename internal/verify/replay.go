@@ -20,6 +20,7 @@ import (
 	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/mtls"
+	"github.com/meshproof/meshproof/internal/peer"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/sidecar"
@@ -258,6 +259,9 @@ func (g *groups) add(s *source, in cases.Inbound, enforced sidecar.Inbound) erro
 	}
 	if why := reading.Inbounds()[0].Program.Tokens.WithKeys(g.keys).Difference(enforced.Tokens); why != "" && in.Protocol.Layer() == policy.L7 {
 		one.lost = append(one.lost, "the policies and the sidecar's filter for tokens (JWT) demand other tokens: "+why)
+	}
+	if _, _, err := peer.Play(enforced.Filters, enforced.TrustedHops > 0); err != nil {
+		one.lost = append(one.lost, err.Error())
 	}
 	one.lost = append(one.lost, askedElsewhere(reading.Inbounds()[0], enforced.Filters)...)
 	// Filters without a listener say nothing of paths.
