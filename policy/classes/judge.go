@@ -1,9 +1,6 @@
 package classes
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -180,9 +177,8 @@ const (
 type list struct {
 	steps    []step
 	fallback policy.Effect
-	// touches tells, for each dimension, which steps look at which patterns, in the
-	// order of the patterns.
-	touches [][]touch
+	// touches has those of each dimension.
+	touches []touches
 	// base is made when it is needed, see [walk.base]. The last one is for no dimension.
 	base [][]int32
 }
@@ -198,8 +194,6 @@ type step struct {
 	// inner is asked first, where it is not nil.
 	inner *list
 }
-
-type touch struct{ cell, step int32 }
 
 // compiledProgram has gates that are asked one after the other, for all requests or for
 // the requests of a route.
@@ -258,7 +252,7 @@ func (c compiler) program(p policy.Program) compiledProgram {
 }
 
 func (c compiler) list(rules []policy.Rule, fallback policy.Effect) *list {
-	l := &list{fallback: fallback, touches: make([][]touch, len(c.axes)), base: make([][]int32, len(c.axes)+1)}
+	l := &list{fallback: fallback, touches: make([]touches, len(c.axes)), base: make([][]int32, len(c.axes)+1)}
 	for _, r := range rules {
 		if r.When == nil {
 			continue
@@ -269,12 +263,14 @@ func (c compiler) list(rules []policy.Rule, fallback policy.Effect) *list {
 		}
 		l.addSteps(c.condition(r.When), s)
 	}
+	looks := make([][]touch, len(c.axes))
 	for i := range l.steps {
-		l.touch(&l.steps[i].when, int32(i))
+		addLooks(looks, &l.steps[i].when, int32(i))
 	}
-	for d := range l.touches {
-		slices.SortFunc(l.touches[d], func(a, b touch) int { return cmp.Or(cmp.Compare(a.cell, b.cell), cmp.Compare(a.step, b.step)) })
-		l.touches[d] = slices.Compact(l.touches[d])
+	for d, of := range looks {
+		if len(of) > 0 && c.axes[d] != nil {
+			l.touches[d] = newTouches(of, len(c.axes[d].patterns))
+		}
 	}
 	return l
 }
@@ -291,12 +287,13 @@ func (l *list) addSteps(when expr, s step) {
 	}
 }
 
-func (l *list) touch(e *expr, step int32) {
+// addLooks adds the looks of a step to those of each dimension.
+func addLooks(looks [][]touch, e *expr, step int32) {
 	if e.op == opLeaf {
-		l.touches[e.dimension] = append(l.touches[e.dimension], touch{e.cell, step})
+		looks[e.dimension] = append(looks[e.dimension], touch{e.cell, step})
 	}
 	for i := range e.operands {
-		l.touch(&e.operands[i], step)
+		addLooks(looks, &e.operands[i], step)
 	}
 }
 

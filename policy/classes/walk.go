@@ -119,7 +119,7 @@ func (w *walk) candidates(l *list) (base, touched []int32) {
 	for d := range w.state {
 		if v := &w.state[d]; v.settled || v.key != 0 {
 			n := len(w.base(l, d))
-			w.matching(d, func(from, to int32) { n += len(l.touching(d, from, to)) })
+			w.matching(d, func(from, to int32) { n += len(l.touches[d].inRange(from, to)) })
 			if n < fewest {
 				best, fewest = d, n
 			}
@@ -129,11 +129,7 @@ func (w *walk) candidates(l *list) (base, touched []int32) {
 		return w.base(l, best), nil
 	}
 	touched = make([]int32, 0, fewest)
-	w.matching(best, func(from, to int32) {
-		for _, t := range l.touching(best, from, to) {
-			touched = append(touched, t.step)
-		}
-	})
+	w.matching(best, func(from, to int32) { touched = append(touched, l.touches[best].inRange(from, to)...) })
 	slices.Sort(touched)
 	return w.base(l, best), slices.Compact(touched)
 }
@@ -150,18 +146,6 @@ func (w *walk) matching(d int, f func(from, to int32)) {
 		f(cell, cell+1)
 	}
 	f(0, 1)
-}
-
-// touching returns which steps look at a range of patterns.
-func (l *list) touching(d int, from, to int32) []touch {
-	touches := l.touches[d]
-	i, _ := slices.BinarySearchFunc(touches, from, func(t touch, cell int32) int { return int(t.cell) - int(cell) })
-	// The caller looks at each of them, and there are few in most ranges.
-	end := i
-	for end < len(touches) && touches[end].cell < to {
-		end++
-	}
-	return touches[i:end]
 }
 
 // nowhere is a cell that no pattern covers.
