@@ -121,7 +121,7 @@ func (d *callerSpace) soundID(identity string) error {
 	case d.wide:
 		return nil
 	case err != nil:
-		return fmt.Errorf("%q is not a SPIFFE ID: %w", identity, err)
+		return &idError{identity, err}
 	case id.Path() == "":
 		return fmt.Errorf("%q names a trust domain, not a workload: a leaf has a path (X509-SVID, section 3.1)", identity)
 	case len(d.trusted) > 0 && !slices.Contains(d.trusted, id.TrustDomain().Name()):
@@ -130,6 +130,18 @@ func (d *callerSpace) soundID(identity string) error {
 		return nil
 	}
 }
+
+// idError says why a name is no SPIFFE ID. Its text is made where somebody reads it: a search for witnesses tries
+// many names.
+type idError struct {
+	identity string
+	cause    error
+}
+
+func (e *idError) Error() string {
+	return fmt.Sprintf("%q is not a SPIFFE ID: %v", e.identity, e.cause)
+}
+func (e *idError) Unwrap() error { return e.cause }
 
 // complete prefers the known trust domains, and identities of the form that meshes on Kubernetes
 // give to a service account.

@@ -20,11 +20,13 @@ type names struct {
 	// trail are the patterns in the order of their discovery. present are the
 	// patterns that were assumed to cover a name.
 	trail, present []int32
+	// uris says which cells have a URI as their witness.
+	uris []bool
 }
 
 func newNames(space *callerSpace, patterns []pattern) *names {
 	n := &names{axis: newAxis(nameSpace{space}, patterns), firsts: newAxis(firstSpace{nameSpace{space}}, patterns)}
-	n.known = make([]truth, len(n.patterns))
+	n.known, n.uris = make([]truth, len(n.patterns)), make([]bool, len(n.patterns))
 	for i, name := range n.firsts.witnesses {
 		cell := int32(i)
 		if n.firsts.reachable(cell) {
@@ -34,6 +36,9 @@ func newNames(space *callerSpace, patterns []pattern) *names {
 		if n.start == 0 && n.reachable(cell) {
 			n.start = cell
 		}
+	}
+	for i, name := range n.witnesses {
+		n.uris[i] = isURI(name)
 	}
 	return n
 }
@@ -172,7 +177,11 @@ func (n *names) withFront(cells []int32) []int32 {
 func (n *names) give(r *policy.Request, cells []int32) {
 	r.URIs, r.DNS = nil, nil
 	for _, cell := range cells {
-		addName(r, n.witnesses[cell])
+		if name := n.witnesses[cell]; n.uris[cell] {
+			r.URIs = append(r.URIs, name)
+		} else {
+			r.DNS = append(r.DNS, name)
+		}
 	}
 }
 
