@@ -46,6 +46,9 @@ type Dataplane struct {
 	// the inbound, or else of the whole networking section. It is the zero value where no
 	// address is stated, or where it is a host name.
 	Addresses []netip.Addr
+	// Workloads has the place of the workload behind each inbound, in the order of Inbounds. The address is
+	// the zero value where none is stated: then it is on the machine of the sidecar.
+	Workloads []netip.AddrPort
 	// Opens has the fields for which the sidecar opens ports that no policy guards: those of
 	// probes and of metrics. It is a text, to be compared.
 	Opens string
@@ -145,6 +148,8 @@ func (p parser) build(name, mesh, namespace string, labels map[string]string, ne
 		// Anything but an IP is a host name, which the proxy resolves when it starts.
 		address, _ := netip.ParseAddr(cmp.Or(schema.Address, networking.Address))
 		d.Addresses = append(d.Addresses, address)
+		workload, _ := netip.ParseAddr(schema.ServiceAddress)
+		d.Workloads = append(d.Workloads, netip.AddrPortFrom(workload, cmp.Or(schema.ServicePort, schema.Port)))
 	}
 	return d, nil
 }

@@ -35,6 +35,22 @@ func (r *reader) workloadsOf(l leading, anywhere bool) []string {
 	return out
 }
 
+// endpointsOf returns the endpoints that clusters lead to, each once.
+func (r *reader) endpointsOf(l leading) (out []Endpoint) {
+	own := podAddress(r.Nodes)
+	for _, name := range slices.Sorted(maps.Keys(l.names)) {
+		c := r.Clusters[name].Message
+		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
+			ip := hostOf(c, socket)
+			e := Endpoint{netip.AddrPortFrom(ip, uint16(socket.GetPortValue())), r.isOwn(ip) || ip == own, !l.answering[name]}
+			if ip.IsValid() && !slices.Contains(out, e) {
+				out = append(out, e)
+			}
+		})
+	}
+	return out
+}
+
 // isOwn reports whether an address is known to be one of this machine.
 func (r *reader) isOwn(ip netip.Addr) bool {
 	return ip.IsValid() && (ip.IsLoopback() || ip.IsUnspecified() || r.addresses[ip])

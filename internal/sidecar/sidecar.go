@@ -46,6 +46,15 @@ type Sidecar struct {
 	Envoy string
 }
 
+// Endpoint is an address to which an inbound sends requests.
+type Endpoint struct {
+	netip.AddrPort
+	// OnMachine is set for an address of the sidecar's own machine.
+	OnMachine bool
+	// Mirror is set where it gets copies of requests alone, and no caller its answers.
+	Mirror bool
+}
+
 // Skipped is a listener or a filter chain that was left out, with the reason.
 type Skipped struct {
 	Listener string
@@ -101,6 +110,9 @@ type Inbound struct {
 	Tokens token.Demand
 	// TokenFilter is the filter that Tokens was read of, nil for none.
 	TokenFilter *jwtauthnv3.JwtAuthentication
+	// Leads are the endpoints that take its requests, where clusters name some. A cluster without endpoints
+	// that sends connections on to where they were going has none.
+	Leads []Endpoint
 	// Rewrites say what gives the workload another path or method than RBAC has judged.
 	Rewrites []string
 	// Incomplete is set where Filters lacks a part of the authorization: a filter, or

@@ -191,6 +191,8 @@ func (r *reader) passesThrough(l *listenerv3.Listener, leads leading) bool {
 // leading is where a listener sends connections and requests.
 type leading struct {
 	names map[string]bool
+	// answering are those of names whose answers callers get: all but mirrors.
+	answering map[string]bool
 	// chosen is set where callers or extensions choose the cluster. absent is set where the dump
 	// does not have all routes.
 	chosen, absent bool
@@ -198,7 +200,7 @@ type leading struct {
 }
 
 func newLeading() leading {
-	return leading{names: map[string]bool{}, calls: calls{clusters: map[string]bool{}}}
+	return leading{names: map[string]bool{}, answering: map[string]bool{}, calls: calls{clusters: map[string]bool{}}}
 }
 
 const chosenElsewhere = "its callers, or something that meshproof does not read, choose the cluster"
@@ -223,6 +225,7 @@ func (r *reader) clustersOf(chains ...*listenerv3.FilterChain) leading {
 			r.led[chain] = of
 		}
 		maps.Copy(out.names, of.names)
+		maps.Copy(out.answering, of.answering)
 		maps.Copy(out.calls.clusters, of.calls.clusters)
 		out.calls.unread = append(out.calls.unread, of.calls.unread...)
 		out.chosen, out.absent = out.chosen || of.chosen, out.absent || of.absent
@@ -249,7 +252,7 @@ func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 			out.add(m.GetCluster())
 			out.chosen = out.chosen || m.GetClusterHeader() != "" || m.GetClusterSpecifierPlugin() != "" || m.GetInlineClusterSpecifierPlugin() != nil
 		case *routev3.RouteAction_RequestMirrorPolicy:
-			out.add(m.Cluster)
+			out.names[m.Cluster] = out.names[m.Cluster] || m.Cluster != ""
 			out.chosen = out.chosen || m.ClusterHeader != ""
 		case *routev3.WeightedCluster_ClusterWeight:
 			out.add(m.Name)
@@ -305,7 +308,7 @@ func eachMessage(of proto.Message, do func(m proto.Message)) {
 
 func (l leading) add(name string) {
 	if name != "" {
-		l.names[name] = true
+		l.names[name], l.answering[name] = true, true
 	}
 }
 
@@ -315,6 +318,7 @@ func (r *reader) shareWorkloads() {
 	ports := map[string]uint16{}
 	told := map[string]bool{}
 	for i, in := range r.sidecar.Inbounds {
+		r.sidecar.Inbounds[i].Leads = r.endpointsOf(r.leads[i])
 		tell := func(format string, args ...any) {
 			r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: in.Listener, Chain: in.Chain, Reason: fmt.Sprintf(format, args...), Leads: true})
 		}

@@ -12,7 +12,6 @@ var forgedSurroundings = []forged{
 	{"an inbound that leads to the listener of another", unverified, []edit{clusters(static("self_inbound_dp_http-port", "127.0.0.1", 8000), static("self_inbound_dp_6379", "10.0.0.7", 8080))}},
 	{"an inbound that leads to every address, and so to the listener of another", unverified, []edit{clusters(static("self_inbound_dp_http-port", "127.0.0.1", 8000), static("self_inbound_dp_6379", "0.0.0.0", 8080))}},
 	{"an inbound that leads to its own port", verified, []edit{clusters(static("self_inbound_dp_http-port", "10.0.0.7", 8080), static("self_inbound_dp_6379", "10.0.0.7", 6379))}},
-	{"inbounds that change their ports behind the sidecar", verified, []edit{clusters(static("self_inbound_dp_http-port", "127.0.0.1", 6379), static("self_inbound_dp_6379", "127.0.0.1", 8080))}},
 	{"one cluster that cannot be read", unverified, []edit{clusters(`{"name": "self_inbound_dp_http-port", "type": 99.5}`)}},
 	{"a filter of the lab that a route replaces", unverified, []edit{behindRBAC(observer), put(host+".typed_per_filter_config", `{"meshproof.effective_policy": {"@type": "T/envoy.extensions.filters.http.rbac.v3.RBACPerRoute", "rbac": {"rules": {}}}}`)}},
 	{"a filter of the lab", verified, []edit{behindRBAC(observer)}},

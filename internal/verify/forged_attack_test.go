@@ -224,7 +224,7 @@ func istioTwin() edit {
 	return func(dump any) any {
 		return copied(istioInbound, "0.configs.3.static_listeners[]", put("name", `"other"`), put("address.socket_address", `{"address": "10.0.0.8", "port_value": 7070}`),
 			drop("use_original_dst"), drop("listener_filters.0"), drop("filter_chains.4"), drop("filter_chains.3"), drop("filter_chains.1"), drop("filter_chains.0"),
-			put("filter_chains.0.filters.4.typed_config.cluster", `"other"`), put("filter_chains.0.filters.4.typed_config.stat_prefix", `"other"`), listenerOf)(add("0.configs.1.static_clusters", `{"cluster": `+static("other", "127.0.0.1", 7071)+`}`)(dump))
+			put("filter_chains.0.filters.4.typed_config.cluster", `"other"`), put("filter_chains.0.filters.4.typed_config.stat_prefix", `"other"`), listenerOf)(add("0.configs.1.static_clusters", `{"cluster": `+static("other", "127.0.0.1", 7070)+`}`)(dump))
 	}
 }
 

@@ -132,6 +132,11 @@ func (v *Verification) claim(s *subject, enforced sidecar.Inbound, unknown []dum
 	if enforced.Transport != sidecar.MutualTLS && hasAddress && !(meant && enforced.Transport == sidecar.Plaintext) {
 		v.Unverified = append(v.Unverified, Unverified{Gap: WeakTransport, Inbound: name, Transport: enforced.Transport})
 	}
+	if hasAddress {
+		for _, reason := range s.strayEndpoints(enforced) {
+			v.Unverified = append(v.Unverified, Unverified{Gap: Contradicted, Inbound: name, Reasons: []string{reason}})
+		}
+	}
 	if judges := otherJudges(unknown); len(judges) > 0 {
 		v.Unverified = append(v.Unverified, Unverified{Gap: OtherJudges, Inbound: name, Reasons: judges})
 	}
@@ -169,6 +174,8 @@ type subject struct {
 	anyPort bool
 	// addresses are the listener's addresses that Dataplanes state, if any does.
 	addresses []netip.Addr
+	// workloads are the places of the workload that Dataplanes state.
+	workloads []netip.AddrPort
 	// claimed is true once the sidecar has an inbound for it, atHome once it has one on an
 	// address of the Dataplane. astray are those on other addresses.
 	claimed, atHome bool
@@ -178,9 +185,10 @@ type subject struct {
 // subjectsOf returns the inbounds of cases that were made of files.
 func subjectsOf(all []lab.Case, files *lab.Files, portNamed bool) []*subject {
 	anyPort := !files.HasCases && !files.HasDataplanes && !portNamed
-	addresses := map[kri.KRI][]netip.Addr{}
+	addresses, workloads := map[kri.KRI][]netip.Addr{}, map[kri.KRI][]netip.AddrPort{}
 	for _, d := range files.Dataplanes {
 		for i, in := range d.Inbounds {
+			workloads[kri.Inbound(in)] = append(workloads[kri.Inbound(in)], d.Workloads[i])
 			if address := d.Addresses[i]; address.IsValid() {
 				addresses[kri.Inbound(in)] = append(addresses[kri.Inbound(in)], address.Unmap())
 			}
@@ -193,6 +201,7 @@ func subjectsOf(all []lab.Case, files *lab.Files, portNamed bool) []*subject {
 			s := &subject{source: source, inbound: in, anyPort: anyPort}
 			if c.Generated {
 				s.addresses = addresses[kri.Inbound(in.Inbound)]
+				s.workloads = workloads[kri.Inbound(in.Inbound)]
 			}
 			out = append(out, s)
 		}

@@ -1,0 +1,76 @@
+package verify
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/lab"
+)
+
+// mirrored copies the requests of the HTTP inbound.
+func mirrored(ip string, port int) []edit {
+	return []edit{clusters(ownCluster, redis, static("m", ip, port)), put(route+".route.request_mirror_policies", `[{"cluster": "m"}]`)}
+}
+
+// forgedWorkloads are dumps whose inbounds lead to something else than the workload of the policies.
+var forgedWorkloads = []forged{
+	{"two inbounds that exchange their workloads", unverified, []edit{clusters(static("self_inbound_dp_http-port", "127.0.0.1", 6379), static("self_inbound_dp_6379", "127.0.0.1", 8080))}},
+	{"another port of the workload", unverified, []edit{clusters(static("self_inbound_dp_http-port", "127.0.0.1", 9999), redis)}},
+	{"the workload of another machine", unverified, []edit{clusters(static("self_inbound_dp_http-port", "10.0.0.99", 8080), redis)}},
+	{"the workload, and another port of it", unverified, []edit{clusters(ownCluster, redis, static("x", "127.0.0.1", 9999)), push(host+".routes", `{"match": {"prefix": "/debug"}, "route": {"cluster": "x"}}`)}},
+	{"the workload, and another machine", unverified, []edit{clusters(ownCluster, redis, static("x", "10.0.0.99", 80)), push(host+".routes", `{"match": {"prefix": "/debug"}, "route": {"cluster": "x"}}`)}},
+	{"a share for another port of the workload", unverified, []edit{clusters(ownCluster, redis, static("x", "127.0.0.1", 9999)), drop(route + ".route.cluster"), put(route+".route.weighted_clusters", `{"clusters": [{"name": "self_inbound_dp_http-port", "weight": 99}, {"name": "x", "weight": 1}]}`)}},
+	{"copies for another port of the workload", unverified, mirrored("127.0.0.1", 9999)},
+	{"copies for another machine", verified, mirrored("10.1.1.1", 9999)},
+	{"the workload by the address of the sidecar", verified, []edit{clusters(static("self_inbound_dp_http-port", "10.0.0.7", 8080), redis)}},
+	{"another port of the workload on tcp", unverified, []edit{clusters(ownCluster, static("self_inbound_dp_6379", "127.0.0.1", 6380))}},
+}
+
+// TestStatedWorkload holds dumps against a Dataplane that says where its workload is.
+func TestStatedWorkload(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../examples/sidecar/policies/dataplane.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	policies, err := os.ReadFile("../../examples/sidecar/policies/mtp.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, states, ip string
+		port             int
+		want             outcome
+	}{
+		{"the service port", "servicePort: 9090", "127.0.0.1", 9090, verified},
+		{"the port of the listener, where another one is stated", "servicePort: 9090", "127.0.0.1", 8080, unverified},
+		{"the service address", "serviceAddress: 10.0.0.99", "10.0.0.99", 8080, verified},
+		{"another port of the service address", "serviceAddress: 10.0.0.99", "10.0.0.99", 9090, unverified},
+		{"another service address", "serviceAddress: 10.0.0.99", "10.0.0.98", 8080, unverified},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			stated := strings.Replace(string(text), "port: 8080,", "port: 8080, "+tt.states+",", 1)
+			for name, content := range map[string]string{"dataplane.yaml": stated, "mtp.yaml": string(policies)} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			files, err := lab.Open(lab.Choice{}, dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, err := files.CasesFor(lab.Surroundings{}, files.Inbounds())
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := matchedDump(t, all, files, "", exampleDump(t), clusters(static("self_inbound_dp_http-port", tt.ip, tt.port), redis))
+			if got := outcomeOf(v); got != tt.want {
+				t.Errorf("%s, want %s: %q", got, tt.want, lines(v.Unverified))
+			}
+		})
+	}
+}
