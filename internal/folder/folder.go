@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -76,15 +77,42 @@ func files(path string, wanted func(file string) bool) ([]string, error) {
 	return found, err
 }
 
-// Limit is the largest size of a file that [Read] reads, in bytes. A thousand policies have
-// half a megabyte.
+// Limit is the largest size of a file that [Read] reads, in bytes, unless [LimitVariable] says
+// another. A thousand policies have half a megabyte.
 const Limit = 16 << 20
 
-// Read returns the content of a regular file, or of [Stdin], of at most [Limit] bytes. It
-// leaves out the mark that editors write before UTF-8, and refuses UTF-16.
-// Standard input is read once; to read it again is an error. Its error is of type
-// *[fs.PathError].
-func Read(path string) ([]byte, error) { return ReadUpTo(path, Limit) }
+// LimitVariable is the variable of the environment with the limit of [Read], in megabytes.
+const LimitVariable = "MESHPROOF_FILE_LIMIT"
+
+// mostMegabytes bounds what a user may set: a file takes some thirty times its size in memory.
+const mostMegabytes = 1024
+
+// Read returns the content of a regular file, or of [Stdin], of at most [Limit] bytes, or as
+// many as [LimitVariable] says. It leaves out the mark that editors write before UTF-8, and
+// refuses UTF-16. Standard input is read once; to read it again is an error. Its error is of
+// type *[fs.PathError].
+func Read(path string) ([]byte, error) {
+	limit, err := parseLimit(os.Getenv(LimitVariable))
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+	}
+	data, err := ReadUpTo(path, limit)
+	if large := (*tooLargeError)(nil); errors.As(err, &large) {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: %s sets another limit, in megabytes", large, LimitVariable)}
+	}
+	return data, err
+}
+
+func parseLimit(text string) (int64, error) {
+	if text == "" {
+		return Limit, nil
+	}
+	megabytes, err := strconv.Atoi(text)
+	if err != nil || megabytes < 1 || megabytes > mostMegabytes {
+		return 0, fmt.Errorf("%s is %q: write a number of megabytes from 1 to %d", LimitVariable, text, mostMegabytes)
+	}
+	return int64(megabytes) << 20, nil
+}
 
 // ReadUpTo is [Read] with another limit, in bytes.
 func ReadUpTo(path string, limit int64) ([]byte, error) {
@@ -124,7 +152,7 @@ func readAll(f *os.File, path string, limit int64) ([]byte, error) {
 	case err != nil:
 		return data, err
 	case int64(len(data)) > limit:
-		return nil, &fs.PathError{Op: "read", Path: path, Err: tooLarge(int64(len(data)), limit)}
+		return nil, &fs.PathError{Op: "read", Path: path, Err: &tooLargeError{int64(len(data)), limit}}
 	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
 		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is UTF-16: save it as UTF-8")}
 	}
@@ -139,13 +167,16 @@ func CheckRegular(info fs.FileInfo, limit int64) error {
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("it is %s, and only regular files are read: save its content as a file, or pipe it in and name -", kind(info.Mode()))
 	case info.Size() > limit:
-		return tooLarge(info.Size(), limit)
+		return &tooLargeError{info.Size(), limit}
 	}
 	return nil
 }
 
-func tooLarge(size, limit int64) error {
-	return fmt.Errorf("it has %d bytes or more, and the limit is %d", size, limit)
+// tooLargeError says that a file is larger than its limit.
+type tooLargeError struct{ size, limit int64 }
+
+func (e *tooLargeError) Error() string {
+	return fmt.Sprintf("it has %d bytes or more, and the limit is %d", e.size, e.limit)
 }
 
 // kind names a file that is not regular.

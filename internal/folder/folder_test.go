@@ -79,6 +79,32 @@ func TestReadRefusesAtOnce(t *testing.T) {
 	}
 }
 
+// TestReadTakesTheLimitOfTheEnvironment shows that a user can have larger files read, and smaller ones
+// refused, and that the error names the variable.
+func TestReadTakesTheLimitOfTheEnvironment(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "large.yaml")
+	if err := os.WriteFile(file, make([]byte, folder.Limit+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for limit, want := range map[string]string{
+		"":     "the limit is 16777216: MESHPROOF_FILE_LIMIT sets another limit, in megabytes",
+		"1":    "the limit is 1048576: MESHPROOF_FILE_LIMIT",
+		"17":   "",
+		"0":    `MESHPROOF_FILE_LIMIT is "0": write a number of megabytes from 1 to 1024`,
+		"1025": "from 1 to 1024",
+		"17MB": "from 1 to 1024",
+	} {
+		t.Setenv(folder.LimitVariable, limit)
+		data, err := folder.Read(file)
+		switch {
+		case want == "" && (err != nil || len(data) != folder.Limit+1):
+			t.Errorf("limit %q: %d bytes, %v", limit, len(data), err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || !errors.As(err, new(*fs.PathError))):
+			t.Errorf("limit %q: %v, want %q", limit, err, want)
+		}
+	}
+}
+
 // TestFilesOfAFolder shows that a folder has the files that kubectl applies from it.
 func TestFilesOfAFolder(t *testing.T) {
 	t.Parallel()
