@@ -12,6 +12,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/added"
 	"github.com/meshproof/meshproof/internal/kri"
@@ -55,8 +56,13 @@ type Dataplane struct {
 	// Forwarding says where the inbounds lead, where that is not the port of the listener, and which of
 	// them discovery ignores. It is a text, to be compared.
 	Forwarding string
+	// Reach has the fields that say which services the sidecar reaches, and those of a gateway. It is a
+	// text, to be compared.
+	Reach string
 	// Place is "file:line" of the document.
 	Place string
+
+	gatewayTags map[string]string
 }
 
 // ID is the identifier of the Dataplane, without a section.
@@ -66,12 +72,12 @@ func (d *Dataplane) ID() kri.KRI {
 }
 
 // Caller returns the workload as policies about what it sends see it: with the tags of its first
-// inbound.
+// inbound, or with those of the gateway that it is.
 func (d *Dataplane) Caller() policy.Inbound {
 	if len(d.Inbounds) > 0 {
 		return d.Inbounds[0]
 	}
-	return policy.Inbound{Workload: d.Workload}
+	return policy.Inbound{Workload: d.Workload, Tags: d.gatewayTags}
 }
 
 // Owns reports whether a document is a Dataplane.
@@ -130,6 +136,12 @@ func (p parser) build(name, mesh, namespace string, labels map[string]string, ne
 	for _, doc := range []manifest.Document{ignored.Probes, ignored.Metrics} {
 		if doc.Line() > 0 {
 			d.Opens += doc.Flow() + "\n"
+		}
+	}
+	d.Reach = networking.reachText()
+	if tags, ok := networking.Gateway.Lookup("tags"); ok {
+		if err := tags.Decode(&d.gatewayTags); err != nil {
+			return nil, err
 		}
 	}
 	if namespace != "" {
@@ -240,6 +252,25 @@ type inboundSchema struct {
 	// State is dropped: policies also select an inbound that is not ready, or that
 	// discovery ignores.
 	State string `yaml:"state"`
+}
+
+// reachText has the fields that say which services a sidecar reaches, each with its name.
+func (s networkingSchema) reachText() string {
+	var parts []string
+	add := func(name string, doc manifest.Document) {
+		if doc.Line() > 0 && doc.Flow() != "[]" {
+			parts = append(parts, name+": "+doc.Flow())
+		}
+	}
+	add("outbound", s.Outbound)
+	for _, key := range s.TransparentProxying.Keys() {
+		if strings.HasPrefix(key, "reachable") || strings.HasPrefix(key, "directAccess") {
+			part, _ := s.TransparentProxying.Lookup(key)
+			add("transparentProxying."+key, part)
+		}
+	}
+	add("gateway", s.Gateway)
+	return strings.Join(parts, ", ")
 }
 
 // backendText says what stands behind an inbound, empty where it is what Kuma takes by default.

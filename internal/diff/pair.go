@@ -57,7 +57,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 		routes = nil // the inbounds of one name are asked for
 	}
 	if isRouting := func(f *lab.Files) bool { return f.OnlyRouting() || f.Empty() }; routes != nil && isRouting(old.Files) && isRouting(recent.Files) {
-		return &Difference{Routes: routes, old: old.Files, recent: recent.Files}, nil
+		return &Difference{Routes: routes, old: old.Files, recent: recent.Files, Unread: changedDocuments(old, recent)}, nil
 	}
 	shareDialect(&old, &recent)
 	callers := shareCallers(&old, &recent)

@@ -44,6 +44,8 @@ type Files struct {
 	// Dataplanes are the Dataplanes with inbounds.
 	Dataplanes []*dataplane.Dataplane
 	workloads  []policy.Inbound
+	// described are the Dataplanes of workloads, also those without an inbound.
+	described []*dataplane.Dataplane
 	// emptyOf is the dialect of empty lists, "" where there is none.
 	emptyOf string
 	// HasCases and HasDataplanes report whether there is a case file, and a Dataplane.
@@ -310,7 +312,7 @@ func (f *Files) describeInbounds() error {
 			return doc.Errorf("", "Dataplane %s is defined twice, first at %s: delete one of the two", d.Name, first)
 		}
 		places[d.ID()] = d.Place
-		f.workloads = append(f.workloads, d.Caller())
+		f.workloads, f.described = append(f.workloads, d.Caller()), append(f.described, d)
 		if len(d.Inbounds) > 0 {
 			f.Dataplanes = append(f.Dataplanes, d)
 		}

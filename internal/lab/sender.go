@@ -11,6 +11,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/casefile"
+	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/internal/warning"
@@ -89,8 +90,14 @@ func (f *Files) SendersInFull(s Surroundings) ([]Sender, Population, error) {
 		return nil, Population{}, err
 	}
 	all, err := f.Senders(s)
-	if err != nil || f.stated != nil {
-		return all, Population{}, err
+	if err != nil {
+		return nil, Population{}, err
+	}
+	if f.stated != nil {
+		// A case may show that something has no effect, and not that a name is missing.
+		var population Population
+		population.Unasked = Unroutable(f.Routing, all)
+		return all, population, nil
 	}
 	population := PopulateSenders(s.Inbound, RoutingSet{Routing: set, Described: f.workloads})
 	var workloads []policy.Inbound
@@ -100,7 +107,8 @@ func (f *Files) SendersInFull(s Surroundings) ([]Sender, Population, error) {
 	made, err := f.senders(s, workloads, population.Made)
 	all = append(all, made...)
 	unasked, ignored := f.withoutRequests(all)
-	population.Unasked = append(population.Unasked, unasked...)
+	population.Unasked = slices.Concat(population.Unasked, unasked, f.DividedSenders(set))
+	ignored = append(ignored, f.UnreadReach()...)
 	for i := range all {
 		all[i].Mismatches = append(all[i].Mismatches[:len(all[i].Mismatches):len(all[i].Mismatches)], ignored...)
 	}
@@ -112,28 +120,95 @@ func (f *Files) SendersInFull(s Surroundings) ([]Sender, Population, error) {
 func (f *Files) withoutRequests(senders []Sender) (unasked []Unasked, ignored []routing.Ignored) {
 	if !slices.ContainsFunc(senders, func(s Sender) bool { return len(s.Outbounds) > 0 }) {
 		for _, doc := range f.Routing {
-			head := doc.Type()
-			unasked = append(unasked, Unasked{Policy: cmp.Or(head.Kind, head.Type), Place: doc.Place(""), Reason: "no document describes a service that a workload can send to: add the services"})
+			unasked = append(unasked, withoutService(doc))
 		}
 		return unasked, nil
 	}
 	for _, i := range ofAll(senders) {
-		if i.Missing {
-			unasked = append(unasked, Unasked{Policy: i.Origin, Place: i.Place, Reason: i.Reason + " among the documents"})
-		} else {
+		if !i.Missing && !i.Unproven {
 			ignored = append(ignored, i)
 		}
 	}
-	return unasked, ignored
+	return Unroutable(f.Routing, senders), ignored
 }
 
-// ofAll returns what has no effect on any of the senders.
-func ofAll(senders []Sender) []routing.Ignored {
-	return slices.DeleteFunc(slices.Clone(senders[0].Ignored), func(i routing.Ignored) bool {
-		return slices.ContainsFunc(senders, func(s Sender) bool {
-			return !slices.ContainsFunc(s.Ignored, func(other routing.Ignored) bool { return other.Place == i.Place })
-		})
-	})
+// withoutService says that a document is about requests that nobody can send.
+func withoutService(doc manifest.Document) Unasked {
+	head := doc.Type()
+	return Unasked{Policy: cmp.Or(head.Kind, head.Type), Place: doc.Place(""), Reason: "no document describes a service that a workload can send to: add the services"}
+}
+
+// Unroutable returns which of the routes and timeouts are about no request of the senders: a service or
+// a route that they name is missing, or no workload that they select has a service to send to.
+func Unroutable(docs []manifest.Document, senders []Sender) (out []Unasked) {
+	for _, doc := range docs {
+		if _, sends := doc.Lookup("spec.to"); !sends {
+			continue
+		}
+		place, selected, reached := doc.Place(""), false, false
+		for _, sender := range senders {
+			applies := true
+			for _, i := range sender.Ignored {
+				applies = applies && i.Place != place
+				u := Unasked{Policy: i.Origin, Place: i.Place, Reason: i.Reason}
+				if i.Missing {
+					u.Reason += " among the documents"
+				}
+				if (i.Missing || i.Unproven) && i.Policy == place && !slices.Contains(out, u) {
+					out = append(out, u)
+				}
+			}
+			selected, reached = selected || applies, reached || applies && len(sender.Outbounds) > 0
+		}
+		if selected && !reached {
+			out = append(out, withoutService(doc))
+		}
+	}
+	return out
+}
+
+// DividedSenders returns the Dataplanes whose inbounds have different tags, by which routes or timeouts
+// select the workload or not. It is proven with the tags of its first inbound, and a control plane may
+// look at each of them.
+func (f *Files) DividedSenders(set capability.Routing) (out []Unasked) {
+	for _, d := range f.Dataplanes {
+		first, _ := set.Outbounds(d.Inbounds[0])
+		for _, in := range d.Inbounds[1:] {
+			if other, _ := set.Outbounds(in); other.String() != first.String() {
+				out = append(out, Unasked{Policy: "the sidecar of " + d.Workload.Name, Place: d.Place, Reason: fmt.Sprintf("routes or timeouts select it by the tags of %s, and not by those of %s, or the other way round: give all inbounds these tags", d.Inbounds[0], in)})
+				break
+			}
+		}
+	}
+	return out
+}
+
+// UnreadReach returns the Dataplanes that say themselves which services their sidecars reach, or that
+// are a gateway. Nothing of it is read but the tags of the gateway.
+func (f *Files) UnreadReach() (out []routing.Ignored) {
+	for _, d := range f.described {
+		if d.Reach != "" {
+			out = append(out, routing.Ignored{Origin: d.ID().String(), Place: d.Place, Policy: d.Place, Reason: "which services its sidecar reaches is not read (" + d.Reach + "): it is taken to reach each service of the mesh"})
+		}
+	}
+	return out
+}
+
+// ofAll returns what has no effect on any of the senders: the item itself, or the whole policy. What
+// names something that is missing has none wherever the policy applies.
+func ofAll(senders []Sender) (out []routing.Ignored) {
+	for _, sender := range senders {
+		for _, i := range sender.Ignored {
+			known := slices.ContainsFunc(out, func(other routing.Ignored) bool { return other.Place == i.Place })
+			effective := func(s Sender) bool {
+				return !slices.ContainsFunc(s.Ignored, func(other routing.Ignored) bool { return other.Place == i.Place || other.Place == i.Policy })
+			}
+			if !known && (i.Missing || i.Unproven || !slices.ContainsFunc(senders, effective)) {
+				out = append(out, i)
+			}
+		}
+	}
+	return out
 }
 
 // senders returns what the routes and timeouts make of the sidecars of workloads. Made says of
@@ -174,6 +249,11 @@ func idleServices(set capability.Routing, inbounds []policy.Inbound) (out []rout
 		}
 	}
 	return out
+}
+
+// Describes reports whether a Dataplane of this identifier is described.
+func (f *Files) Describes(origin string) bool {
+	return slices.ContainsFunc(f.described, func(d *dataplane.Dataplane) bool { return d.ID().String() == origin })
 }
 
 // SenderCase returns a case without requests in which a workload can send some: with the inbounds

@@ -84,6 +84,8 @@ type Comparison struct {
 	// Cover is the common refinement: each set sends all requests of a class to one route.
 	Cover   *classes.Cover
 	Changes []Change
+	// Unsendable are classes of requests that the lab cannot send and that both sets do not treat alike.
+	Unsendable []string
 }
 
 // ClusterChange has the differences in the limits of a backend, for all routes to it.
@@ -103,6 +105,11 @@ func compare(was, is *routing.Outbound) Comparison {
 		c := Change{Text: class.String(), Witness: class.Witness, Old: was.Decide(class.Witness), New: is.Decide(class.Witness)}
 		if c.Fields = compareDecisions(was, is, c.Old, c.New); len(c.Fields) > 0 {
 			out.Changes = append(out.Changes, c)
+		}
+	}
+	for _, class := range routeclasses.UnsendableClasses(out.Cover, *was, *is) {
+		if len(compareDecisions(was, is, was.Decide(class.Witness), is.Decide(class.Witness))) > 0 {
+			out.Unsendable = append(out.Unsendable, fmt.Sprintf("requests to %s that the lab cannot send are treated otherwise: %s", is.Service, &class))
 		}
 	}
 	return out

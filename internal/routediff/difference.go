@@ -124,6 +124,13 @@ func Diff(old, recent Side) (*Difference, error) {
 		if !ok {
 			i, groups[key] = len(out.Senders), len(out.Senders)
 			out.Senders = append(out.Senders, compareSides(outOld, outNew))
+			for _, c := range out.Senders[i].Comparisons {
+				for _, text := range c.Unsendable {
+					if !slices.Contains(out.Uncompared, text) {
+						out.Uncompared = append(out.Uncompared, text)
+					}
+				}
+			}
 			out.Senders[i].oldInbound, out.Senders[i].newInbound = before, after
 			out.Senders[i].old, out.Senders[i].recent = old, recent
 		}
@@ -158,6 +165,15 @@ func Diff(old, recent Side) (*Difference, error) {
 			s.Made = append(s.Made, m.Workload.Name+": "+m.String())
 		}
 	}
+	asked := slices.Concat(workloads, former)
+	for _, m := range population.Made {
+		if m.Changed && !stated {
+			asked = append(asked, m.Inbound)
+		}
+	}
+	out.compareUnroutable(old, recent, was, asked)
+	out.compareUnroutable(recent, old, is, asked)
+	out.compareReach(old, recent)
 	out.compareDefinitions(was, is)
 	out.compareUnread(old.Others, recent.Others)
 	out.compareInbounds(was, is, inboundsOf(old), inboundsOf(recent))
@@ -166,6 +182,26 @@ func Diff(old, recent Side) (*Difference, error) {
 
 func sameWorkload(a, b policy.Inbound) bool {
 	return a.Workload.Name == b.Workload.Name && a.Workload.Namespace == b.Workload.Namespace && a.Workload.Mesh == b.Workload.Mesh && a.Workload.Zone == b.Workload.Zone
+}
+
+// compareUnroutable names the changed routes and timeouts of a side that are about no request of the
+// workloads, and its workloads of which nobody knows what selects them.
+func (d *Difference) compareUnroutable(side, other Side, set capability.Routing, workloads []policy.Inbound) {
+	if set == nil {
+		return
+	}
+	_, same := flows(other.Routing)
+	docs := slices.DeleteFunc(slices.Clone(side.Routing), func(doc manifest.Document) bool { return same[doc.Flow()] })
+	var senders []lab.Sender
+	for _, w := range workloads {
+		proxy, ignored := set.Outbounds(w)
+		senders = append(senders, lab.Sender{Workload: w, Proxy: proxy, Ignored: ignored})
+	}
+	for _, u := range slices.Concat(lab.Unroutable(docs, senders), side.DividedSenders(set)) {
+		if !slices.Contains(d.Unasked, u) {
+			d.Unasked = append(d.Unasked, u)
+		}
+	}
 }
 
 // changed reports of a document of a side, by its place, whether the other side does not have it

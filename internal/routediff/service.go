@@ -1,6 +1,7 @@
 package routediff
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -104,6 +105,30 @@ func (d *Difference) compareUnread(olds, recents kinds.Others) {
 	for _, doc := range slices.Concat(olds, recents) {
 		if _, sends := doc.Lookup("spec.to"); sends && was[doc.Flow()] != is[doc.Flow()] {
 			d.Uncompared = append(d.Uncompared, "requests that a workload sends are not compared by "+doc.Place("")+" ("+kinds.Others{doc}.String()+"), which is not read")
+		}
+	}
+}
+
+// compareReach tells of Dataplanes of both sides that say otherwise than before which services their
+// sidecars reach.
+func (d *Difference) compareReach(old, recent Side) {
+	was, is := map[string]routing.Ignored{}, map[string]routing.Ignored{}
+	for _, i := range old.UnreadReach() {
+		was[i.Origin] = i
+	}
+	for _, i := range recent.UnreadReach() {
+		is[i.Origin] = i
+	}
+	places := map[string]string{}
+	for origin, i := range was {
+		places[origin] = i.Place
+	}
+	for origin, i := range is {
+		places[origin] = i.Place
+	}
+	for _, origin := range slices.Sorted(maps.Keys(places)) {
+		if old.Describes(origin) && recent.Describes(origin) && was[origin].Reason != is[origin].Reason {
+			d.Uncompared = append(d.Uncompared, "requests that a workload sends are not compared by "+places[origin]+": which services its sidecar reaches is not read")
 		}
 	}
 }

@@ -99,6 +99,11 @@ func plan(files *lab.Files, s lab.Surroundings) ([]*Proof, lab.Population, error
 		p := &Proof{Case: c, Senders: []string{lab.NameAmong(workloads, sender.Workload.Workload)}, Mismatches: sender.Mismatches, workload: sender.Workload.Workload.Name}
 		for _, o := range sender.Outbounds {
 			p.ask(sender.Proxy, o)
+			for _, u := range unsendable(o, p.Outbounds[len(p.Outbounds)-1].Cover) {
+				if !slices.Contains(population.Unasked, u) {
+					population.Unasked = append(population.Unasked, u)
+				}
+			}
 		}
 		if err := p.wait(sender); err != nil {
 			return nil, population, err
@@ -109,6 +114,19 @@ func plan(files *lab.Files, s lab.Surroundings) ([]*Proof, lab.Population, error
 		}
 	}
 	return out, population, nil
+}
+
+// unsendable returns the rules that no request of the lab takes, and that others may.
+func unsendable(o routing.Outbound, cover *classes.Cover) (out []lab.Unasked) {
+	for _, class := range routeclasses.UnsendableClasses(cover, o) {
+		for _, r := range o.Routes {
+			if r.When == nil || r.When.Holds(&class.Witness) {
+				out = append(out, lab.Unasked{Policy: r.Name, Place: r.Place, Reason: "the lab cannot send the requests that take it: " + class.String()})
+				break
+			}
+		}
+	}
+	return out
 }
 
 // Requests are those of a proof of what one workload sends, as far as the program alone tells: an inbound

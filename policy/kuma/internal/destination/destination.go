@@ -227,7 +227,7 @@ func (d *Destination) Inbounds(p Port, services []Destination, inbounds []policy
 	case MeshMultiZoneService:
 		for i := range services {
 			s := &services[i]
-			if s.Kind != MeshService || s.ID.Mesh != d.ID.Mesh || !isSubset(d.services, s.Label) {
+			if !d.isBehind(s) {
 				continue
 			}
 			if own, ok := s.Port(p.Section()); ok {
@@ -252,6 +252,25 @@ func (d *Destination) selects(in *policy.Inbound) bool {
 	// On Kubernetes the control plane names a Dataplane with its namespace behind a dot.
 	name := label(resource.LabelDisplayName)
 	return isSubset(d.tags, tag) && isSubset(d.labels, label) && (d.dataplane == "" || d.dataplane == w.Name || d.dataplane == name || d.dataplane == name+"."+w.Namespace)
+}
+
+// Services returns the identifiers of the MeshServices behind a MeshMultiZoneService, nil for another kind.
+func (d *Destination) Services(services []Destination) []string {
+	if d.Kind != MeshMultiZoneService {
+		return nil
+	}
+	out := []string{}
+	for i := range services {
+		if d.isBehind(&services[i]) {
+			out = append(out, services[i].Origin)
+		}
+	}
+	return out
+}
+
+// isBehind reports whether a MeshService is behind a MeshMultiZoneService.
+func (d *Destination) isBehind(s *Destination) bool {
+	return s.Kind == MeshService && s.ID.Mesh == d.ID.Mesh && isSubset(d.services, s.Label)
 }
 
 // isSubset reports whether each of the labels has its value.

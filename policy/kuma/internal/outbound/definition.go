@@ -2,6 +2,7 @@ package outbound
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/policy/kuma/internal/destination"
@@ -20,6 +21,13 @@ func (r *Resources) Definitions() (out []routing.Definition) {
 				out = append(out, define(d.Doc, d.Origin, "spec."+key))
 			}
 		}
+		if _, ok := d.Doc.Lookup("status.tls"); ok {
+			// Callers use TLS only where the status says that the service is ready for it.
+			out = append(out, define(d.Doc, d.Origin, "status.tls"))
+		}
+		if services := d.Services(r.destinations); services != nil {
+			out = append(out, routing.Definition{Identifier: d.Origin, Field: "services", Text: strings.Join(services, ", "), Place: d.Place()})
+		}
 		if d.Kind != destination.MeshExternalService {
 			for k, p := range d.Ports {
 				field := fmt.Sprintf("spec.ports[%d]", k)
@@ -29,7 +37,12 @@ func (r *Resources) Definitions() (out []routing.Definition) {
 	}
 	for i := range r.timeouts {
 		if t := &r.timeouts[i]; t.Inbound != "" {
+			// The target and the labels decide whom the bounds are for.
 			found := define(t.Doc, t.Origin, t.Inbound)
+			if target, ok := t.Doc.Lookup("spec.targetRef"); ok {
+				found.Text += " for " + target.Flow()
+			}
+			found.Text += fmt.Sprint(" with labels ", t.Labels)
 			found.Inbound = true
 			out = append(out, found)
 		}

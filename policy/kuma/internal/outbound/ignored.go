@@ -21,27 +21,32 @@ func (b *builder) ignored() []routing.Ignored {
 		r := &b.Resources.routes[i]
 		if miss := routeSelector(r).Miss(&b.proxy); miss != "" {
 			misses[r.ID] = miss
-			out = append(out, routing.Ignored{Origin: r.Origin, Place: r.Place(), Reason: miss, Kind: warning.SelectsNothing})
+			out = append(out, routing.Ignored{Origin: r.Origin, Place: r.Place(), Policy: r.Place(), Reason: miss, Kind: warning.SelectsNothing})
 			continue
 		}
 		for k := range r.To {
-			if reason, missing := b.routeMiss(r, r.To[k]); reason != "" {
+			item := routing.Ignored{Origin: r.Origin, Place: r.Doc.Place(r.To[k].Ref.Field), Policy: r.Place()}
+			if item.Reason = b.unprovenPort(r, r.To[k]); item.Reason != "" {
+				item.Kind, item.Unproven = warning.RouteNotReached, true
+				out = append(out, item)
+			} else if reason, missing := b.routeMiss(r, r.To[k]); reason != "" {
 				kind := warning.RouteNotReached
 				if missing {
 					kind = warning.DanglingReference
 				}
-				out = append(out, routing.Ignored{Origin: r.Origin, Place: r.Doc.Place(r.To[k].Ref.Field), Reason: reason, Missing: missing, Kind: kind})
+				item.Reason, item.Missing, item.Kind = reason, missing, kind
+				out = append(out, item)
 			}
 		}
 	}
 	for i := range b.Resources.timeouts {
 		t := &b.Resources.timeouts[i]
 		if t.Inbound != "" {
-			out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Doc.Place(t.Inbound), Reason: "bounds on the requests that a workload gets are not proven: only those under to are"})
+			out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Doc.Place(t.Inbound), Policy: t.Place(), Reason: "bounds on the requests that a workload gets are not proven: only those under to are"})
 		}
 		miss := selectorOf(t).Miss(&b.proxy)
 		if miss != "" {
-			out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Place(), Reason: miss, Kind: warning.SelectsNothing})
+			out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Place(), Policy: t.Place(), Reason: miss, Kind: warning.SelectsNothing})
 			continue
 		}
 		for k := range t.To {
@@ -55,7 +60,7 @@ func (b *builder) ignored() []routing.Ignored {
 // that do not apply to the proxy, and why.
 func (b *builder) ignoredItem(t *timeout.Timeout, item *timeout.Item, misses map[kri.KRI]string) (out []routing.Ignored) {
 	add := func(format string, a ...any) {
-		out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Doc.Place(item.Ref.Field), Reason: fmt.Sprintf(format, a...), Kind: warning.LimitWithoutEffect})
+		out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Doc.Place(item.Ref.Field), Policy: t.Place(), Reason: fmt.Sprintf(format, a...), Kind: warning.LimitWithoutEffect})
 	}
 	missing := func() {
 		add("there is no %s", item.Ref)
@@ -127,6 +132,22 @@ func (b *builder) routeMiss(r *route.Route, item route.Item) (reason string, mis
 	return fmt.Sprintf("%s has no port for a %s", item.Ref, r.Kind.Name), false
 }
 
+// unprovenPort names a port of requests that a MeshTCPRoute is for, "" where there is none. Released
+// Kuma sends connections to such a port by the MeshTCPRoute unless a MeshHTTPRoute is for it too.
+func (b *builder) unprovenPort(r *route.Route, item route.Item) string {
+	if r.Kind != route.MeshTCPRoute {
+		return ""
+	}
+	for _, d := range b.destinationsMeant(item.Ref, &r.Resource) {
+		for _, p := range d.Ports {
+			if p.Protocol.Layer() == policy.L7 && (item.Ref.Section == "" || item.Ref.Section == p.Section()) && len(b.items[d.PortID(p)]) == 0 {
+				return fmt.Sprintf("port %s of %s is %s, on which no MeshTCPRoute is proven: write a MeshHTTPRoute, or name another port", p.Section(), item.Ref, p.Protocol)
+			}
+		}
+	}
+	return ""
+}
+
 // Mismatches returns the items of timeouts that name a route and apply to other proxies than
 // the route does, so that they have no effect anywhere (seed 003, "Merging and applying
 // configurations"). The proxies are all that the mesh has, each as [Resources.For] takes it.
@@ -144,7 +165,7 @@ func (r *Resources) Mismatches(mesh string, proxies []policy.Inbound) []routing.
 			}
 			for _, named := range r.routesMeant(item.Ref, &t.Resource) {
 				if reason := mismatch(t, named, proxies); reason != "" {
-					out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Doc.Place(item.Ref.Field), Reason: reason, Kind: warning.SelectsNothing})
+					out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Doc.Place(item.Ref.Field), Policy: t.Place(), Reason: reason, Kind: warning.SelectsNothing})
 				}
 			}
 		}

@@ -51,7 +51,7 @@ func (r *Resources) MissingBackends(mesh string) (out []routing.Ignored) {
 			for _, rule := range item.Rules {
 				for _, backend := range rule.Backends {
 					if reason := r.backendMiss(of, item, backend); reason != "" {
-						out = append(out, routing.Ignored{Origin: of.Origin, Place: of.Doc.Place(backend.Ref.Field), Kind: warning.MissingBackend, Reason: reason})
+						out = append(out, routing.Ignored{Origin: of.Origin, Place: of.Doc.Place(backend.Ref.Field), Policy: of.Place(), Kind: warning.MissingBackend, Reason: reason})
 					}
 				}
 			}

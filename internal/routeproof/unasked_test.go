@@ -1,0 +1,66 @@
+package routeproof_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/routeproof"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// What no request of a proof is about is named as not asked, also where it is for one workload of several.
+func TestWhatIsNotAsked(t *testing.T) {
+	t.Parallel()
+	const all = `{type: Dataplane, mesh: default, name: a, labels: {app: a}, networking: {address: 10.0.0.1, NETWORK inbound: [{name: main, port: 8080, tags: {kuma.io/service: a, kuma.io/protocol: http}}SECOND]}}
+---
+{type: Dataplane, mesh: default, name: b, labels: {app: b}, networking: {address: 10.0.0.2, inbound: [{name: main, port: 8080, tags: {kuma.io/service: b, kuma.io/protocol: http}}]}}
+---
+{type: MeshService, name: b, spec: {selector: {dataplaneTags: {kuma.io/service: b}}, ports: [{name: http, port: 80, targetPort: 8080, appProtocol: http}]}}
+---
+{type: KIND, name: r, mesh: default, spec: {TARGET to: [{targetRef: {kind: MeshService, name: TO}, rules: [{MATCH default: {backendRefs: [{kind: MeshService, name: b}]}}]}]}}
+`
+	for name, tt := range map[string]struct {
+		pairs           []string
+		unasked, warned string
+	}{
+		"all is asked":                         {nil, "", ""},
+		"a service is missing for one of two":  {[]string{"TO", "none", "TARGET", "targetRef: {kind: Dataplane, labels: {app: b}},"}, `there is no MeshService "none" among the documents`, ""},
+		"a path that the lab cannot send":      {[]string{"MATCH", "matches: [{path: {type: Exact, value: /ä}}],"}, "the lab cannot send the requests that take it: path /ä", ""},
+		"connections to a port of requests":    {[]string{"KIND", "MeshTCPRoute"}, "on which no MeshTCPRoute is proven", ""},
+		"inbounds of one workload differ":      {[]string{"SECOND", ", {name: second, port: 81, tags: {v: two, kuma.io/protocol: http}}", "TARGET", "targetRef: {kind: MeshSubset, tags: {v: two}},"}, "the sidecar of a: routes or timeouts select it by the tags", ""},
+		"a Dataplane says what it reaches":     {[]string{"NETWORK", "transparentProxying: {reachableServices: [x]},"}, "", "which services its sidecar reaches is not read"},
+		"a mesh without a service has a route": {[]string{"mesh: default, spec: {TARGET", "mesh: other, spec: {"}, `there is no MeshService "b" among the documents`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := strings.NewReplacer(append(tt.pairs, "NETWORK", "", "SECOND", "", "TARGET", "", "MATCH", "", "KIND", "MeshHTTPRoute", "TO", "b")...).Replace(all)
+			path := filepath.Join(t.TempDir(), "a.yaml")
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			files, err := lab.Open(lab.Choice{}, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files.TakeRouting()
+			proofs, population, err := routeproof.Plan(files, lab.Surroundings{Inbound: policy.Inbound{Workload: policy.Workload{Name: "web", Mesh: "default"}, Port: 8080}}, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var warned []string
+			for _, p := range proofs {
+				for _, m := range p.Mismatches {
+					warned = append(warned, m.String())
+				}
+			}
+			for _, of := range []struct{ got, want string }{{strings.Join(population.NotAsked(), "\n"), tt.unasked}, {strings.Join(warned, "\n"), tt.warned}} {
+				if of.want == "" && of.got != "" || !strings.Contains(of.got, of.want) {
+					t.Errorf("want %q, got %q", of.want, of.got)
+				}
+			}
+		})
+	}
+}
