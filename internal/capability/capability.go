@@ -219,6 +219,13 @@ type RoutingLister interface {
 	RoutingObject(doc manifest.Document) (Object, error)
 }
 
+// Sharer is a dialect that owns some documents of kinds that it shares with other tools, beside those of its
+// own kinds.
+type Sharer interface {
+	// SharedKinds are these kinds.
+	SharedKinds() []manifest.Head
+}
+
 // Abbreviator is a dialect whose kinds have short names in a cluster.
 type Abbreviator interface {
 	// Abbreviations are the short names of kinds, in lower case, as the definitions of the kinds state them.

@@ -33,7 +33,11 @@ func kindsOf() []kind {
 	for _, d := range dialects.Having[language.Dialect]() {
 		var own []kind
 		lister, _ := d.(capability.Lister)
-		for _, head := range d.Kinds() {
+		heads := d.Kinds()
+		if sharer, ok := d.(capability.Sharer); ok {
+			heads = slices.Concat(heads, sharer.SharedKinds())
+		}
+		for _, head := range heads {
 			k := newKind(d, head)
 			// A lister shows all its kinds as one.
 			shown := func(known kind) bool { return known.name == k.name || lister != nil && known.lister != nil }

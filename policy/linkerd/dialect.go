@@ -32,6 +32,9 @@ func (dialect) Name() string { return "linkerd" }
 
 func (dialect) Kinds() []manifest.Head { return authorization.Kinds }
 
+// SharedKinds implements [capability.Sharer]: routes of Servers.
+func (dialect) SharedKinds() []manifest.Head { return authorization.SharedKinds }
+
 // Abbreviations implements [capability.Abbreviator].
 func (dialect) Abbreviations() map[string][]string {
 	return map[string][]string{

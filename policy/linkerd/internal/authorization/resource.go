@@ -2,6 +2,7 @@ package authorization
 
 import (
 	"github.com/meshproof/meshproof/policy/linkerd/internal/object"
+	"github.com/meshproof/meshproof/policy/linkerd/internal/route"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -14,10 +15,15 @@ const (
 	kindNetwork = "NetworkAuthentication"
 )
 
-// Kinds are the kinds of Linkerd's own group. Routes are not among them: Gateway API has the same.
+// Kinds are the kinds of Linkerd's own group. Routes are not among them, but among [SharedKinds].
 var Kinds = []manifest.Head{
 	{APIVersion: object.Group, Kind: kindServer}, {APIVersion: object.Group, Kind: kindGrant}, {APIVersion: object.Group, Kind: kindPolicy},
 	{APIVersion: object.Group, Kind: kindMeshTLS}, {APIVersion: object.Group, Kind: kindNetwork},
+}
+
+// SharedKinds are the kinds of routes, which Gateway API has too.
+var SharedKinds = []manifest.Head{
+	{APIVersion: object.Group, Kind: route.HTTP}, {APIVersion: object.GatewayGroup, Kind: route.HTTP}, {APIVersion: object.GatewayGroup, Kind: route.GRPC},
 }
 
 // versions are those of each kind that are served, the newest first.
