@@ -1,8 +1,6 @@
 package dump
 
 import (
-	"cmp"
-	"encoding/json"
 	"maps"
 	"net"
 	"slices"
@@ -61,7 +59,11 @@ var parts = map[string]string{
 	"envoy.config.bootstrap.v3.ClusterManager":                        "local_cluster_name outlier_detection load_stats_config enable_deferred_cluster_creation",
 	"envoy.config.bootstrap.v3.LayeredRuntime":                        "layers",
 	"envoy.config.bootstrap.v3.RuntimeLayer":                          "name static_layer admin_layer disk_layer rtds_layer",
-	runtimeAnswer:                                                     "layers entries",
+	nodeMessage: `id cluster metadata dynamic_parameters locality user_agent_name user_agent_version user_agent_build_version extensions
+		client_features listening_addresses`,
+	"envoy.config.core.v3.BuildVersion": "version metadata",
+	"envoy.type.v3.SemanticVersion":     "major_number minor_number patch",
+	runtimeAnswer:                       "layers entries",
 }
 
 // checkParts tells about fields of a message of a dump that are not read.
@@ -112,7 +114,7 @@ func (r *Resources) part(o object, name, message string) object {
 // addBootstrap tells what in the bootstrap changes how an Envoy judges. A runtime key may
 // bring back what a release has mended.
 func (r *Resources) addBootstrap(o object) {
-	version := versionOf(getObject(getObject(o, "node"), "user_agent_build_version"))
+	version := r.versionOf(r.part(o, "node", nodeMessage))
 	if r.bootstraps++; r.bootstraps > 1 && version != r.Envoy {
 		r.tellBeside(bootstrapConfig, "there are several, of Envoy %q and of Envoy %q: give the dump of one sidecar", r.Envoy, version)
 	}
@@ -159,24 +161,6 @@ func (r *Resources) tellExtensions(part any) {
 			r.tellExtensions(part[key])
 		}
 	}
-}
-
-// versionOf returns the version that an Envoy states of its build, empty where it states
-// none. A build that is no release has a label behind the numbers.
-func versionOf(build object) string {
-	version := getObject(build, "version")
-	if version == nil {
-		return ""
-	}
-	number := func(name string) string {
-		n, _ := get(version, name).(json.Number)
-		return cmp.Or(n.String(), "0")
-	}
-	out := number("major_number") + "." + number("minor_number") + "." + number("patch")
-	if label := getString(getObject(build, "metadata"), "build.label"); label != "" {
-		out += "-" + label
-	}
-	return out
 }
 
 // complete reads what the parts together say.

@@ -285,6 +285,11 @@ func TestEnvoyVersion(t *testing.T) {
 		bootstrap(`, "user_agent_build_version": {"version": {"major_number": 1, "minor_number": 37}}`):                                                              "1.37.0",
 		camelCase(bootstrap(`, "user_agent_build_version": {"version": {"major_number": 1, "minor_number": 40, "patch": 1}}`)):                                       "1.40.1",
 		bootstrap(`, "user_agent_build_version": {"version": {"major_number": 1, "minor_number": 41}, "metadata": {"build.label": "dev", "build.type": "RELEASE"}}`): "1.41.0-dev",
+		bootstrap(`, "user_agent_version": "1.36.4"`): "1.36.4",
+		bootstrap(`, "user_agent_build_version": {"version": {"major_number": 1, "minor_number": 40}, "metadata": {"revision.sha": "9e5580933739775e8bce696a57a2e1bc99368f23"}}`): "1.40.0",
+		bootstrap(`, "user_agent_build_version": {"version": {"major_number": 1, "minor_number": 40}, "metadata": {"revision.sha": "0123456789abcdef"}}`):                         "1.40.0-0123456789ab",
+		bootstrap(`, "user_agent_build_version": {"version": {"major_number": 1, "minor_number": 90}, "metadata": {"revision.sha": "0123456789abcdef"}}`):                         "1.90.0",
+		bootstrap(`, "user_agent_build_version": {"version": {"major_number": 1, "minor_number": 40}, "metadata": {"build.label": ["dev"]}}`):                                     "1.40.0-unreadable",
 	} {
 		if got := readDump(t, []byte(`{"configs": [`+text+`]}`)).Envoy; got != want {
 			t.Errorf("%s: version %q, want %q", text, got, want)

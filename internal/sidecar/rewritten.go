@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/internal/dump"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
@@ -22,6 +23,8 @@ import (
 type rewritten struct {
 	attribute func(*policy.Attribute) bool
 	setting   string
+	// inFront is set where it changes what the filter for tokens reads, too.
+	inFront bool
 }
 
 // rewritesOf returns the settings of a connection manager that change requests in front of all
@@ -45,7 +48,7 @@ func rewritesOf(m *hcmv3.HttpConnectionManager) (out []rewritten) {
 		{common.GetHeadersWithUnderscoresAction() != corev3.HttpProtocolOptions_ALLOW, hasUnderscore, "headers_with_underscores_action"},
 	} {
 		if s.set {
-			out = append(out, rewritten{s.attribute, s.setting})
+			out = append(out, rewritten{s.attribute, s.setting, true})
 		}
 	}
 	return out
@@ -57,7 +60,9 @@ func removes(r *routev3.RouteConfiguration) rewritten {
 	for i, name := range r.GetInternalOnlyHeaders() {
 		names[i] = strings.ToLower(name)
 	}
-	return rewritten{isHeader(names...), "internal_only_headers"}
+	of := isHeader(names...)
+	host := slices.Contains(names, ":authority") || slices.Contains(names, "host")
+	return rewritten{func(a *policy.Attribute) bool { return of(a) || host && a == attribute.Host }, "internal_only_headers", true}
 }
 
 // changes returns which headers routes add and remove behind the filters: the workload sees others
@@ -79,7 +84,7 @@ func changes(r *routev3.RouteConfiguration) rewritten {
 			names = append(names, strings.ToLower(removed))
 		}
 	})
-	return rewritten{isHeader(names...), "request_headers_to_add or request_headers_to_remove of a route, behind the filter"}
+	return rewritten{isHeader(names...), "request_headers_to_add or request_headers_to_remove of a route, behind the filter", false}
 }
 
 // changesHost returns whether routes give the workload another host than the filters have judged.
@@ -93,14 +98,14 @@ func changesHost(r *routev3.RouteConfiguration) rewritten {
 			changed = changed || m.GetHostRewriteSpecifier() != nil
 		}
 	})
-	return rewritten{func(a *policy.Attribute) bool { return changed && a == attribute.Host }, "host_rewrite of a route, behind the filter"}
+	return rewritten{func(a *policy.Attribute) bool { return changed && a == attribute.Host }, "host_rewrite of a route, behind the filter", false}
 }
 
 // changesByScript returns which headers a script writes or takes away.
 func changesByScript(source *corev3.DataSource) rewritten {
 	names, _ := headersOf(source)
 	of := isHeader(names...)
-	return rewritten{func(a *policy.Attribute) bool { return of(a) || a == attribute.Host && slices.Contains(names, "host") }, "a script that writes it"}
+	return rewritten{func(a *policy.Attribute) bool { return of(a) || a == attribute.Host && slices.Contains(names, "host") }, "a script that writes it", false}
 }
 
 // headerMutator is a part of a route configuration.
@@ -134,5 +139,25 @@ func (c *chain) tellRewritten() {
 				break
 			}
 		}
+		for _, header := range c.tokenHeaders() {
+			if r.inFront && r.attribute(header) {
+				c.tell(dump.Opaque, "", "", fmt.Sprintf("tokens are in the %s, and the listener changes it (%s) in front of the filter that verifies them: a request with a token is judged as one without", header.Name, r.setting))
+			}
+		}
 	}
+}
+
+// tokenHeaders returns the headers in which the inbound looks for tokens.
+func (c *chain) tokenHeaders() (out []*policy.Attribute) {
+	for _, issuer := range c.inbound.Tokens.Issuers {
+		for _, place := range issuer.LooksAt() {
+			switch place.Kind {
+			case token.InHeader:
+				out = append(out, attribute.Header(place.Name))
+			case token.InCookie:
+				out = append(out, attribute.Header("cookie"))
+			}
+		}
+	}
+	return out
 }

@@ -91,8 +91,8 @@ func (i Issuer) difference(other Issuer) string {
 	switch {
 	case !sameSet(i.Audiences, other.Audiences):
 		return fmt.Sprintf("the audiences of %q are %q and %q", i.Name, i.Audiences, other.Audiences)
-	case !sameSet(i.looksAt(), other.looksAt()):
-		return fmt.Sprintf("the tokens of %q are in %s and in %s", i.Name, i.looksAt(), other.looksAt())
+	case !sameSet(i.LooksAt(), other.LooksAt()):
+		return fmt.Sprintf("the tokens of %q are in %s and in %s", i.Name, i.LooksAt(), other.LooksAt())
 	case !sameSet(i.Spaced, other.Spaced):
 		return fmt.Sprintf("the claims of %q that are parted at spaces are %q and %q", i.Name, i.Spaced, other.Spaced)
 	case !sameSet(i.Writes, other.Writes):

@@ -34,8 +34,8 @@ var Header = Place{Name: "authorization", Prefix: "Bearer "}
 // Usual are the places of an issuer without places: Envoy looks into a parameter too.
 var Usual = []Place{Header, {Kind: InParameter, Name: "access_token"}}
 
-// looksAt returns the places where an inbound looks for tokens of the issuer.
-func (i Issuer) looksAt() []Place {
+// LooksAt returns the places where an inbound looks for tokens of the issuer.
+func (i Issuer) LooksAt() []Place {
 	if len(i.Places) == 0 {
 		return Usual
 	}
@@ -63,7 +63,7 @@ func isTokenChar(r rune) bool {
 // finds reports whether an inbound finds a token at a place, for tokens of the issuer, and
 // whether it finds the whole text.
 func (i Issuer) finds(at Place) (found, whole bool) {
-	for _, p := range i.looksAt() {
+	for _, p := range i.LooksAt() {
 		ok, all := p.finds(at)
 		found, whole = found || ok, whole || all
 	}
@@ -78,11 +78,11 @@ func (d Demand) place(t *Token) Place {
 	}
 	for _, issuer := range d.Issuers {
 		if issuer.Name == t.Issuer() || issuer.Name == "" {
-			return issuer.looksAt()[0]
+			return issuer.LooksAt()[0]
 		}
 	}
 	if len(d.Issuers) > 0 {
-		return d.Issuers[0].looksAt()[0]
+		return d.Issuers[0].LooksAt()[0]
 	}
 	return Header
 }

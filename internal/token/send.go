@@ -25,7 +25,7 @@ func (d Demand) Send(t *Token, now time.Time, path string, headers []policy.Head
 // query.
 func (d Demand) Looks(kind Kind, name string) bool {
 	for _, i := range d.Issuers {
-		for _, p := range i.looksAt() {
+		for _, p := range i.LooksAt() {
 			if p.Kind == kind && p.Name == name {
 				return true
 			}
@@ -37,7 +37,7 @@ func (d Demand) Looks(kind Kind, name string) bool {
 // InQuery reports whether the inbound finds a token in the query, which Envoy may write anew.
 func (d Demand) InQuery(path string) bool {
 	return slices.ContainsFunc(d.Issuers, func(i Issuer) bool {
-		return slices.ContainsFunc(i.looksAt(), func(p Place) bool {
+		return slices.ContainsFunc(i.LooksAt(), func(p Place) bool {
 			_, ok := p.textOf(path, nil)
 			return ok && p.Kind == InParameter
 		})
@@ -48,7 +48,7 @@ func (d Demand) InQuery(path string) bool {
 // returns nil where the inbound finds no token.
 func (d Demand) Found(path string, headers []policy.Header) map[string]any {
 	for _, issuer := range d.Issuers {
-		for _, p := range issuer.looksAt() {
+		for _, p := range issuer.LooksAt() {
 			text, ok := p.textOf(path, headers)
 			if claims := payloadOf(text); ok && claims != nil && (issuer.Name == "" || claims["iss"] == issuer.Name) {
 				return issuer.Payload(claims)
@@ -77,7 +77,7 @@ func (d Demand) ForRequest(method string, headers []policy.Header) Demand {
 // at a place where the inbound looks is a bad token.
 func (d Demand) RefusesWith(t *Token, path string, headers []policy.Header) Refusal {
 	stray := func(i Issuer) bool {
-		return slices.ContainsFunc(i.looksAt(), func(p Place) bool { _, ok := p.textOf(path, headers); return ok })
+		return slices.ContainsFunc(i.LooksAt(), func(p Place) bool { _, ok := p.textOf(path, headers); return ok })
 	}
 	refusal := d.Refuses(t)
 	if refusal.Status != 0 || !slices.ContainsFunc(d.Issuers, stray) {

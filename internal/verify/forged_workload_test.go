@@ -25,6 +25,11 @@ var forgedWorkloads = []forged{
 	{"copies for another port of the workload", unverified, mirrored("127.0.0.1", 9999)},
 	{"copies for another machine", verified, mirrored("10.1.1.1", 9999)},
 	{"the workload by the address of the sidecar", verified, []edit{clusters(static("self_inbound_dp_http-port", "10.0.0.7", 8080), redis)}},
+	{"the name of an Envoy", verified, []edit{bootstrap(harmlessLayers + `, "node": {"id": "x", "user_agent_name": "envoy", "user_agent_build_version": {"version": {"major_number": 1, "minor_number": 40}}}`)}},
+	{"the name of another proxy", unverified, []edit{bootstrap(harmlessLayers + `, "node": {"user_agent_name": "acme", "user_agent_build_version": {"version": {"major_number": 1, "minor_number": 40}}}`)}},
+	{"two versions of one build", unverified, []edit{bootstrap(harmlessLayers + `, "node": {"user_agent_version": "1.36.4", "user_agent_build_version": {"version": {"major_number": 1, "minor_number": 40}}}`)}},
+	{"a version in two spellings", unverified, []edit{bootstrap(harmlessLayers + `, "node": {"userAgentBuildVersion": {"version": {"minor_number": 36}}, "user_agent_build_version": {"version": {"major_number": 1, "minor_number": 40}}}`)}},
+	{"a number of a version in two spellings", unverified, []edit{bootstrap(harmlessLayers + `, "node": {"user_agent_build_version": {"version": {"major_number": 1, "minor_number": 40, "minorNumber": 36}}}`)}},
 	{"another port of the workload on tcp", unverified, []edit{clusters(ownCluster, static("self_inbound_dp_6379", "127.0.0.1", 6380))}},
 }
 

@@ -55,6 +55,8 @@ func TestRewritten(t *testing.T) {
 		"a header of the inside":                     {asks("x-role"), unverified, []edit{put(routes+".internal_only_headers", `["X-Role"]`)}},
 		"another header of the inside":               {asks("x-role"), verified, []edit{put(routes+".internal_only_headers", `["x-other"]`)}},
 		"a header of the inside, by discovery":       {asks("x-role"), unverified, []edit{byRDS(put("internal_only_headers", `["x-role"]`))}},
+		"a host of the inside":                       {ofHost, unverified, []edit{put(routes+".internal_only_headers", `[":authority"]`)}},
+		"a host of the inside, by its old name":      {ofHost, unverified, []edit{put(routes+".internal_only_headers", `["Host"]`)}},
 		"a server name without an inspector":         {sni, unverified, nil},
 		"a server name":                              {sni, verified, []edit{inspector}},
 		"a server name, read until the time is over": {sni, unverified, []edit{inspector, put(listener+".continue_on_listener_filters_timeout", `true`)}},
