@@ -50,12 +50,6 @@ type Dataplane struct {
 	// Workloads has the place of the workload behind each inbound, in the order of Inbounds. The address is
 	// the zero value where none is stated: then it is on the machine of the sidecar.
 	Workloads []netip.AddrPort
-	// Opens has the fields for which the sidecar opens ports that no policy guards: those of
-	// probes and of metrics. It is a text, to be compared.
-	Opens string
-	// Forwarding says where the inbounds lead, where that is not the port of the listener, and which of
-	// them discovery ignores. It is a text, to be compared.
-	Forwarding string
 	// Reach has the fields that say which services the sidecar reaches, and those of a gateway. It is a
 	// text, to be compared.
 	Reach string
@@ -96,7 +90,7 @@ func Parse(doc manifest.Document) (*Dataplane, error) {
 		return nil, err
 	}
 	p := parser{doc: doc, nameField: "name", labelsField: "labels", networkingField: "networking"}
-	return p.build(schema.Name, schema.Mesh, "", schema.Labels, schema.Networking, schema.ignoredFields)
+	return p.build(schema.Name, schema.Mesh, "", schema.Labels, schema.Networking)
 }
 
 func parseKubernetes(doc manifest.Document) (*Dataplane, error) {
@@ -109,7 +103,7 @@ func parseKubernetes(doc manifest.Document) (*Dataplane, error) {
 	}
 	p := parser{doc: doc, nameField: "metadata.name", labelsField: "metadata.labels", networkingField: "spec.networking"}
 	meta := schema.Metadata
-	return p.build(meta.Name, schema.Mesh, cmp.Or(meta.Namespace, "default"), meta.Labels, schema.Spec.Networking, schema.Spec.ignoredFields)
+	return p.build(meta.Name, schema.Mesh, cmp.Or(meta.Namespace, "default"), meta.Labels, schema.Spec.Networking)
 }
 
 // parser has the places of the same fields in the two forms of a Dataplane.
@@ -118,7 +112,7 @@ type parser struct {
 	nameField, labelsField, networkingField string
 }
 
-func (p parser) build(name, mesh, namespace string, labels map[string]string, networking networkingSchema, ignored ignoredFields) (*Dataplane, error) {
+func (p parser) build(name, mesh, namespace string, labels map[string]string, networking networkingSchema) (*Dataplane, error) {
 	if name == "" {
 		return nil, p.doc.Errorf(p.nameField, "a name is required")
 	}
@@ -133,11 +127,6 @@ func (p parser) build(name, mesh, namespace string, labels map[string]string, ne
 		Mesh: cmp.Or(mesh, labels[labelMesh], "default"), Zone: labels[labelZone], Origin: labels[labelOrigin],
 		Labels: maps.Clone(labels),
 	}}
-	for _, doc := range []manifest.Document{ignored.Probes, ignored.Metrics} {
-		if doc.Line() > 0 {
-			d.Opens += doc.Flow() + "\n"
-		}
-	}
 	d.Reach = networking.reachText()
 	if tags, ok := networking.Gateway.Lookup("tags"); ok {
 		if err := tags.Decode(&d.gatewayTags); err != nil {
@@ -156,7 +145,6 @@ func (p parser) build(name, mesh, namespace string, labels map[string]string, ne
 			return nil, err
 		}
 		d.Inbounds = append(d.Inbounds, in)
-		d.Forwarding += schema.backendText(in.Section())
 		// Anything but an IP is a host name, which the proxy resolves when it starts.
 		address, _ := netip.ParseAddr(cmp.Or(schema.Address, networking.Address))
 		d.Addresses = append(d.Addresses, address)
@@ -271,14 +259,6 @@ func (s networkingSchema) reachText() string {
 	}
 	add("gateway", s.Gateway)
 	return strings.Join(parts, ", ")
-}
-
-// backendText says what stands behind an inbound, empty where it is what Kuma takes by default.
-func (s inboundSchema) backendText(section string) string {
-	if s.ServiceAddress == "" && (s.ServicePort == 0 || s.ServicePort == s.Port) && s.State != "Ignored" {
-		return ""
-	}
-	return fmt.Sprintf("%s: %s, port %d, %s\n", section, s.ServiceAddress, cmp.Or(s.ServicePort, s.Port), s.State)
 }
 
 // Protocol reads Kuma's names of a protocol, of an inbound and of a port of a service alike. Kuma

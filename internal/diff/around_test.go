@@ -138,7 +138,7 @@ func TestVerdictOfWidening(t *testing.T) {
 	}
 	for kind, doc := range map[string]string{
 		"MeshTimeout": "---\n{type: MeshTimeout, mesh: default, name: t, spec: {}}\n",
-		"ConfigMap":   config("app", "NONE"),
+		"ConfigMap":   strings.Replace(config("app", "NONE"), "istio-system", "shop", 1),
 		"a sidecar":   of("v1", "Namespace", "labels: {istio-injection: enabled}"),
 		"its memory":  pods("Deployment", "annotations: {config.linkerd.io/proxy-memory-limit: 1Gi, app.example/x: y}"),
 		"Deployment":  "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}}\n",
@@ -179,7 +179,7 @@ func TestWorkloadsBesidePolicies(t *testing.T) {
 		"a new workload":               {same: policy(""), recent: pod("app: web", "", "a"), quiet: true},
 		"a label of a machine":         {same: policy(""), old: fmt.Sprintf(entry, "app: web"), recent: fmt.Sprintf(entry, "app: z")},
 		"the protocol of a port":       {same: policy(""), old: fmt.Sprintf(service, "{port: 80, name: tcp}"), recent: fmt.Sprintf(service, "{port: 80, name: http}")},
-		"one port more of a service":   {same: policy(""), old: fmt.Sprintf(service, "{port: 80, name: http}"), recent: fmt.Sprintf(service, "{port: 80, name: http}, {port: 81, name: http2}"), quiet: true},
+		"one port more of a service":   {same: policy(""), old: fmt.Sprintf(service, "{port: 80, name: http}"), recent: fmt.Sprintf(service, "{port: 80, name: http}, {port: 81, name: http2}")},
 		"a label of a namespace":       {same: cilium, old: fmt.Sprintf(group, ""), recent: fmt.Sprintf(group, "team: a")},
 		"the config of Linkerd":        {same: server, old: fmt.Sprintf(config, "a"), recent: fmt.Sprintf(config, "b")},
 		"a NetworkPolicy goes":         {same: policy(""), old: "---\n{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: n, namespace: x}, spec: {podSelector: {}}}\n"},

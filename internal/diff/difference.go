@@ -1,10 +1,12 @@
 package diff
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/neighbor"
 	"github.com/meshproof/meshproof/internal/report/summary"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/routediff"
@@ -28,9 +30,9 @@ type Difference struct {
 	// Assumed says which inbound is compared because no file describes one; "" for none.
 	Assumed   string
 	Truncated bool
-	// Unread are the documents of a mesh that have changed and are not read, such as its mTLS, or
-	// not as a whole.
-	Unread []string
+	// Unread are the changes beside the policies, which are not read: of workloads, services, meshes and
+	// what tools do with the policies.
+	Unread []neighbor.Change
 	// Routes is the effect on the requests that workloads send; nil where neither side has a
 	// route, a timeout or a service.
 	Routes *routediff.Difference
@@ -149,8 +151,8 @@ func (d *Difference) widenings() []string {
 	for _, name := range d.OnlyNew {
 		out = append(out, "only NEW has "+name+", so that nothing can be compared")
 	}
-	for _, doc := range d.Unread {
-		out = append(out, "nothing can be said of "+doc+": it has changed, it may let callers in, and meshproof does not read it")
+	if len(d.Unread) > 0 {
+		out = append(out, "nothing can be said of "+d.unread()+": meshproof does not read it, and it may let callers in: review it by hand, in a change of its own")
 	}
 	if reasons := d.sampled(); len(reasons) > 0 {
 		out = append(out, "the cover is sampled: "+strings.Join(reasons, "; "))
@@ -159,6 +161,16 @@ func (d *Difference) widenings() []string {
 		out = append(out, d.Routes.NotVerified()...)
 	}
 	return append(out, d.notAsked()...)
+}
+
+// unread names the first changes beside the policies. The output lists all of them.
+func (d *Difference) unread() string {
+	const most = 3
+	all := texts(d.Unread)
+	if n := len(all) - most; n > 1 {
+		all = append(all[:most], fmt.Sprintf("%d more changes beside the policies, see above", n))
+	}
+	return strings.Join(all, ", ")
 }
 
 // notAsked says which policies were not compared.

@@ -3,6 +3,7 @@ package diff
 import (
 	"fmt"
 
+	"github.com/meshproof/meshproof/internal/neighbor"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/routediff"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -26,11 +27,13 @@ type differenceJSON struct {
 	Changes  []changeJSON        `json:"changes"`
 	// Assumed is the inbound that was asked because no file describes one, Made are the inbounds that
 	// no file describes, Unasked the policies that select none.
-	Assumed  string   `json:"assumed,omitempty"`
-	Made     []string `json:"made,omitempty"`
-	Unasked  []string `json:"unasked,omitempty"`
-	Warnings []string `json:"warnings,omitempty"`
-	Notes    []string `json:"notes,omitempty"`
+	Assumed string   `json:"assumed,omitempty"`
+	Made    []string `json:"made,omitempty"`
+	Unasked []string `json:"unasked,omitempty"`
+	// Unread are the changes beside the policies, which are not read.
+	Unread   []neighbor.Change `json:"unread,omitempty"`
+	Warnings []string          `json:"warnings,omitempty"`
+	Notes    []string          `json:"notes,omitempty"`
 	// Routes is the effect on the requests that workloads send.
 	Routes *routediff.Difference `json:"routes,omitempty"`
 	// Verdict is whether the change passes, and why not. Fails is what the exit status says.
@@ -87,7 +90,7 @@ func (d *Difference) MarshalJSON() ([]byte, error) {
 		OnlyOld: append([]string{}, d.OnlyOld...), OnlyNew: append([]string{}, d.OnlyNew...), Inbounds: []inboundChangeJSON{},
 		Widened: counts[Widened], Narrowed: counts[Narrowed],
 		Shadow: counts[ShadowChanged], Origin: counts[OriginChanged], Envoy: d.Envoy, Changes: []changeJSON{},
-		Assumed: d.Assumed, Made: d.made(), Unasked: texts(d.Unasked), Warnings: texts(d.Warnings), Routes: d.Routes, Verdict: d.Verdict(), Fails: len(d.Failures()) > 0,
+		Assumed: d.Assumed, Made: d.made(), Unasked: texts(d.Unasked), Unread: d.Unread, Warnings: texts(d.Warnings), Routes: d.Routes, Verdict: d.Verdict(), Fails: len(d.Failures()) > 0,
 	}
 	for _, one := range d.Cases {
 		for _, in := range one.Inbounds {

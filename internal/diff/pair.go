@@ -57,7 +57,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 		routes = nil // the inbounds of one name are asked for
 	}
 	if isRouting := func(f *lab.Files) bool { return f.OnlyRouting() || f.Empty() }; routes != nil && isRouting(old.Files) && isRouting(recent.Files) {
-		return &Difference{Routes: routes, old: old.Files, recent: recent.Files, Unread: changedDocuments(old, recent)}, nil
+		return &Difference{Routes: routes, old: old.Files, recent: recent.Files, Unread: changesBeside(old, recent, all)}, nil
 	}
 	shareDialect(&old, &recent)
 	callers := shareCallers(&old, &recent)
@@ -65,7 +65,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := Difference{Routes: routes, callers: callers, old: old.Files, recent: recent.Files, Unread: changedDocuments(old, recent)}
+	d := Difference{Routes: routes, callers: callers, old: old.Files, recent: recent.Files, Unread: changesBeside(old, recent, all)}
 	single := len(olds) == 1 && len(recents) == 1
 	if olds, recents, err = d.populate(old, recent, olds, recents); err != nil {
 		return nil, err

@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/meshproof/meshproof/internal/dataplane"
-	"github.com/meshproof/meshproof/internal/kinds"
 	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/neighbor"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 )
@@ -84,41 +83,21 @@ func changedPolicies(side, other Side) func(place string) bool {
 	return func(place string) bool { return changed[place] }
 }
 
-// changedDocuments names the documents of meshes that one side has and the other has not, or has
-// otherwise, and what other objects tell a mesh.
-func changedDocuments(old, recent Side) (out []string) {
-	flows := func(of kinds.Others) map[string]bool {
-		known := map[string]bool{}
-		for _, doc := range of {
-			known[doc.Flow()] = true
-		}
-		return known
+// changesBeside names what differs beside the policies. With symmetric, neither side came first.
+func changesBeside(old, recent Side, symmetric bool) []neighbor.Change {
+	if symmetric {
+		return neighbor.Differences(besidePolicies(old), besidePolicies(recent))
 	}
-	policies := slices.Concat(old.Policies, recent.Policies)
-	olds, recents := old.Others.OfMeshes(policies), recent.Others.OfMeshes(policies)
-	for _, side := range []struct {
-		documents kinds.Others
-		known     map[string]bool
-	}{{recents, flows(olds)}, {olds, flows(recents)}} {
-		for _, doc := range side.documents {
-			if !side.known[doc.Flow()] {
-				out = append(out, doc.Place("")+" ("+kinds.Others{doc}.String()+")")
-			}
-		}
+	return neighbor.Changes(besidePolicies(old), besidePolicies(recent))
+}
+
+// besidePolicies returns what a side has beside what is compared class by class.
+func besidePolicies(of Side) neighbor.Side {
+	policies := slices.Concat(of.Policies, of.Routing)
+	for _, c := range of.Cases {
+		policies = append(policies, c.Policies...)
 	}
-	out = append(out, kinds.ChangedSettings(old.Others, recent.Others)...)
-	out = append(out, kinds.ChangedWorkloads(old.Others, recent.Others, policies)...)
-	out = append(out, kinds.ChangedTools(old.Policies, recent.Policies)...)
-	for _, is := range recent.Dataplanes {
-		i := slices.IndexFunc(old.Dataplanes, func(was *dataplane.Dataplane) bool { return was.ID() == is.ID() })
-		if i < 0 && is.Opens != "" || i >= 0 && is.Opens != old.Dataplanes[i].Opens {
-			out = append(out, is.Place+" (the probes and the metrics of a Dataplane, which open ports)")
-		}
-		if i >= 0 && is.Forwarding != old.Dataplanes[i].Forwarding {
-			out = append(out, is.Place+" (the service behind an inbound of a Dataplane, or its state)")
-		}
-	}
-	return out
+	return neighbor.Side{Policies: policies, Others: of.Others, Dataplanes: of.Written, PassedOver: of.PassedOver}
 }
 
 // emptied returns the cases without policies.

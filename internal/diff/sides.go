@@ -133,8 +133,8 @@ func (s Sides) Failures() []string {
 	for _, name := range slices.Concat(s.OnlyOld, s.OnlyNew) {
 		out = append(out, "only one side has "+name)
 	}
-	for _, doc := range s.Unread {
-		out = append(out, "meshproof does not read "+doc)
+	if len(s.Unread) > 0 {
+		out = append(out, "meshproof does not read "+s.unread()+": hold both sides against each other by hand")
 	}
 	out = append(out, s.Opens...)
 	for _, u := range s.Unasked {
@@ -270,6 +270,9 @@ func (s Sides) remarks() (out []string) {
 	}
 	for _, text := range s.made() {
 		out = append(out, "made: "+text)
+	}
+	for _, text := range texts(s.Unread) {
+		out = append(out, "not read: "+text)
 	}
 	for _, text := range texts(s.Warnings) {
 		out = append(out, "warning: "+text)

@@ -51,54 +51,6 @@ func (o Others) Refusals() error {
 	return errors.Join(errs...)
 }
 
-// meshGroups are the API groups of meshes. Kuma writes its kinds without a group too.
-var meshGroups = []string{"cilium.io", "kuma.io", "policy.linkerd.io", "security.istio.io", "networking.istio.io", "telemetry.istio.io", "extensions.istio.io", "install.istio.io", "sailoperator.io"}
-
-// meshConfigs are the ConfigMaps that say how a mesh authorizes. A revision of Istio has its name
-// behind a hyphen.
-var meshConfigs = []string{"cilium-config", "istio", "kuma-control-plane-config", "linkerd-config", "linkerd-identity-trust-roots"}
-
-// harmlessKinds are kinds of meshes that let no caller in whom another one keeps out: they
-// limit, measure, or say where a client sends its requests.
-var harmlessKinds = strings.Fields(`MeshAccessLog MeshCircuitBreaker MeshExternalService MeshFaultInjection MeshHealthCheck MeshLoadBalancingStrategy
-	MeshMetric MeshMultiZoneService MeshRateLimit MeshRetry MeshService MeshTimeout MeshTrace
-	CiliumCIDRGroup CiliumEndpoint CiliumIdentity CiliumNode EgressNetwork HTTPLocalRateLimitPolicy
-	DestinationRule ServiceEntry Telemetry VirtualService WorkloadEntry WorkloadGroup`)
-
-// OfMeshes returns the documents that may have a part in the authorization beside these policies,
-// such as the mTLS of a mesh. They are not read. Cilium enforces the NetworkPolicies of Kubernetes
-// too, and what these let in adds to what its own policies let in. Beside another mesh they keep callers
-// out whom its policies let in. Kustomize changes policies before
-// they are applied, and leaves out those that it does not name: where it has a part, a document
-// without a kind may be a patch.
-func (o Others) OfMeshes(policies []manifest.Document) Others {
-	cilium := slices.ContainsFunc(policies, func(doc manifest.Document) bool { return group(doc.Type()) == "cilium.io" })
-	customized := slices.ContainsFunc(o, isOfKustomize)
-	return slices.DeleteFunc(slices.Clone(o), func(doc manifest.Document) bool {
-		head := doc.Type()
-		switch of := group(head); {
-		case isOfKustomize(doc), customized && name(doc) == withoutKind:
-			return false
-		case cilium && (of == "networking.k8s.io" || of == "policy.networking.k8s.io"), isMeshConfig(doc), strings.HasSuffix(name(doc), "NetworkPolicy"):
-			return false
-		default:
-			return slices.Contains(harmlessKinds, name(doc)) || head.Type == "" && !slices.Contains(meshGroups, of)
-		}
-	})
-}
-
-// isMeshConfig reports whether a document is a ConfigMap of the control plane of a mesh.
-func isMeshConfig(doc manifest.Document) bool {
-	if doc.Type() != (manifest.Head{APIVersion: "v1", Kind: "ConfigMap"}) {
-		return false
-	}
-	var config string
-	if at, ok := doc.Lookup("metadata.name"); ok && at.Decode(&config) != nil {
-		return true
-	}
-	return slices.Contains(meshConfigs, config) || strings.HasPrefix(config, "istio-")
-}
-
 const withoutKind = "without a kind"
 
 func name(doc manifest.Document) string {
@@ -147,12 +99,6 @@ func isOfOtherTool(file string) bool {
 func isKustomization(file string) bool {
 	base := filepath.Base(file)
 	return strings.EqualFold(strings.TrimSuffix(base, filepath.Ext(base)), "kustomization")
-}
-
-// isOfKustomize reports whether a document tells Kustomize what to apply.
-func isOfKustomize(doc manifest.Document) bool {
-	place := doc.Place("")
-	return group(doc.Type()) == "kustomize.config.k8s.io" || name(doc) == withoutKind && isKustomization(place[:max(0, strings.LastIndexByte(place, ':'))])
 }
 
 func kindsOf(dialects []language.Dialect) []manifest.Head {

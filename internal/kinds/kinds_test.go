@@ -2,7 +2,6 @@ package kinds_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/meshproof/meshproof/internal/kinds"
@@ -96,31 +95,6 @@ func TestSplitWithoutKind(t *testing.T) {
 		if _, others, err := kinds.Split(name, docs); err == nil {
 			t.Errorf("%s: a kind alone is left out: %v", name, others)
 		}
-	}
-}
-
-// What Kustomize applies has a part in the authorization, and so has each of its patches.
-func TestKustomizeIsOfMeshes(t *testing.T) {
-	t.Parallel()
-	parse := func(file, yaml string) kinds.Others {
-		docs, err := manifest.Parse(file, []byte(yaml))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return docs
-	}
-	patch := parse("d/ops.json", `{"op": "remove", "path": "/spec/rules/0"}`)
-	for name, kustomization := range map[string]kinds.Others{
-		"with a kind":    parse("d/k.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [p.yaml]\n"),
-		"a component":    parse("d/k.yaml", "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"),
-		"without a kind": parse("d:1/kustomization.yml", "resources: [p.yaml]\n"),
-	} {
-		if got := slices.Concat(patch, kustomization).OfMeshes(nil); len(got) != 2 {
-			t.Errorf("%s: %s", name, got)
-		}
-	}
-	if got := patch.OfMeshes(nil); len(got) != 0 {
-		t.Errorf("a patch of no Kustomization: %s", got)
 	}
 }
 

@@ -41,8 +41,9 @@ type Files struct {
 	// Routing are the routes, timeouts and services, once [Files.TakeRouting] has found them among
 	// Others.
 	Routing []manifest.Document
-	// Dataplanes are the Dataplanes with inbounds.
+	// Dataplanes are the Dataplanes with inbounds. Written are all of them as they are written.
 	Dataplanes []*dataplane.Dataplane
+	Written    []manifest.Document
 	workloads  []policy.Inbound
 	// described are the Dataplanes of workloads, also those without an inbound.
 	described []*dataplane.Dataplane
@@ -303,7 +304,7 @@ func (f *Files) describeInbounds() error {
 			policies = append(policies, doc)
 			continue
 		}
-		f.HasDataplanes = true
+		f.HasDataplanes, f.Written = true, append(f.Written, doc)
 		d, err := dataplane.Parse(doc)
 		if err != nil {
 			return err

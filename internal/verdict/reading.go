@@ -26,6 +26,7 @@ import (
 	"github.com/meshproof/meshproof/internal/candidates"
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/mtls"
+	"github.com/meshproof/meshproof/internal/neighbor"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/policy/dialect"
@@ -243,8 +244,8 @@ func (r *Reading) Set() language.Policies { return r.set }
 // those of the case. Where there are none, lint gives no warnings.
 func (r *Reading) LintAmong(inbounds []policy.Inbound) { r.lintScope = inbounds }
 
-// Warnings returns what lowering and lint warn about, in order of their place, each
-// warning once.
+// Warnings returns what lowering and lint warn about, and which policies a tool may not apply, in order of
+// their place, each warning once.
 func (r *Reading) Warnings() []policy.Warning {
 	var out []policy.Warning
 	inbounds := make([]policy.Inbound, len(r.programs))
@@ -258,6 +259,7 @@ func (r *Reading) Warnings() []policy.Warning {
 	if r.lintScope == nil || len(r.lintScope) > 0 {
 		out = append(out, Lint(r.set, r.stated, inbounds)...)
 	}
+	out = append(out, neighbor.Idle(r.Case.Policies)...)
 	slices.SortFunc(out, func(a, b policy.Warning) int { return strings.Compare(a.String(), b.String()) })
 	return slices.Compact(out)
 }

@@ -31,6 +31,7 @@ const (
 	NeverMatches            Kind = "never-matches"
 	NoPeer                  Kind = "no-peer"
 	NoRules                 Kind = "no-rules"
+	NotApplied              Kind = "not-applied"
 	NothingOpens            Kind = "nothing-opens"
 	NoTokenIsRead           Kind = "no-token-is-read"
 	NotInAmbient            Kind = "not-in-ambient"
@@ -83,6 +84,7 @@ var Descriptions = map[Kind]string{
 	NeverMatches:            "A value that no request has",
 	NoPeer:                  "Peers that no workload is",
 	NoRules:                 "A policy without rules",
+	NotApplied:              "A policy that a tool may not apply",
 	NothingOpens:            "A Server that closes its port, and nothing that opens it",
 	NoTokenIsRead:           "A field about a token, and an inbound that reads none",
 	NotInAmbient:            "A policy that ztunnel reads otherwise than a sidecar",

@@ -1,0 +1,171 @@
+package neighbor_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/neighbor"
+)
+
+// Each pair may let somebody in although no policy has changed. The place names the field.
+func TestChangesThatMayMatter(t *testing.T) {
+	t.Parallel()
+	all := together(policy, deployment, service, serviceAccount)
+	of := func(version, kind, more string) string {
+		return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: n, namespace: shop}\n" + more
+	}
+	in := func(namespace, object string) string {
+		return strings.Replace(object, "namespace: shop", "namespace: "+namespace, 1)
+	}
+	const (
+		linkerd = "apiVersion: policy.linkerd.io/v1beta3\nkind: Server\nmetadata: {name: s, namespace: shop}\nspec: {podSelector: {matchLabels: {app: web}}, port: http}\n"
+		routes  = "apiVersion: policy.linkerd.io/v1beta3\nkind: Server\nmetadata: {name: a, namespace: shop, creationTimestamp: '2026-01-01T00:00:00Z'}\n---\napiVersion: policy.linkerd.io/v1beta3\nkind: Server\nmetadata: {name: b, namespace: shop, creationTimestamp: '2026-02-01T00:00:00Z'}\n"
+		cilium  = "apiVersion: cilium.io/v2\nkind: CiliumNetworkPolicy\nmetadata: {name: p, namespace: shop}\nspec: {endpointSelector: {matchLabels: {app: web}}, ingress: [{fromEndpoints: [{matchLabels: {app: fe, io.cilium.k8s.namespace.labels.team: a}}]}]}\n"
+		dp      = "type: Dataplane\nmesh: default\nname: web\nlabels: {app: web}\nnetworking: {address: 10.0.0.1, inbound: [{name: in, port: 8080, protocol: http}], outbound: [{port: 9000, tags: {kuma.io/service: a}}], transparentProxying: {redirectPortInbound: 15006}}\n"
+		kdp     = "apiVersion: kuma.io/v1alpha1\nkind: Dataplane\nmesh: default\nmetadata: {name: web, namespace: shop}\nspec: {networking: {address: 10.0.0.1, inbound: [{name: in, port: 8080}]}}\n"
+		istiod  = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: istiod-canary, namespace: shop}\nspec: {template: {spec: {containers: [{name: discovery, image: docker.io/istio/pilot:1, args: [a]}]}}}\n"
+	)
+	pods := "    metadata: {labels: {app: web, track: stable}, annotations: {checksum/config: abc}}"
+	annotated := func(text string) string {
+		return strings.Replace(pods, "checksum/config: abc", "checksum/config: abc, "+text, 1)
+	}
+	for _, tt := range []struct {
+		change
+		want string
+	}{
+		// Pods and their containers.
+		{change{"the network of the host", all, "serviceAccountName: web\n", "serviceAccountName: web\n      hostNetwork: true\n"}, "spec.template.spec.hostNetwork"},
+		{change{"the processes of the host", all, "serviceAccountName: web\n", "serviceAccountName: web\n      hostPID: true\n"}, "spec.template.spec.hostPID"},
+		{change{"processes of each other", all, "serviceAccountName: web\n", "serviceAccountName: web\n      shareProcessNamespace: true\n"}, "shareProcessNamespace"},
+		{change{"another account", all, "serviceAccountName: web\n", "serviceAccountName: fe\n"}, "f.yaml:19: spec.template.spec.serviceAccountName (Deployment shop/web) has changed"},
+		{change{"an account by its old name", all, "serviceAccountName: web\n", "serviceAccount: fe\n"}, "serviceAccountName"},
+		{change{"no account any more", all, "      serviceAccountName: web\n", ""}, "serviceAccountName"},
+		{change{"no token, so that Linkerd injects nothing", all, "serviceAccountName: web\n", "serviceAccountName: web\n      automountServiceAccountToken: false\n"}, "automountServiceAccountToken"},
+		{change{"no token of an account", all, "kind: ServiceAccount", "kind: ServiceAccount\nautomountServiceAccountToken: false"}, "automountServiceAccountToken"},
+		{change{"more power", all, "securityContext: {runAsNonRoot: true}", "securityContext: {runAsNonRoot: true, capabilities: {add: [NET_ADMIN]}}"}, "spec.template.spec.containers[0].securityContext.capabilities.add"},
+		{change{"all power", all, "{name: log, image: shop/log:1}", "{name: log, image: shop/log:1, securityContext: {privileged: true}}"}, "spec.template.spec.containers[1].securityContext.privileged"},
+		{change{"the user of the proxy", all, "runAsNonRoot: true", "runAsNonRoot: true, runAsUser: 1337"}, "securityContext.runAsUser"},
+		{change{"capabilities are not dropped any more", strings.Replace(all, "runAsNonRoot: true", "capabilities: {drop: [ALL]}", 1), "capabilities: {drop: [ALL]}", "runAsNonRoot: true"}, "capabilities.drop"},
+		{change{"the security of the pod", all, "serviceAccountName: web\n", "serviceAccountName: web\n      securityContext: {runAsUser: 1337}\n"}, "spec.template.spec.securityContext.runAsUser"},
+		{change{"one more init container", all, "initContainers: [", "initContainers: [{name: rules, image: a}, "}, "spec.template.spec.initContainers"},
+		{change{"a command of an init container", all, "{name: migrate,", "{name: migrate, command: [iptables, -F],"}, "spec.template.spec.initContainers[0].command"},
+		{change{"an init container that stays", all, "{name: migrate,", "{name: migrate, restartPolicy: Always,"}, "initContainers[0].restartPolicy"},
+		{change{"a sidecar of its own", all, "        - {name: log,", "        - {name: istio-proxy, image: auto}\n        - {name: log,"}, "containers[1]"},
+		{change{"a sidecar by its image", all, "image: shop/log:1", "image: docker.io/istio/proxyv2:1"}, "containers[1]"},
+		{change{"the arguments of a sidecar", strings.Replace(all, "name: log,", "name: kuma-sidecar,", 1), "image: shop/log:1", "image: shop/log:1, args: [--dns-enabled=false]"}, "containers[1]"},
+		{change{"the path of a probe", all, "path: /ready", "path: /admin"}, "readinessProbe.httpGet.path"},
+		{change{"one more probe", all, "readinessProbe", "livenessProbe: {httpGet: {path: /admin, port: 8080}}\n          readinessProbe"}, "livenessProbe.httpGet"},
+		{change{"a call of the kubelet", all, "args: [a]", "lifecycle: {postStart: {httpGet: {path: /admin, port: 8080}}}"}, "lifecycle.postStart.httpGet"},
+		{change{"a port of the node", all, "containerPort: 8080}]", "containerPort: 8080, hostPort: 80}]"}, "ports[0]"},
+		{change{"a port that is not declared any more", all, "          ports: [{name: http, containerPort: 8080}]\n", ""}, "ports[0]"},
+		{change{"a port with the name that a Server has", together(linkerd, deployment), "name: http, containerPort: 8080", "name: web, containerPort: 8080"}, "ports[0]"},
+		{change{"a port with the name that a Service has", strings.Replace(all, "targetPort: 8080", "targetPort: http", 1), "name: http, containerPort: 8080", "name: web, containerPort: 8080"}, "ports[0]"},
+		{change{"a folder of the node", all, "emptyDir: {}", "hostPath: {path: /var/run/cilium}"}, "volumes[0].hostPath"},
+		{change{"a volume of a driver", all, "emptyDir: {}", "csi: {driver: csi.spiffe.io}"}, "volumes[0].csi"},
+		{change{"another runtime", all, "serviceAccountName: web\n", "serviceAccountName: web\n      runtimeClassName: other\n"}, "runtimeClassName"},
+		{change{"names of hosts", all, "serviceAccountName: web\n", "serviceAccountName: web\n      hostAliases: [{ip: 10.0.0.1, hostnames: [istiod.istio-system.svc]}]\n"}, "hostAliases"},
+		{change{"a field that nobody knows", all, "replicas: 2", "futureField: 2"}, "spec.futureField"},
+		{change{"a label of a selector", all, "{app: web, track: stable}", "{app: other, track: stable}"}, "spec.template.metadata.labels.app"},
+		{change{"a label that a Service selects by", strings.Replace(all, "selector: {app: web}, ports", "selector: {track: stable}, ports", 1), "{app: web, track: stable}", "{app: web}"}, "labels.track"},
+		{change{"another network beside the mesh", all, pods, annotated("k8s.v1.cni.cncf.io/networks: a")}, `annotations["k8s.v1.cni.cncf.io/networks"]`},
+		{change{"metrics that the agent of Istio serves", all, pods, annotated("prometheus.io/path: /admin")}, `annotations["prometheus.io/path"]`},
+		{change{"ports that pass the sidecar", all, pods, annotated("traffic.kuma.io/exclude-inbound-ports: '8080'")}, `annotations["traffic.kuma.io/exclude-inbound-ports"]`},
+		{change{"a first configuration of the sidecar", all, pods, annotated("sidecar.istio.io/bootstrapOverride: boot")}, `annotations["sidecar.istio.io/bootstrapOverride"]`},
+		{change{"the content of that configuration", together(all, strings.Replace(deployment, "checksum/config: abc", "sidecar.istio.io/bootstrapOverride: n", 1)), of("v1", "ConfigMap", "data: {a: b}"), of("v1", "ConfigMap", "data: {a: c}")}, "(ConfigMap shop/n)"},
+		{change{"a workload twice, and not alike", policy, deployment, together(deployment, strings.Replace(deployment, "replicas: 2", "hostNetwork: true", 1))}, "twice"},
+		{change{"the pods of a CronJob", policy, of("batch/v1", "CronJob", "spec: {jobTemplate: {spec: {template: {spec: {containers: [{name: c}]}}}}}"), of("batch/v1", "CronJob", "spec: {jobTemplate: {spec: {template: {spec: {hostNetwork: true, containers: [{name: c}]}}}}}")}, "spec.jobTemplate.spec.template.spec.hostNetwork"},
+		{change{"the pods of a Rollout", policy, of("argoproj.io/v1alpha1", "Rollout", "spec: {template: {spec: {}}}"), of("argoproj.io/v1alpha1", "Rollout", "spec: {template: {spec: {serviceAccountName: fe}}}")}, "serviceAccountName"},
+		{change{"the account of a machine", policy, of("networking.istio.io/v1", "WorkloadEntry", "spec: {address: 10.0.0.1}"), of("networking.istio.io/v1", "WorkloadEntry", "spec: {address: 10.0.0.1, serviceAccount: fe}")}, "spec.serviceAccount"},
+		{change{"the account of machines", policy, of("networking.istio.io/v1", "WorkloadGroup", "spec: {template: {}}"), of("networking.istio.io/v1", "WorkloadGroup", "spec: {template: {serviceAccount: fe}}")}, "spec.template"},
+
+		// Objects of one side alone.
+		{change{"a new workload in the network of the host", policy, "", strings.Replace(deployment, "serviceAccountName: web", "hostNetwork: true", 1)}, "hostNetwork (Deployment shop/web) opens something"},
+		{change{"a new workload with all power", policy, "", strings.Replace(deployment, "runAsNonRoot", "privileged", 1)}, "privileged"},
+		{change{"a new caller by its account", policy, "", strings.Replace(deployment, "serviceAccountName: web", "serviceAccountName: fe", 1)}, "serviceAccountName"},
+		{change{"a new caller by its label", cilium, "", strings.ReplaceAll(deployment, "app: web", "app: fe")}, "labels.app"},
+		{change{"a new namespace of callers", cilium, "", "apiVersion: v1\nkind: Namespace\nmetadata: {name: n, labels: {team: a}}"}, "labels.team"},
+		{change{"a new workload without a sidecar", policy, "", strings.Replace(deployment, "track: stable", "sidecar.istio.io/inject: 'false'", 1)}, "sidecar.istio.io/inject"},
+		{change{"a pod that nobody made", policy, "", "apiVersion: v1\nkind: Pod\nmetadata: {name: web-1, namespace: shop, ownerReferences: [{kind: Deployment, name: web, controller: true}]}\nspec: {hostNetwork: true}"}, "hostNetwork"},
+		{change{"a service goes, and its pods stay", together(policy, deployment), service, ""}, "Service shop/web) is gone"},
+		{change{"a service goes, and its pods are elsewhere", policy, service, ""}, "is gone"},
+		{change{"a new service for old pods", together(policy, deployment), "", service}, "is new"},
+
+		// Services.
+		{change{"the selector of a service", all, "spec: {selector: {app: web}", "spec: {selector: {app: db}"}, "spec.selector.app"},
+		{change{"the port behind a service", all, "targetPort: 8080", "targetPort: 9090"}, "spec.ports[0].targetPort"},
+		{change{"a port of a service goes", all, "ports: [{name: http, port: 80, targetPort: 8080}]", "ports: []"}, "spec.ports[0]"},
+		{change{"the source address of callers", all, "spec: {selector: {app: web}, ports", "spec: {externalTrafficPolicy: Local, selector: {app: web}, ports"}, "externalTrafficPolicy"},
+		{change{"a service for the world", all, "spec: {selector: {app: web}, ports", "spec: {type: LoadBalancer, selector: {app: web}, ports"}, "spec.type"},
+		{change{"a service by names alone", all, "spec: {selector: {app: web}, ports", "spec: {clusterIP: None, selector: {app: web}, ports"}, "spec.clusterIP"},
+		{change{"addresses of a service that others have", all, "spec: {selector: {app: web}, ports", "spec: {externalIPs: [10.0.0.1], selector: {app: web}, ports"}, "externalIPs"},
+		{change{"an annotation of a service", all, "kind: Service\nmetadata: {name: web,", "kind: Service\nmetadata: {annotations: {ingress.kubernetes.io/service-upstream: 'true'}, name: web,"}, "service-upstream"},
+
+		// Control planes, and what changes objects on their way.
+		{change{"an argument of a control plane by its name", together(policy, istiod), "args: [a]", "args: [b]"}, "spec.template.spec.containers[0].args"},
+		{change{"the image of a control plane", together(policy, istiod), "pilot:1", "pilot:2"}, "image"},
+		{change{"replicas of a control plane", policy, in("kuma-system", deployment), strings.Replace(in("kuma-system", deployment), "replicas: 2", "replicas: 0", 1)}, "spec.replicas"},
+		{change{"a control plane by its label", together(policy, strings.Replace(deployment, "labels: {app: web}, annot", "labels: {linkerd.io/control-plane-component: destination}, annot", 1)), "env: [{name: A, value: b}]", "env: []"}, "env"},
+		{change{"a role of a control plane", policy, "", in("istio-system", of("rbac.authorization.k8s.io/v1", "Role", "rules: []"))}, "Role istio-system/n"},
+		{change{"a secret of a control plane", policy, in("istio-system", of("v1", "Secret", "data: {a: b}")), in("istio-system", of("v1", "Secret", "data: {a: c}"))}, "data.a"},
+		{change{"the config of Cilium in a namespace of its own", policy, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cilium-config, namespace: kube-system}\ndata: {policy-audit-mode: 'false'}", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cilium-config, namespace: kube-system}\ndata: {policy-audit-mode: 'true'}"}, `data.policy-audit-mode`},
+		{change{"a webhook", policy, "", of("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", "webhooks: []")}, "is new"},
+		{change{"an application of Argo CD", policy, of("argoproj.io/v1alpha1", "Application", "spec: {source: {helm: {parameters: []}}}"), of("argoproj.io/v1alpha1", "Application", "spec: {source: {helm: {parameters: [{name: a}]}}}")}, "spec.source.helm.parameters"},
+		{change{"a release of Flux", policy, of("helm.toolkit.fluxcd.io/v2", "HelmRelease", "spec: {values: {a: b}}"), of("helm.toolkit.fluxcd.io/v2", "HelmRelease", "spec: {values: {a: c}}")}, "spec.values.a"},
+		{change{"what Flux applies", policy, of("kustomize.toolkit.fluxcd.io/v1", "Kustomization", "spec: {prune: true}"), of("kustomize.toolkit.fluxcd.io/v1", "Kustomization", "spec: {prune: true, patches: []}")}, "spec.patches"},
+		{change{"a mutation of Gatekeeper", policy, "", of("mutations.gatekeeper.sh/v1", "AssignMetadata", "spec: {}")}, "is new"},
+		{change{"a policy of Kyverno", policy, "", of("kyverno.io/v1", "ClusterPolicy", "spec: {}")}, "is new"},
+		{change{"a kind that nobody knows", policy, of("example.com/v1", "Thing", "spec: {a: 1}"), of("example.com/v1", "Thing", "spec: {a: 2}")}, "spec.a (Thing shop/n) has changed"},
+		{change{"the definition of a kind", policy, of("apiextensions.k8s.io/v1", "CustomResourceDefinition", "spec: {}"), ""}, "is gone"},
+		{change{"a misspelt group of a harmless kind", policy, "", of("evil.example/v1", "HorizontalPodAutoscaler", "spec: {}")}, "is new"},
+		{change{"a cloud-made policy beside the mesh", policy, of("crd.projectcalico.org/v1", "GlobalNetworkPolicy", "spec: {}"), ""}, "is gone"},
+
+		// Meshes.
+		{change{"an entry for pods", policy, "", of("networking.istio.io/v1", "ServiceEntry", "spec: {hosts: [a], workloadSelector: {labels: {app: web}}, ports: [{number: 8080, protocol: TCP}]}")}, "ServiceEntry"},
+		{change{"an entry for addresses", policy, "", of("networking.istio.io/v1", "ServiceEntry", "spec: {hosts: [a], endpoints: [{address: 10.0.0.1}]}")}, "ServiceEntry"},
+		{change{"metrics of Kuma", policy, "", "type: MeshMetric\nmesh: default\nname: m\nspec: {default: {applications: [{path: /admin, port: 8080}]}}"}, "MeshMetric"},
+		{change{"a trust of Kuma", policy, "type: MeshTrust\nmesh: default\nname: m\nspec: {trustDomain: a}", "type: MeshTrust\nmesh: default\nname: m\nspec: {trustDomain: b}"}, "spec.trustDomain"},
+		{change{"an identity of Kuma", policy, "type: MeshIdentity\nmesh: default\nname: m\nspec: {selector: {dataplane: {matchLabels: {}}}}", ""}, "is gone"},
+		{change{"a zone", policy, "type: Zone\nname: z\nenabled: true", "type: Zone\nname: z\nenabled: false"}, "enabled"},
+		{change{"a patch of containers of Kuma", policy, "", "apiVersion: kuma.io/v1alpha1\nkind: ContainerPatch\nmetadata: {name: n}\nspec: {}"}, "ContainerPatch"},
+		{change{"a group of addresses", cilium, "apiVersion: cilium.io/v2alpha1\nkind: CiliumCIDRGroup\nmetadata: {name: g}\nspec: {externalCIDRs: []}", "apiVersion: cilium.io/v2alpha1\nkind: CiliumCIDRGroup\nmetadata: {name: g}\nspec: {externalCIDRs: [0.0.0.0/0]}"}, "externalCIDRs"},
+		{change{"a profile of Linkerd", linkerd, "", of("linkerd.io/v1alpha2", "ServiceProfile", "spec: {}")}, "ServiceProfile"},
+		{change{"a route of Gateway API", policy, "", of("gateway.networking.k8s.io/v1", "GRPCRoute", "spec: {}")}, "GRPCRoute"},
+
+		// Dataplanes.
+		{change{"no transparent proxy", dp, ", transparentProxying: {redirectPortInbound: 15006}", ""}, "networking.transparentProxying"},
+		{change{"the address of a Dataplane", dp, "address: 10.0.0.1", "address: 10.0.0.2"}, "networking.address"},
+		{change{"the address of an inbound", dp, "protocol: http}", "protocol: http, address: 10.0.0.9}"}, "networking.inbound[0].address"},
+		{change{"an outbound for others", dp, "{port: 9000,", "{address: 0.0.0.0, port: 9000,"}, "networking.outbound"},
+		{change{"the admin of a Dataplane", dp, "networking: {", "networking: {admin: {port: 9901}, "}, "networking.admin"},
+		{change{"a gateway", dp, "networking: {", "networking: {gateway: {type: DELEGATED, tags: {}}, "}, "networking.gateway"},
+		{change{"probes in Kubernetes", kdp, "spec: {", "spec: {probes: {port: 9000}, "}, "spec.probes"},
+		{change{"a transparent proxy in Kubernetes", kdp, "spec: {networking: {", "spec: {networking: {transparentProxying: {}, "}, "spec.networking.transparentProxying"},
+		{change{"a new Dataplane with an outbound for others", kdp, "", strings.Replace(strings.Replace(dp, "{port: 9000,", "{address: 0.0.0.0, port: 9000,", 1), "name: web", "name: other", 1)}, "networking.outbound"},
+
+		// What tools do with policies, and which of two objects is older.
+		{change{"a hook of Helm", policy, "namespace: shop}", "namespace: shop, annotations: {helm.sh/hook: test}}"}, `metadata.annotations["helm.sh/hook"]`},
+		{change{"a hook of Argo CD", policy, "namespace: shop}", "namespace: shop, annotations: {argocd.argoproj.io/hook: Skip}}"}, "argocd.argoproj.io/hook"},
+		{change{"options of Argo CD", policy, "namespace: shop}", "namespace: shop, annotations: {argocd.argoproj.io/sync-options: Prune=false}}"}, "sync-options"},
+		{change{"a label of Flux", policy, "namespace: shop}", "namespace: shop, labels: {kustomize.toolkit.fluxcd.io/reconcile: disabled}}"}, `metadata.labels["kustomize.toolkit.fluxcd.io/reconcile"]`},
+		{change{"kapp", policy, "namespace: shop}", "namespace: shop, annotations: {kapp.k14s.io/noop: ''}}"}, "kapp.k14s.io/noop"},
+		{change{"Config Sync", policy, "namespace: shop}", "namespace: shop, annotations: {configmanagement.gke.io/managed: disabled}}"}, "configmanagement.gke.io/managed"},
+		{change{"a tool that nobody knows", policy, "namespace: shop}", "namespace: shop, annotations: {tool.example/skip: 'true'}}"}, "tool.example/skip"},
+		{change{"the revision of Istio", policy, "namespace: shop}", "namespace: shop, labels: {istio.io/rev: canary}}"}, "istio.io/rev"},
+		{change{"a policy that goes", policy, "namespace: shop}", "namespace: shop, deletionTimestamp: '2026-01-01T00:00:00Z'}"}, "deletionTimestamp"},
+		{change{"a hook that was there, and a change beside it", strings.Replace(policy, "namespace: shop}", "namespace: shop, annotations: {helm.sh/hook: test}}", 1), "", linkerd}, "may not be applied by a tool"},
+		{change{"times that change places", routes, "metadata: {name: a, namespace: shop, creationTimestamp: '2026-01-01T00:00:00Z'}", "metadata: {name: a, namespace: shop, creationTimestamp: '2026-03-01T00:00:00Z'}"}, "is older or younger than Server shop/a now"},
+		{change{"a time that is there no more", routes, "creationTimestamp: '2026-01-01T00:00:00Z'", "uid: a"}, "older or younger"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			old, recent := tt.sides(t)
+			got := textOf(neighbor.Changes(old, recent))
+			if !strings.Contains(got, tt.want) {
+				t.Errorf("%q does not name %s", got, tt.want)
+			}
+			if same := neighbor.Changes(recent, recent); len(same) > 0 {
+				t.Errorf("nothing has changed, and %s", textOf(same))
+			}
+		})
+	}
+}

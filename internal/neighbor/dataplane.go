@@ -1,0 +1,106 @@
+package neighbor
+
+import (
+	"maps"
+	"net/netip"
+	"reflect"
+	"slices"
+)
+
+// readOfDataplanes are the fields of a Dataplane that its reader takes, or that cannot matter: what the
+// control plane writes, and what concerns other workloads alone.
+var readOfDataplanes = fields(`type apiVersion kind name mesh labels metadata status creationTime modificationTime kri
+	networking.advertisedAddress networking.inbound[].name networking.inbound[].port networking.inbound[].protocol networking.inbound[].tags
+	networking.inbound[].health networking.inbound[].serviceProbe
+	networking.transparentProxying.reachableServices networking.transparentProxying.reachableBackends
+	networking.transparentProxying.directAccessServices`)
+
+// compareDataplanes compares what is not read of the Dataplanes. A new one may open ports by itself. One that
+// is gone is compared by its policies.
+func (c *comparison) compareDataplanes() (out []Change) {
+	before, after := objectsOf(c.old.Dataplanes), objectsOf(c.recent.Dataplanes)
+	for _, is := range after.all {
+		if olds := before.byKey[is.key]; len(olds) > 0 {
+			w := walker{comparison: c, kind: is.kind, category: dataplane}
+			w.walk("", is.root(), plainDataplane(olds[0]), plainDataplane(is))
+			out = append(out, w.changes(olds[0], is)...)
+		} else {
+			out = append(out, c.openingsOf(is)...)
+		}
+	}
+	for _, was := range before.all {
+		if c.symmetric && len(after.byKey[was.key]) == 0 {
+			out = append(out, c.openingsOf(was)...)
+		}
+	}
+	return out
+}
+
+// openingsOf names what a Dataplane of one side alone opens: the ports of probes and metrics, and those by
+// which it sends requests in its own name.
+func (c *comparison) openingsOf(o object) (out []Change) {
+	fields := plainDataplane(o)
+	for _, field := range []string{"probes", "metrics"} {
+		if fields[field] != nil {
+			out = append(out, Change{o.doc.Place(joined(o.root(), field)), o.String(), isAlone})
+		}
+	}
+	if fieldOf(fields, "networking", "outbound") != nil {
+		out = append(out, Change{o.doc.Place(joined(o.root(), "networking.outbound")), o.String(), isAlone})
+	}
+	return out
+}
+
+// root is the field of a Dataplane that has its networking.
+func (o object) root() string {
+	if o.universal {
+		return ""
+	}
+	return "spec"
+}
+
+// plainDataplane returns the fields of a Dataplane without those that say what Kuma takes anyway. In
+// Kubernetes the control plane writes the address. An outbound on loopback serves its own workload.
+func plainDataplane(o object) map[string]any {
+	fields, _ := fieldOf(o.fields, o.root()).(map[string]any)
+	fields = maps.Clone(fields)
+	networking, _ := fields["networking"].(map[string]any)
+	networking = maps.Clone(networking)
+	if networking == nil {
+		return fields
+	}
+	if !o.universal {
+		delete(networking, "address")
+	}
+	var inbounds, outbounds []any
+	for _, in := range mappings(networking["inbound"]) {
+		in = maps.Clone(in)
+		if reflect.DeepEqual(in["servicePort"], in["port"]) {
+			delete(in, "servicePort")
+		}
+		if in["state"] != "Ignored" {
+			delete(in, "state")
+		}
+		if !o.universal {
+			delete(in, "address")
+		}
+		inbounds = append(inbounds, in)
+	}
+	for _, out := range mappings(networking["outbound"]) {
+		address, _ := out["address"].(string)
+		if ip, err := netip.ParseAddr(address); address != "" && (err != nil || !ip.IsLoopback()) {
+			outbounds = append(outbounds, out)
+		}
+	}
+	delete(networking, "outbound")
+	if networking["inbound"] = inbounds; len(outbounds) > 0 {
+		networking["outbound"] = outbounds
+	}
+	fields["networking"] = networking
+	return fields
+}
+
+// forwards reports whether an inbound leads elsewhere than Kuma takes it to lead.
+func forwards(inbound map[string]any) bool {
+	return slices.ContainsFunc([]string{"servicePort", "serviceAddress", "state", "address"}, func(field string) bool { return inbound[field] != nil })
+}

@@ -1,0 +1,153 @@
+package neighbor
+
+import (
+	"slices"
+	"strings"
+)
+
+// category is how an object is compared.
+type category uint8
+
+const (
+	// unknown objects count as a whole: each of their fields may matter.
+	unknown category = iota
+	// harmless objects cannot matter.
+	harmless
+	// Of the other ones, the fields that cannot matter are known.
+	workload
+	service
+	namespace
+	account
+	// config is what a program reads. It matters where something names it.
+	config
+	dataplane
+)
+
+// harmlessKinds are the kinds, by their API groups, that say nothing to a mesh. Whatever they say, the
+// policies judge each request as before.
+var harmlessKinds = map[string]string{
+	// An endpoint says where a client sends its requests, and an event or a lease what happened.
+	"":                          "Endpoints Event LimitRange PersistentVolume PersistentVolumeClaim ResourceQuota",
+	"autoscaling":               "HorizontalPodAutoscaler",
+	"autoscaling.k8s.io":        "VerticalPodAutoscaler",
+	"keda.sh":                   "ScaledObject TriggerAuthentication ClusterTriggerAuthentication",
+	"policy":                    "PodDisruptionBudget",
+	"scheduling.k8s.io":         "PriorityClass",
+	"storage.k8s.io":            "StorageClass",
+	"snapshot.storage.k8s.io":   "VolumeSnapshot VolumeSnapshotClass VolumeSnapshotContent",
+	"coordination.k8s.io":       "Lease",
+	"events.k8s.io":             "Event",
+	"discovery.k8s.io":          "EndpointSlice",
+	"monitoring.coreos.com":     "AlertmanagerConfig PodMonitor Probe PrometheusRule ScrapeConfig ServiceMonitor",
+	"monitoring.googleapis.com": "ClusterPodMonitoring PodMonitoring Rules",
+	"grafana.integreatly.org":   "GrafanaAlertRuleGroup GrafanaDashboard GrafanaDatasource GrafanaFolder",
+	"rbac.authorization.k8s.io": "ClusterRole ClusterRoleBinding Role RoleBinding", // they say who changes objects; the control plane's own are not here
+	"networking.k8s.io":         "Ingress IngressClass",                            // its requests come from the controller of the Ingress, whom the policies judge
+	"cilium.io":                 "CiliumEndpoint CiliumIdentity CiliumNode",        // the agents write them
+	"policy.linkerd.io":         "EgressNetwork HTTPLocalRateLimitPolicy",          // they limit, or concern what a workload sends
+	"networking.istio.io":       "DestinationRule VirtualService",                  // they say where a client sends its requests
+	"telemetry.istio.io":        "Telemetry",
+	"kuma.io":                   harmlessOfKuma,
+	"argoproj.io":               "AnalysisRun AnalysisTemplate ClusterAnalysisTemplate",
+}
+
+// harmlessOfKuma limit, measure, log, or say where a client sends its requests. An insight is a status. A
+// MeshMetric is none of them: it opens a port.
+const harmlessOfKuma = `MeshAccessLog MeshCircuitBreaker MeshExternalService MeshFaultInjection MeshHealthCheck MeshLoadBalancingStrategy
+	MeshMultiZoneService MeshRateLimit MeshRetry MeshService MeshTimeout MeshTrace
+	DataplaneInsight MeshInsight ServiceInsight ZoneInsight ZoneIngressInsight ZoneEgressInsight`
+
+// knownKinds are the kinds of which some fields are known not to matter.
+var knownKinds = map[category]map[string]string{
+	workload: {
+		"":                    "Pod PodTemplate ReplicationController",
+		"apps":                "DaemonSet Deployment ReplicaSet StatefulSet",
+		"batch":               "CronJob Job",
+		"argoproj.io":         "Rollout",
+		"networking.istio.io": "WorkloadEntry WorkloadGroup",
+	},
+	service:   {"": "Service"},
+	namespace: {"": "Namespace"},
+	account:   {"": "ServiceAccount"},
+	config:    {"": "ConfigMap Secret", "bitnami.com": "SealedSecret", "external-secrets.io": "ExternalSecret"},
+}
+
+// podPlaces say where kinds of workloads have their pods.
+var podPlaces = map[string]string{
+	"Pod": "", "PodTemplate": "template.", "ReplicationController": "spec.template.", "DaemonSet": "spec.template.", "Deployment": "spec.template.", "ReplicaSet": "spec.template.",
+	"StatefulSet": "spec.template.", "CronJob": "spec.jobTemplate.spec.template.", "Job": "spec.template.", "Rollout": "spec.template.", "WorkloadGroup": "spec.",
+}
+
+func isAmong(kinds map[string]string, o object) bool {
+	of := kinds[o.group]
+	if o.universal {
+		of = kinds["kuma.io"]
+	}
+	return slices.Contains(strings.Fields(of), o.kind)
+}
+
+// categoryOf says how an object is compared. Whatever belongs to a control plane counts as a whole.
+func categoryOf(o object) category {
+	switch {
+	case isAmong(harmlessKinds, o) && (!o.isOfControlPlane() || o.group != "rbac.authorization.k8s.io"):
+		return harmless
+	case o.kind == "ServiceEntry" && o.group == "networking.istio.io" && !o.hasEndpoints():
+		return harmless
+	case o.isOfControlPlane() && !isAmong(knownKinds[namespace], o):
+		return unknown
+	}
+	for of, kinds := range knownKinds {
+		if isAmong(kinds, o) {
+			return of
+		}
+	}
+	return unknown
+}
+
+// hasEndpoints reports whether a ServiceEntry says what stands behind it: the ports of such a workload
+// have the protocols of the entry.
+func (o object) hasEndpoints() bool {
+	spec, _ := fieldOf(o.fields, "spec").(map[string]any)
+	return spec["workloadSelector"] != nil || spec["endpoints"] != nil
+}
+
+// isHarmless reports whether nothing about an object matters, in the light of all documents.
+func (c *comparison) isHarmless(all []object) bool {
+	for _, o := range all {
+		switch o.category {
+		case harmless:
+		case config:
+			if c.named.has(o.name) {
+				return false
+			}
+		case unknown:
+			// kubectl applies no document without a kind. Kustomize takes it for a patch.
+			if o.kind != "" || o.isOfKustomize() || c.customized {
+				return false
+			}
+		case workload:
+			if !c.isOwned(o) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// isOwned reports whether another workload beside it made the object, as in a list that a cluster gave: the
+// other one has its fields.
+func (c *comparison) isOwned(o object) bool {
+	for _, owner := range mappings(fieldOf(o.fields, "metadata", "ownerReferences")) {
+		kind, _ := owner["kind"].(string)
+		name, _ := owner["name"].(string)
+		if owner["controller"] != true || kind == "" || name == "" || kind == o.kind {
+			continue
+		}
+		if c.olds.has(kind, o.namespace, name) || c.recents.has(kind, o.namespace, name) {
+			return true
+		}
+	}
+	return false
+}

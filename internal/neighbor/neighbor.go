@@ -1,0 +1,261 @@
+// Package neighbor compares what stands beside the policies on two sides: workloads, services, meshes,
+// control planes, and what tools do with the policies. None of it is read as a policy.
+//
+// It guarantees that the world is closed: each difference in such a document is named, with its place and
+// field, unless a table of this package says that it cannot matter. The tables are data: the kinds in kind.go,
+// the fields in field.go, the labels and annotations in setting.go and tool.go.
+package neighbor
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Side is what one side has.
+type Side struct {
+	// Policies are read by a dialect, but for some of their metadata. Others are not read.
+	Policies, Others []manifest.Document
+	// Dataplanes are read in part.
+	Dataplanes []manifest.Document
+	// PassedOver are files that are not read because of their names.
+	PassedOver []string
+}
+
+// Change is one difference between two sides.
+type Change struct {
+	// Place is "file:line: field", of the second side where that has the field.
+	Place string `json:"place"`
+	// Object is the kind, the namespace and the name.
+	Object string `json:"object"`
+	// Effect says what has become of it, as in "has changed".
+	Effect string `json:"effect"`
+}
+
+// String returns one line.
+func (c Change) String() string { return c.Place + " (" + c.Object + ") " + c.Effect }
+
+// The effects.
+const (
+	isNew     = "is new"
+	isGone    = "is gone"
+	isChanged = "has changed"
+	isTwice   = "is there twice, and not alike"
+	isAlone   = "is on one side alone"
+)
+
+// Changes returns what has changed from one side to the other. A workload that is gone lets nobody in, and
+// is no change. A workload that is new is one where it opens something that was closed.
+func Changes(old, recent Side) []Change { return newComparison(old, recent, false).changes() }
+
+// Differences is [Changes] for two sides of which neither came first: what one side alone has counts
+// alike, whichever side that is.
+func Differences(a, b Side) []Change { return newComparison(a, b, true).changes() }
+
+// comparison has both sides, with what their documents say of each other.
+type comparison struct {
+	old, recent Side
+	// symmetric is true where neither side came first.
+	symmetric bool
+	// named are the words of everything that may select or name something else, and peers those that
+	// policies have of callers.
+	named, peers words
+	// customized is true where Kustomize changes policies before they are applied.
+	customized bool
+	// oldObjects and recentObjects are the objects of both sides, olds and recents their workloads.
+	oldObjects, recentObjects objects
+	olds, recents             workloads
+}
+
+func newComparison(old, recent Side, symmetric bool) *comparison {
+	c := &comparison{old: old, recent: recent, symmetric: symmetric, named: words{}, peers: words{}}
+	c.oldObjects, c.recentObjects = objectsOf(old.Others), objectsOf(recent.Others)
+	for _, doc := range slices.Concat(old.Policies, recent.Policies) {
+		c.named.add(doc.Flow())
+		c.peers.addPeers(valueOf(doc))
+	}
+	for _, o := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
+		c.customized = c.customized || o.isOfKustomize()
+		switch o.category {
+		case unknown:
+			c.named.add(o.doc.Flow())
+		case service:
+			c.named.addValue(fieldOf(o.fields, "spec", "selector"))
+			for _, port := range mappings(fieldOf(o.fields, "spec", "ports")) {
+				c.named.addValue(port["targetPort"])
+			}
+		case workload, namespace:
+			c.named.addMeshAnnotations(o)
+		}
+	}
+	c.olds, c.recents = workloadsOf(c.oldObjects.all), workloadsOf(c.recentObjects.all)
+	return c
+}
+
+// changes returns each difference once, in the order of the documents.
+func (c *comparison) changes() (out []Change) {
+	seen := map[string]bool{}
+	for _, o := range slices.Concat(c.recentObjects.all, c.oldObjects.all) {
+		if !seen[o.key] {
+			seen[o.key] = true
+			out = append(out, c.compare(c.oldObjects.byKey[o.key], c.recentObjects.byKey[o.key])...)
+		}
+	}
+	out = append(out, c.compareDataplanes()...)
+	out = append(out, c.comparePolicies()...)
+	out = append(out, c.comparePassedOver()...)
+	slices.SortStableFunc(out, func(a, b Change) int { return cmp.Compare(a.Object, b.Object) })
+	return slices.Compact(out)
+}
+
+// compare compares one object of both sides; one of them may lack it, or have it more than once.
+func (c *comparison) compare(olds, recents []object) []Change {
+	all := slices.Concat(olds, recents)
+	if c.isHarmless(all) {
+		return nil
+	}
+	switch {
+	case len(olds) > 1 || len(recents) > 1:
+		same := slices.EqualFunc(olds, recents, func(a, b object) bool { return a.doc.Flow() == b.doc.Flow() })
+		if same {
+			return nil
+		}
+		return []Change{all[len(all)-1].change(isTwice)}
+	case len(olds) == 0:
+		return c.alone(recents[0], c.olds, c.recents, isNew)
+	case len(recents) == 0 && c.symmetric:
+		return c.alone(olds[0], c.recents, c.olds, isAlone)
+	case len(recents) == 0:
+		return c.gone(olds[0])
+	case olds[0].doc.Flow() == recents[0].doc.Flow():
+		return nil
+	default:
+		return c.both(olds[0], recents[0])
+	}
+}
+
+// both compares the fields of one object.
+func (c *comparison) both(was, is object) []Change {
+	w := walker{comparison: c, category: is.category, kind: is.kind}
+	if was.category == unknown {
+		w.category = unknown
+	}
+	w.walk("", "", was.fields, is.fields)
+	return w.changes(was, is)
+}
+
+// alone says what an object of one side alone opens. A document that nothing is known of counts as a
+// whole.
+func (c *comparison) alone(o object, other, own workloads, effect string) []Change {
+	if c.symmetric {
+		effect = isAlone
+	}
+	switch o.category {
+	case unknown:
+		return []Change{o.change(effect)}
+	case service:
+		if other.isMissing(o, own) {
+			return nil
+		}
+		return []Change{o.change(effect)}
+	case workload, namespace, account:
+		w := walker{comparison: c, category: o.category, kind: o.kind, alone: true}
+		w.walk("", "", nil, o.fields)
+		return w.changes(o, o)
+	default:
+		return []Change{o.change(effect)}
+	}
+}
+
+// gone says of an object that only the old side has whether its end may open something.
+func (c *comparison) gone(o object) []Change {
+	switch o.category {
+	case workload, namespace, account:
+		return nil
+	case service:
+		if c.recents.isMissing(o, c.olds) {
+			return nil
+		}
+	}
+	return []Change{o.change(isGone)}
+}
+
+// comparePassedOver names files that Kustomize may take although they are not read.
+func (c *comparison) comparePassedOver() (out []Change) {
+	if !c.customized {
+		return nil
+	}
+	for _, file := range slices.Concat(c.recent.PassedOver, c.old.PassedOver) {
+		out = append(out, Change{file, "a file that is not read because of its name", "may be named by a kustomization"})
+	}
+	return out
+}
+
+// words are the words of documents.
+type words map[string]bool
+
+func (w words) has(word string) bool { return word != "" && w[word] }
+
+// add adds the words of a text, and what of them stands behind a prefix by which Cilium asks for the labels
+// of a namespace.
+func (w words) add(text string) {
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(`{}[]",': `, r) }) {
+		_, label, _ := strings.Cut(word, "namespace.labels.")
+		w[word], w[label] = true, true
+		for _, part := range strings.FieldsFunc(word, func(r rune) bool { return r == '/' || r == '.' }) {
+			w["/"+part] = true
+		}
+	}
+}
+
+// addValue adds the words of a value.
+func (w words) addValue(value any) {
+	switch value := value.(type) {
+	case string:
+		w.add(value)
+	case []any:
+		for _, item := range value {
+			w.addValue(item)
+		}
+	case map[string]any:
+		for key, item := range value {
+			w.add(key)
+			w.addValue(item)
+		}
+	}
+}
+
+// peerKeys are the fields by which policies name callers, beside those such as from, fromEndpoints and source.
+var peerKeys = fields("spiffeId identities identityRefs serviceAccounts client requiredAuthenticationRefs")
+
+// addPeers adds the words of what a policy says of callers.
+func (w words) addPeers(value any) {
+	switch value := value.(type) {
+	case []any:
+		for _, item := range value {
+			w.addPeers(item)
+		}
+	case map[string]any:
+		for key, item := range value {
+			if strings.HasPrefix(key, "from") || strings.HasPrefix(key, "source") || peerKeys[key] {
+				w.addValue(item)
+			}
+			w.addPeers(item)
+		}
+	}
+}
+
+// addMeshAnnotations adds the words of the annotations by which an object tells a mesh something, such as
+// the name of a ConfigMap with the first configuration of its sidecars.
+func (w words) addMeshAnnotations(o object) {
+	for _, head := range []string{"metadata", podPlaces[o.kind] + "metadata"} {
+		annotations, _ := fieldOf(o.fields, append(strings.Split(head, "."), "annotations")...).(map[string]any)
+		for key, value := range annotations {
+			if isOfMesh(key) {
+				w.addValue(value)
+			}
+		}
+	}
+}

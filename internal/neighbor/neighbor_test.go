@@ -1,0 +1,176 @@
+package neighbor_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/dataplane"
+	"github.com/meshproof/meshproof/internal/kinds"
+	"github.com/meshproof/meshproof/internal/neighbor"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// policy selects by app, names an account and a port, and an address.
+const policy = `
+apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: {name: p, namespace: shop}
+spec: {selector: {matchLabels: {app: web}}, rules: [{from: [{source: {principals: [cluster.local/ns/shop/sa/fe]}}], to: [{operation: {ports: ['8080']}}]}]}
+`
+
+// deployment is an ordinary workload, in the way in which tests change it.
+const deployment = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop, labels: {app: web}, annotations: {note: a}}
+spec:
+  replicas: 2
+  strategy: {type: Recreate}
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web, track: stable}, annotations: {checksum/config: abc}}
+    spec:
+      serviceAccountName: web
+      nodeSelector: {disk: ssd}
+      containers:
+        - name: web
+          image: shop/web:1
+          args: [a]
+          env: [{name: A, value: b}]
+          resources: {limits: {cpu: 1}}
+          ports: [{name: http, containerPort: 8080}]
+          readinessProbe: {httpGet: {path: /ready, port: 8080}, periodSeconds: 5}
+          volumeMounts: [{name: data, mountPath: /data}]
+          securityContext: {runAsNonRoot: true}
+        - {name: log, image: shop/log:1}
+      initContainers: [{name: migrate, image: shop/web:1}]
+      volumes: [{name: data, emptyDir: {}}]
+`
+
+const service = `
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {selector: {app: web}, ports: [{name: http, port: 80, targetPort: 8080}]}
+`
+
+const serviceAccount = `
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: web, namespace: shop}
+`
+
+// change is a pair of sides: what both have, what one text is replaced by, or what one side has alone.
+type change struct {
+	name, same, was, is string
+}
+
+// sideOf sorts documents as files are sorted.
+func sideOf(t *testing.T, text string) neighbor.Side {
+	t.Helper()
+	docs, err := manifest.Parse("f.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, others, err := kinds.Split("f.yaml", docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := neighbor.Side{Others: others}
+	for _, doc := range own {
+		if dataplane.Owns(doc) {
+			out.Dataplanes = append(out.Dataplanes, doc)
+		} else {
+			out.Policies = append(out.Policies, doc)
+		}
+	}
+	return out
+}
+
+// sides returns both sides of a change. Where the one text is part of the other documents, it is replaced
+// there; else it stands behind them.
+func (c change) sides(t *testing.T) (old, recent neighbor.Side) {
+	t.Helper()
+	if c.was != "" && strings.Contains(c.same, c.was) {
+		return sideOf(t, c.same), sideOf(t, strings.Replace(c.same, c.was, c.is, 1))
+	}
+	return sideOf(t, c.same+"\n---\n"+c.was), sideOf(t, c.same+"\n---\n"+c.is)
+}
+
+// together joins documents.
+func together(documents ...string) string { return strings.Join(documents, "\n---\n") }
+
+// textOf has the place and the effect of each change.
+func textOf(changes []neighbor.Change) string {
+	var b strings.Builder
+	for _, c := range changes {
+		b.WriteString(c.String() + "\n")
+	}
+	return b.String()
+}
+
+// Ordinary changes of workloads, and changes of kinds that say nothing to a mesh, are no changes.
+func TestOrdinaryChanges(t *testing.T) {
+	t.Parallel()
+	all := together(policy, deployment, service, serviceAccount)
+	of := func(version, kind, more string) string {
+		return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: n, namespace: shop}\n" + more
+	}
+	for _, tt := range []change{
+		{"another image", all, "image: shop/web:1", "image: shop/web:2"},
+		{"another image of an init container", all, "name: migrate, image: shop/web:1", "name: migrate, image: shop/web:2"},
+		{"more replicas", all, "replicas: 2", "replicas: 20"},
+		{"no replicas, for an autoscaler", all, "  replicas: 2\n", ""},
+		{"another strategy", all, "strategy: {type: Recreate}", "strategy: {type: RollingUpdate}"},
+		{"environment", all, "env: [{name: A, value: b}]", "env: [{name: A, value: c}, {name: B, value: d}]"},
+		{"environment of a config", all, "env: [{name: A, value: b}]", "envFrom: [{configMapRef: {name: c}}]"},
+		{"arguments", all, "args: [a]", "args: [b, c]"},
+		{"a command", all, "args: [a]", "command: [b]"},
+		{"resources", all, "cpu: 1", "cpu: 2"},
+		{"the period of a probe", all, "periodSeconds: 5", "periodSeconds: 7"},
+		{"scheduling", all, "nodeSelector: {disk: ssd}", "nodeSelector: {disk: hdd}\n      tolerations: [{operator: Exists}]"},
+		{"volumes", all, "volumes: [{name: data, emptyDir: {}}]", "volumes: [{name: data, persistentVolumeClaim: {claimName: c}}, {name: more, configMap: {name: c}}]"},
+		{"a label that nothing names", all, "track: stable", "track: canary, release: a"},
+		{"the annotation of a checksum", all, "checksum/config: abc", "checksum/config: def"},
+		{"an annotation of a person", all, "note: a", "note: b, owner: me"},
+		{"an annotation of kubectl", all, "note: a", "note: a, kubectl.kubernetes.io/restartedAt: x"},
+		{"the chart of Helm", all, "labels: {app: web}, annot", "labels: {app: web, helm.sh/chart: web-2, app.kubernetes.io/version: '2'}, annot"},
+		{"less power", all, "securityContext: {runAsNonRoot: true}", "securityContext: {runAsNonRoot: true, allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}"},
+		{"the order of containers", all, "        - {name: log, image: shop/log:1}\n", ""},
+		{"one port more that nothing names", all, "containerPort: 8080}]", "containerPort: 8080}, {name: admin, containerPort: 9000}]"},
+		{"the port of nodes of a service", all, "port: 80, targetPort", "nodePort: 30000, port: 80, targetPort"},
+		{"addresses of a service", all, "spec: {selector: {app: web}, ports", "spec: {clusterIP: 10.0.0.1, clusterIPs: [10.0.0.1], selector: {app: web}, ports"},
+		{"what a server adds", all, "metadata: {name: web, namespace: shop}\nspec: {selector", "metadata: {name: web, namespace: shop, uid: a, resourceVersion: '1', creationTimestamp: x, managedFields: []}\nstatus: {}\nspec: {selector"},
+		{"the tokens of an account", all, "kind: ServiceAccount", "kind: ServiceAccount\nimagePullSecrets: [{name: a}]"},
+		{"a new workload", policy, "", deployment},
+		{"a new workload with its service", policy, "", together(deployment, service, serviceAccount)},
+		{"a workload and its service go", policy, together(deployment, service), ""},
+		{"a new namespace", policy, "", "apiVersion: v1\nkind: Namespace\nmetadata: {name: n, labels: {istio-injection: enabled, team: a}}"},
+		{"a config of an application", policy, of("v1", "ConfigMap", "data: {a: b}"), of("v1", "ConfigMap", "data: {a: c}")},
+		{"a secret of an application", policy, "", of("v1", "Secret", "data: {a: b}")},
+		{"an autoscaler", all, "", of("autoscaling/v2", "HorizontalPodAutoscaler", "spec: {maxReplicas: 2}")},
+		{"a budget of disruptions", all, of("policy/v1", "PodDisruptionBudget", "spec: {minAvailable: 2}"), ""},
+		{"a role", all, of("rbac.authorization.k8s.io/v1", "Role", "rules: []"), of("rbac.authorization.k8s.io/v1", "Role", "rules: [{verbs: ['*']}]")},
+		{"an Ingress", all, "", of("networking.k8s.io/v1", "Ingress", "spec: {}")},
+		{"a monitor", all, "", of("monitoring.coreos.com/v1", "ServiceMonitor", "spec: {}")},
+		{"a DestinationRule", all, "", of("networking.istio.io/v1", "DestinationRule", "spec: {host: a}")},
+		{"a ServiceEntry of another host", all, "", of("networking.istio.io/v1", "ServiceEntry", "spec: {hosts: [a.example], resolution: DNS}")},
+		{"a job", policy, of("batch/v1", "CronJob", "spec: {schedule: a, jobTemplate: {spec: {template: {spec: {containers: [{name: c, image: a}]}}}}}"), of("batch/v1", "CronJob", "spec: {schedule: b, jobTemplate: {spec: {template: {spec: {containers: [{name: c, image: b}]}}}}}")},
+		{"a pod that a set made", together(policy, deployment), "", "apiVersion: v1\nkind: Pod\nmetadata: {name: web-1, namespace: shop, ownerReferences: [{kind: Deployment, name: web, controller: true}]}\nspec: {containers: [{name: istio-proxy}]}"},
+		{"the same workload twice, alike", policy, deployment, together(deployment, deployment)},
+		{"ingress in another order", policy, of("networking.k8s.io/v1", "NetworkPolicy", "spec: {podSelector: {}, ingress: [{from: [{podSelector: {}}, {namespaceSelector: {}}]}, {}]}"), of("networking.k8s.io/v1", "NetworkPolicy", "spec: {ingress: [{}, {from: [{namespaceSelector: {}}, {podSelector: {}}]}], podSelector: {}}")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			old, recent := tt.sides(t)
+			if changes := neighbor.Changes(old, recent); len(changes) > 0 {
+				t.Errorf("%s", textOf(changes))
+			}
+		})
+	}
+	for i, documents := range [][2]string{{together(deployment, service), together(service, deployment)}} {
+		if changes := neighbor.Changes(sideOf(t, documents[0]), sideOf(t, documents[1])); len(changes) > 0 {
+			t.Errorf("order %d: %s", i, textOf(changes))
+		}
+	}
+}

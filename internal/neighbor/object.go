@@ -1,0 +1,128 @@
+package neighbor
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// object is a document with its identity.
+type object struct {
+	doc                          manifest.Document
+	group, kind, namespace, name string
+	universal                    bool
+	fields                       any
+	category                     category
+	// key is the same for one object on both sides. What has no name is known by its content.
+	key string
+}
+
+// objectOf reads the identity of a document. The version of its kind is no part of it.
+func objectOf(doc manifest.Document) object {
+	head := doc.Type()
+	o := object{doc: doc, kind: cmp.Or(head.Type, head.Kind), universal: head.Type != ""}
+	if group, _, named := strings.Cut(head.APIVersion, "/"); named {
+		o.group = group
+	}
+	o.name, o.namespace = textAt(doc, "metadata.name"), textAt(doc, "metadata.namespace")
+	if o.universal {
+		o.name, o.namespace = textAt(doc, "name"), textAt(doc, "mesh")
+	}
+	o.namespace = cmp.Or(o.namespace, "default")
+	o.key = fmt.Sprintf("%t %q %q %q %q", o.universal, o.group, o.kind, o.namespace, o.name)
+	if o.kind == "" || o.name == "" {
+		o.key += doc.Flow()
+	}
+	o.fields = valueOf(doc)
+	o.category = categoryOf(o)
+	return o
+}
+
+// String names the object, as in "Deployment shop/web".
+func (o object) String() string {
+	switch {
+	case o.kind == "":
+		return "a document without a kind"
+	case o.name == "":
+		return o.kind
+	default:
+		return o.kind + " " + o.namespace + "/" + o.name
+	}
+}
+
+func (o object) change(effect string) Change { return Change{o.doc.Place(""), o.String(), effect} }
+
+// file is the name of the file.
+func (o object) file() string {
+	place := o.doc.Place("")
+	return place[:max(0, strings.LastIndexByte(strings.SplitN(place, ": ", 2)[0], ':'))]
+}
+
+// isOfKustomize reports whether a document tells Kustomize what to apply.
+func (o object) isOfKustomize() bool {
+	base := filepath.Base(o.file())
+	return o.group == "kustomize.config.k8s.io" || o.kind == "" && strings.EqualFold(strings.TrimSuffix(base, filepath.Ext(base)), "kustomization")
+}
+
+func textAt(doc manifest.Document, field string) string {
+	var value string
+	if at, ok := doc.Lookup(field); !ok || at.Decode(&value) != nil {
+		return ""
+	}
+	return value
+}
+
+// objects are those of a side, in order and by their keys.
+type objects struct {
+	all   []object
+	byKey map[string][]object
+}
+
+// objectsOf returns the objects of documents. One that is there twice alike is there once.
+func objectsOf(docs []manifest.Document) objects {
+	out, seen := objects{byKey: map[string][]object{}}, map[string]bool{}
+	for _, doc := range docs {
+		o := objectOf(doc)
+		if id := o.key + doc.Flow(); !seen[id] {
+			seen[id] = true
+			out.all = append(out.all, o)
+			out.byKey[o.key] = append(out.byKey[o.key], o)
+		}
+	}
+	return out
+}
+
+// valueOf returns the fields of a document, nil where it is no mapping.
+func valueOf(doc manifest.Document) any {
+	var fields map[string]any
+	if doc.Decode(&fields) != nil {
+		return doc.Flow()
+	}
+	return fields
+}
+
+// fieldOf follows keys.
+func fieldOf(value any, keys ...string) any {
+	for _, key := range keys {
+		if key == "" {
+			continue
+		}
+		fields, _ := value.(map[string]any)
+		value = fields[key]
+	}
+	return value
+}
+
+// mappings returns the mappings in a list.
+func mappings(value any) (out []map[string]any) {
+	list, _ := value.([]any)
+	for _, item := range list {
+		if one, ok := item.(map[string]any); ok {
+			out = append(out, one)
+		}
+	}
+	return out
+}

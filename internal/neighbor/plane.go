@@ -1,0 +1,75 @@
+package neighbor
+
+import (
+	"slices"
+	"strings"
+)
+
+// planeNames begin the names of what a control plane consists of, planeNamespaces are where it runs.
+var (
+	planeNames      = []string{"cilium", "istio-", "istiod", "kong-mesh", "kuma-", "linkerd-", "spire-", "ztunnel"}
+	planeNamespaces = []string{"cilium", "cilium-system", "istio-system", "kong-mesh-system", "kuma-system", "linkerd", "linkerd-cni", "linkerd-viz", "spire", "spire-server", "spire-system"}
+)
+
+// planeLabels tell what a control plane consists of. Their values are parts of names.
+var planeLabels = map[string][]string{
+	"app":                                       {"cilium", "istiod", "istio-", "kuma-", "kong-mesh", "ztunnel"},
+	"k8s-app":                                   {"cilium", "istio-cni"},
+	"app.kubernetes.io/name":                    {"cilium", "istio", "istiod", "kuma", "kong-mesh", "linkerd", "ztunnel", "spire"},
+	"app.kubernetes.io/part-of":                 {"cilium", "istio", "kuma", "kong-mesh", "Linkerd", "spire"},
+	"linkerd.io/control-plane-component":        {""},
+	"operator.istio.io/component":               {""},
+	"install.operator.istio.io/owning-resource": {""},
+}
+
+// planeImages are parts of the images of control planes, and sidecarImages of what they put beside a
+// workload.
+var (
+	planeImages   = []string{"istio/pilot", "istio/install-cni", "istio/ztunnel", "kumahq/", "kong/kuma", "kong/mesh", "l5d.io/linkerd", "linkerd/", "linkerd-io/", "cilium/cilium", "cilium/operator", "spiffe/spire", "spire-server", "spire-agent"}
+	sidecarImages = []string{"proxyv2", "kuma-dp", "kuma-init", "linkerd/proxy", "linkerd-io/proxy", "linkerd/proxy-init", "l5d.io/", "envoyproxy/envoy"}
+)
+
+// sidecarNames are the containers that a mesh puts beside a workload. A container with such a name takes
+// the place of the mesh's own, or changes it.
+var sidecarNames = []string{
+	"istio-proxy", "istio-init", "istio-validation", "enable-core-dump", "kuma-sidecar", "kuma-init", "kuma-validation",
+	"linkerd-proxy", "linkerd-init", "linkerd-network-validator", "linkerd-debug",
+}
+
+// isOfControlPlane reports whether an object belongs to the control plane of a mesh: by its name, its
+// namespace, its labels or its images.
+func (o object) isOfControlPlane() bool {
+	begins := func(text string, all []string) bool {
+		return slices.ContainsFunc(all, func(begin string) bool { return strings.HasPrefix(text, begin) })
+	}
+	if !o.universal && (begins(o.name, planeNames) || o.name == "istio" || slices.Contains(planeNamespaces, o.namespace)) {
+		return true
+	}
+	fields := o.fields
+	labels, _ := fieldOf(fields, "metadata", "labels").(map[string]any)
+	for key, values := range planeLabels {
+		if value, ok := labels[key].(string); ok && begins(value, values) {
+			return true
+		}
+	}
+	pods := fieldOf(fields, append(strings.Split(podPlaces[o.kind], "."), "spec")...)
+	for _, list := range []string{"containers", "initContainers"} {
+		for _, container := range mappings(fieldOf(pods, list)) {
+			if image, _ := container["image"].(string); has(image, planeImages) && !isSidecar(container) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isSidecar reports whether a container is what a mesh puts beside a workload.
+func isSidecar(container map[string]any) bool {
+	name, _ := container["name"].(string)
+	image, _ := container["image"].(string)
+	return slices.Contains(sidecarNames, name) || has(image, sidecarImages)
+}
+
+func has(text string, parts []string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
+}

@@ -1,0 +1,78 @@
+package neighbor
+
+import "strings"
+
+// workloads are the pods that one side describes.
+type workloads []pods
+
+// pods are those of one object.
+type pods struct {
+	key, kind, namespace, name string
+	labels                     map[string]any
+}
+
+func workloadsOf(all []object) (out workloads) {
+	for _, o := range all {
+		place, known := podPlaces[o.kind]
+		if o.category == harmless || !known {
+			continue
+		}
+		labels, _ := fieldOf(o.fields, append(strings.Split(place, "."), "metadata", "labels")...).(map[string]any)
+		out = append(out, pods{o.key, o.kind, o.namespace, o.name, labels})
+	}
+	return out
+}
+
+func (w workloads) has(kind, namespace, name string) bool {
+	for _, p := range w {
+		if p.kind == kind && p.namespace == namespace && p.name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// selected returns the keys of the objects whose pods a Service selects.
+func (w workloads) selected(service object) map[string]bool {
+	out := map[string]bool{}
+	selector, _ := fieldOf(service.fields, "spec", "selector").(map[string]any)
+	for _, p := range w {
+		matches := len(selector) > 0 && p.namespace == service.namespace
+		for key, value := range selector {
+			matches = matches && p.labels[key] == value
+		}
+		if matches {
+			out[p.key] = true
+		}
+	}
+	return out
+}
+
+// isMissing reports that a side has none of the workloads that a Service of the other side selects there.
+// Its ports are then new or gone together with the pods. A Service tells the mesh the protocol of a port, and
+// Kuma that there is an inbound: for pods of both sides, or pods that no file describes, a Service of one
+// side alone may change what the policies judge. A Service without a selector has no pods.
+func (w workloads) isMissing(service object, own workloads) bool {
+	if selector, _ := fieldOf(service.fields, "spec", "selector").(map[string]any); len(selector) == 0 {
+		return true
+	}
+	there := own.selected(service)
+	for key := range w.selected(service) {
+		there[key] = false
+	}
+	for key, isThere := range there {
+		if !isThere || w.hasKey(key) {
+			return false
+		}
+	}
+	return len(there) > 0
+}
+
+func (w workloads) hasKey(key string) bool {
+	for _, p := range w {
+		if p.key == key {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,94 @@
+package neighbor
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// meshDomains end the domains of the labels and annotations that meshes read.
+var meshDomains = []string{"cilium.io", "istio.io", "konghq.com", "kuma.io", "linkerd.io", "spiffe.io"}
+
+// harmlessSettings say what a sidecar costs, measures and logs, or how statistics name a workload.
+var harmlessSettings = []string{
+	"config.linkerd.io/proxy-cpu-", "config.linkerd.io/proxy-memory-", "config.linkerd.io/proxy-log-", "sidecar.istio.io/proxyCPU", "sidecar.istio.io/proxyMemory",
+	"sidecar.istio.io/logLevel", "sidecar.istio.io/componentLogLevel", "service.istio.io/",
+}
+
+// injections say that a workload has a sidecar. A workload that had said nothing of it is judged now, where it
+// was not.
+var injections = map[string]string{
+	"linkerd.io/inject": "enabled", "istio-injection": "enabled", "sidecar.istio.io/inject": "true", "kuma.io/sidecar-injection": "enabled",
+}
+
+// harmlessAnnotations begin the annotations with a domain that tell neither a mesh nor a tool whether and
+// how something is applied. An annotation without a domain is read by nobody else.
+var harmlessAnnotations = []string{
+	"kubectl.kubernetes.io/", "kubernetes.io/change-cause", "kubernetes.io/description", "deployment.kubernetes.io/", "autoscaling.alpha.kubernetes.io/",
+	"app.kubernetes.io/", "batch.kubernetes.io/", "pv.kubernetes.io/", "cluster-autoscaler.kubernetes.io/", "control-plane.alpha.kubernetes.io/",
+	"descheduler.alpha.kubernetes.io/", "external-dns.alpha.kubernetes.io/", "config.kubernetes.io/origin", "config.kubernetes.io/index", "config.kubernetes.io/path",
+	"internal.config.kubernetes.io/", "meta.helm.sh/", "helm.sh/resource-policy", "checksum/", "argocd.argoproj.io/tracking-id", "argocd.argoproj.io/sync-wave",
+	"argocd.argoproj.io/refresh", "karpenter.sh/", "reloader.stakater.com/", "prometheus.io/scrape", "ad.datadoghq.com/", "tags.datadoghq.com/",
+	"co.elastic.logs/", "fluentbit.io/", "backstage.io/", "a8r.io/", "link.argocd.argoproj.io/", "eks.amazonaws.com/", "iam.gke.io/", "azure.workload.identity/",
+	"seccomp.security.alpha.kubernetes.io/",
+}
+
+func domainOf(key string) string {
+	domain, _, found := strings.Cut(key, "/")
+	if !found {
+		return ""
+	}
+	return domain
+}
+
+// isOfMesh reports whether a mesh reads a label or an annotation.
+func isOfMesh(key string) bool {
+	domain := domainOf(key)
+	return key == "istio-injection" || slices.ContainsFunc(meshDomains, func(of string) bool { return domain == of || strings.HasSuffix(domain, "."+of) })
+}
+
+func begins(text string, all []string) bool {
+	return slices.ContainsFunc(all, func(begin string) bool { return strings.HasPrefix(text, begin) })
+}
+
+// isSettings reports whether a field has labels or annotations.
+func (w *walker) isSettings(path string) bool {
+	head, field, _ := cutLast(path)
+	switch field {
+	case "labels":
+		return head == "metadata" || w.category != unknown && (strings.HasSuffix(head, ".metadata") || head == "spec")
+	case "annotations":
+		return head == "metadata" || w.category != unknown && strings.HasSuffix(head, ".metadata")
+	default:
+		return false
+	}
+}
+
+// walkSettings compares labels or annotations.
+func (w *walker) walkSettings(path, place string, was, is map[string]any) {
+	_, field, _ := cutLast(path)
+	for _, key := range slices.Sorted(maps.Keys(union(was, is))) {
+		if was[key] != is[key] && w.matters(field == "labels", key, was[key], is[key]) {
+			w.find(child(place, key), was[key], is[key])
+		}
+	}
+}
+
+// matters reports whether a label or an annotation that differs may matter. A label matters where something
+// selects by it.
+func (w *walker) matters(label bool, key string, was, is any) bool {
+	switch {
+	case isOfMesh(key):
+		on, ok := injections[key]
+		return !begins(key, harmlessSettings) && !(ok && was == nil && is == on)
+	case w.alone && label:
+		value, _ := is.(string)
+		return w.peers.has(key) && w.peers.has(value)
+	case w.alone:
+		return false
+	case label:
+		return w.named.has(key) || isOfTool(key)
+	default:
+		return domainOf(key) != "" && !begins(key, harmlessAnnotations)
+	}
+}

@@ -1,0 +1,170 @@
+package neighbor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/warning"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// idle are the labels and annotations by which a tool does not apply an object, or not as it is written, with
+// the tool and the values that say so; nil for any value but false.
+var idle = []struct {
+	key, tool string
+	values    []string
+}{
+	{"helm.sh/hook", "Helm", nil},
+	{"argocd.argoproj.io/hook", "Argo CD", nil},
+	{"config.kubernetes.io/local-config", "kustomize", nil},
+	{"kustomize.toolkit.fluxcd.io/reconcile", "Flux", []string{"disabled"}},
+	{"kustomize.toolkit.fluxcd.io/ssa", "Flux", []string{"Ignore", "IfNotPresent", "ignore", "ifnotpresent"}},
+	{"kapp.k14s.io/noop", "kapp", nil},
+	{"kapp.k14s.io/exists", "kapp", nil},
+	{"kapp.k14s.io/update-strategy", "kapp", []string{"skip"}},
+	{"configmanagement.gke.io/managed", "Config Sync", []string{"disabled"}},
+	{"client.lifecycle.config.k8s.io/mutation", "Config Sync", []string{"ignore"}},
+	{"addonmanager.kubernetes.io/mode", "the addon manager", []string{"EnsureExists"}},
+	{"kluctl.io/ignore", "kluctl", nil},
+}
+
+// toolDomains end the domains of labels and annotations that other tools read.
+var toolDomains = []string{"argoproj.io", "fluxcd.io", "k14s.io", "helm.sh", "configmanagement.gke.io", "configsync.gke.io", "fleet.cattle.io", "cattle.io", "kluctl.io", "config.k8s.io", "addonmanager.kubernetes.io", "config.kubernetes.io"}
+
+// isOfTool reports whether a tool reads a label of that key. Helm writes the name of a chart.
+func isOfTool(key string) bool {
+	domain := domainOf(key)
+	return !begins(key, harmlessAnnotations) && key != "helm.sh/chart" && key != "argocd.argoproj.io/instance" && key != "kustomize.toolkit.fluxcd.io/name" && key != "kustomize.toolkit.fluxcd.io/namespace" &&
+		slices.ContainsFunc(toolDomains, func(of string) bool { return domain == of || strings.HasSuffix(domain, "."+of) })
+}
+
+// readSettings are the labels and annotations of policies that their dialects read.
+var readSettings = fields(`kuma.io/mesh kuma.io/zone kuma.io/origin kuma.io/display-name kuma.io/policy-role kuma.io/effect k8s.kuma.io/namespace istio.io/dry-run`)
+
+// Idle warns of each policy that a tool may not apply as it is written.
+func Idle(policies []manifest.Document) (out []policy.Warning) {
+	for _, doc := range policies {
+		for _, head := range []string{"metadata.labels", "metadata.annotations"} {
+			if settings, found := doc.Lookup(head); !found || len(settings.Keys()) == 0 {
+				continue
+			}
+			for _, one := range idle {
+				field := fmt.Sprintf("%s[%q]", head, one.key)
+				value, found := doc.Lookup(field)
+				if !found || !says(value, one.values) {
+					continue
+				}
+				out = append(out, policy.Warning{
+					Kind: warning.NotApplied, Place: doc.Place(field), Policy: objectOf(doc).String(),
+					Message: fmt.Sprintf("%s may not apply %s, and what is said of it here may then hold nowhere: take out %s", one.tool, objectOf(doc), one.key),
+				})
+			}
+		}
+	}
+	return out
+}
+
+// says reports whether a setting has one of the values.
+func says(setting manifest.Document, values []string) bool {
+	var value any
+	if setting.Decode(&value) != nil {
+		return true
+	}
+	text := fmt.Sprint(value)
+	if values == nil {
+		return text != "false" && value != nil
+	}
+	return slices.Contains(values, text)
+}
+
+// comparePolicies compares what no dialect reads of the policies: whether and how tools apply them, and of two
+// routes of Linkerd which is the older one.
+func (c *comparison) comparePolicies() (out []Change) {
+	before, after := objectsOf(c.old.Policies), objectsOf(c.recent.Policies)
+	seen := map[string]bool{}
+	otherwise := false
+	for _, o := range slices.Concat(after.all, before.all) {
+		if seen[o.key] {
+			continue
+		}
+		seen[o.key] = true
+		olds, recents := before.byKey[o.key], after.byKey[o.key]
+		otherwise = otherwise || len(olds) != len(recents)
+		for i := range max(len(olds), len(recents)) {
+			var was, is object
+			if i < len(olds) {
+				was = olds[i]
+			}
+			if i < len(recents) {
+				is = recents[i]
+			}
+			otherwise = otherwise || was.doc.Flow() != is.doc.Flow()
+			out = append(out, comparePolicy(was, is)...)
+		}
+	}
+	if otherwise {
+		// A policy that is not applied hides nothing that another one lets in now.
+		for _, o := range after.all {
+			if len(Idle([]manifest.Document{o.doc})) > 0 {
+				out = append(out, o.change("may not be applied by a tool, and other policies have changed"))
+			}
+		}
+	}
+	return append(out, compareAges(before, after)...)
+}
+
+// comparePolicy compares the labels and annotations of one policy; one of the two may be missing.
+func comparePolicy(was, is object) (out []Change) {
+	for _, field := range []string{"labels", "annotations"} {
+		old, _ := fieldOf(was.fields, "metadata", field).(map[string]any)
+		recent, _ := fieldOf(is.fields, "metadata", field).(map[string]any)
+		w := walker{comparison: &comparison{}, kind: is.kind}
+		for key := range union(old, recent) {
+			if old[key] == recent[key] || readSettings[key] || !w.matters(field == "labels", key, old[key], recent[key]) && !isOfTool(key) {
+				continue
+			}
+			of := is
+			if is.name == "" || recent[key] == nil && is.fields == nil {
+				of = was
+			}
+			out = append(out, Change{of.doc.Place(child("metadata."+field, key)), of.String(), isChanged})
+		}
+	}
+	if old, recent := fieldOf(was.fields, "metadata", "deletionTimestamp"), fieldOf(is.fields, "metadata", "deletionTimestamp"); old != recent && is.fields != nil {
+		out = append(out, Change{is.doc.Place("metadata.deletionTimestamp"), is.String(), isChanged})
+	}
+	return out
+}
+
+// compareAges compares the ages of the objects of Linkerd: of two that are about the same, the older one
+// counts. Istio's kinds are read with their ages, and no age counts in Kuma or Cilium.
+func compareAges(before, after objects) (out []Change) {
+	ages := func(all objects) map[string]string {
+		of := map[string]string{}
+		for _, o := range all.all {
+			if age, ok := fieldOf(o.fields, "metadata", "creationTimestamp").(string); ok && strings.HasSuffix(o.group, "linkerd.io") || ok && o.group == "gateway.networking.k8s.io" {
+				of[o.key] = age
+			}
+		}
+		return of
+	}
+	olds, recents := ages(before), ages(after)
+	for i, a := range after.all {
+		for _, b := range after.all[:i] {
+			if a.kind == b.kind && len(before.byKey[a.key])*len(before.byKey[b.key]) > 0 && order(olds, a, b) != order(recents, a, b) {
+				out = append(out, Change{a.doc.Place("metadata.creationTimestamp"), a.String(), "is older or younger than " + b.String() + " now"})
+			}
+		}
+	}
+	return out
+}
+
+// order says which of two objects is the older one, 0 where no file says it.
+func order(ages map[string]string, a, b object) int {
+	if ages[a.key] == "" || ages[b.key] == "" {
+		return 0
+	}
+	return strings.Compare(ages[a.key], ages[b.key])
+}

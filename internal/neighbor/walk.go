@@ -1,0 +1,346 @@
+package neighbor
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// walker compares the fields of one object.
+type walker struct {
+	*comparison
+	category category
+	kind     string
+	// alone is true where the other side does not have the object.
+	alone bool
+	found []finding
+}
+
+// finding is the path of a field that differs.
+type finding struct {
+	path string
+	// gone is true where only the old side has the field.
+	gone bool
+}
+
+// changes names what was found. Not every field of a large object is named.
+func (w *walker) changes(was, is object) (out []Change) {
+	const most = 5
+	for i, f := range w.found {
+		of, effect := is, isChanged
+		if f.gone {
+			of = was
+		}
+		if w.alone {
+			effect = "opens something, and the other side does not have the object"
+		}
+		if more := len(w.found) - most; i == most && more > 1 {
+			return append(out, Change{is.doc.Place(""), is.String(), fmt.Sprintf("has changed in %d more fields", more)})
+		}
+		out = append(out, Change{of.doc.Place(f.path), of.String(), effect})
+	}
+	return out
+}
+
+func (w *walker) find(path string, was, is any) {
+	w.found = append(w.found, finding{path, is == nil && was != nil})
+}
+
+// walk compares a field. The first path has no indexes, the second one leads to the field.
+func (w *walker) walk(path, place string, was, is any) {
+	if w.isHarmless(path, was, is) {
+		return
+	}
+	if w.category != unknown {
+		was, is = w.withDefault(path, was), w.withDefault(path, is)
+	}
+	if reflect.DeepEqual(was, is) {
+		return
+	}
+	oldFields, wasMapping := was.(map[string]any)
+	newFields, isMapping := is.(map[string]any)
+	oldItems, wasList := was.([]any)
+	newItems, isList := is.([]any)
+	switch {
+	case w.isSettings(path):
+		w.walkSettings(path, place, oldFields, newFields)
+	case wasMapping && isMapping, w.isTyped() && (wasMapping && is == nil || isMapping && was == nil), path == "":
+		oldFields, newFields = w.normalized(path, oldFields), w.normalized(path, newFields)
+		for _, key := range slices.Sorted(maps.Keys(union(oldFields, newFields))) {
+			w.walk(joined(path, key), child(place, key), oldFields[key], newFields[key])
+		}
+	case wasList && isList, w.isTyped() && (wasList && is == nil || isList && was == nil):
+		w.walkItems(path, place, oldItems, newItems)
+	case !w.alone, w.opens(path, is):
+		w.find(place, was, is)
+	}
+}
+
+// isTyped reports whether a mapping without fields says as much as none. In a Dataplane it may turn something
+// on.
+func (w *walker) isTyped() bool { return w.category != unknown && w.category != dataplane }
+
+// walkItems compares lists: those of containers, volumes and ports item by item, whatever their order.
+func (w *walker) walkItems(path, place string, olds, recents []any) {
+	relative := w.relative(path)
+	keys, byKey := itemKeys[relative]
+	switch {
+	case w.isSet(relative):
+		if w.canonical(path, olds) != w.canonical(path, recents) && (!w.alone || w.opens(path, recents)) {
+			w.find(place, anyOf(olds), anyOf(recents))
+		}
+	case byKey && w.category != unknown:
+		found := map[string]bool{}
+		item := func(list []any, key string) (int, any) {
+			for i, one := range list {
+				if keyOf(one, keys) == key {
+					return i, one
+				}
+			}
+			return -1, nil
+		}
+		for _, one := range slices.Concat(recents, olds) {
+			key := keyOf(one, keys)
+			if found[key] {
+				continue
+			}
+			found[key] = true
+			i, was := item(olds, key)
+			n, is := item(recents, key)
+			if n < 0 {
+				n = i
+			}
+			w.walkItem(path, place+"["+strconv.Itoa(n)+"]", was, is)
+		}
+	case w.alone || len(olds) == len(recents) && slices.EqualFunc(olds, recents, func(a, b any) bool { return keyOf(a, []string{"name"}) == keyOf(b, []string{"name"}) }):
+		for i := range recents {
+			var was any
+			if i < len(olds) {
+				was = olds[i]
+			}
+			w.walk(path+"[]", place+"["+strconv.Itoa(i)+"]", was, recents[i])
+		}
+	default:
+		w.find(place, anyOf(olds), anyOf(recents))
+	}
+}
+
+// walkItem compares an item of a list whose items have names; one of the two may be nil.
+func (w *walker) walkItem(path, place string, was, is any) {
+	old, _ := was.(map[string]any)
+	recent, _ := is.(map[string]any)
+	switch relative := w.relative(path); {
+	case w.alone:
+		w.walk(path+"[]", place, was, is)
+	case relative == "spec.containers" && (isSidecar(old) || isSidecar(recent)):
+		if !reflect.DeepEqual(was, is) {
+			w.find(place, was, is)
+		}
+	case relative == "spec.containers[].ports":
+		if w.isOtherPort(old, recent) {
+			w.find(place, was, is)
+		}
+	case relative == "networking.inbound" && (was == nil || is == nil):
+		// That an inbound is new or gone is told with the inbounds.
+		if forwards(recent) || forwards(old) {
+			w.find(place, was, is)
+		}
+	case relative == "spec.ports" && (was == nil || is == nil):
+		w.find(place, was, is)
+	default:
+		w.walk(path+"[]", place, was, is)
+	}
+}
+
+// isOtherPort reports whether a port of a container may be another one for a mesh: a policy or a Service
+// names it, it is a port of the node, or it is there no more, and Linkerd judges the ports that it knows. A new
+// port without such a name tells nobody anything.
+func (w *walker) isOtherPort(was, is map[string]any) bool {
+	for _, field := range []string{"hostPort", "hostIP"} {
+		if !reflect.DeepEqual(was[field], is[field]) {
+			return true
+		}
+	}
+	old, _ := was["name"].(string)
+	recent, _ := is["name"].(string)
+	return is == nil || old != recent && (w.named.has(old) || w.named.has(recent))
+}
+
+// relative returns a path below a pod as the tables have it.
+func (w *walker) relative(path string) string {
+	if place, ok := podPlaces[w.kind]; ok && w.category == workload {
+		return strings.TrimPrefix(path, place)
+	}
+	return path
+}
+
+// isHarmless reports whether a field cannot matter.
+func (w *walker) isHarmless(path string, was, is any) bool {
+	relative := w.relative(path)
+	head, field, _ := cutLast(path)
+	switch {
+	case head == "metadata" || w.category != unknown && strings.HasSuffix(head, ".metadata"):
+		if harmlessMetadata[field] {
+			return true
+		}
+	case w.category == service && path == "spec.clusterIP":
+		return was != "None" && is != "None"
+	case strings.HasSuffix(relative, "securityContext.capabilities.drop"):
+		return is != nil && includes(is, was)
+	}
+	if harmlessFields[w.category][path] || w.category == workload && relative != path && podFields[relative] || w.kind == "Pod" && podFields[path] {
+		return true
+	}
+	value, harmless := harmlessValues[relative]
+	return harmless && is == value
+}
+
+// harmlessMetadata are the fields of metadata that an API server writes, and those that are the identity.
+var harmlessMetadata = fields(`name namespace generateName uid resourceVersion generation managedFields ownerReferences finalizers selfLink
+	creationTimestamp deletionGracePeriodSeconds`)
+
+// withDefault returns the value that an API server takes.
+func (w *walker) withDefault(path string, value any) any {
+	if byDefault, ok := defaults[w.relative(path)]; ok && value == nil {
+		return byDefault
+	}
+	return value
+}
+
+// normalized returns the fields of a pod or of a port in one way of writing.
+func (w *walker) normalized(path string, of map[string]any) map[string]any {
+	of = maps.Clone(of)
+	maps.DeleteFunc(of, func(_ string, value any) bool { return value == nil })
+	switch w.relative(path) {
+	case "spec":
+		if name, ok := of["serviceAccount"]; ok && w.category == workload && w.kind != "WorkloadEntry" {
+			delete(of, "serviceAccount")
+			if of["serviceAccountName"] == nil {
+				of["serviceAccountName"] = name
+			}
+		}
+	case "spec.ports[]":
+		if of["targetPort"] == nil && of["port"] != nil && w.category == service {
+			of["targetPort"] = of["port"]
+		}
+	}
+	return of
+}
+
+// isSet reports whether the order of a list does not matter.
+func (w *walker) isSet(path string) bool {
+	return itemSets[path] && (w.category != unknown || w.kind == "NetworkPolicy")
+}
+
+// canonical prints a value so that equal sets are equal texts.
+func (w *walker) canonical(path string, value any) string {
+	switch value := value.(type) {
+	case []any:
+		items := make([]string, len(value))
+		for i, item := range value {
+			items[i] = w.canonical(path+"[]", item)
+		}
+		if w.isSet(w.relative(path)) {
+			slices.Sort(items)
+		}
+		return "[" + strings.Join(items, ",") + "]"
+	case map[string]any:
+		var b strings.Builder
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			fmt.Fprintf(&b, "%q:%s,", key, w.canonical(joined(path, key), value[key]))
+		}
+		return "{" + b.String() + "}"
+	default:
+		text, _ := json.Marshal(value)
+		return string(text)
+	}
+}
+
+// opens reports whether a field of an object that only one side has opens something.
+func (w *walker) opens(path string, value any) bool {
+	relative := w.relative(path)
+	list, isList := value.([]any)
+	switch {
+	case !openings[relative]:
+		return false
+	case strings.Contains(relative, "serviceAccount"):
+		name, _ := value.(string)
+		return name != "default" && w.peers.has("/"+name)
+	case isList:
+		return len(list) > 0
+	default:
+		return value == true
+	}
+}
+
+// includes reports whether a list has all items of another one, or says that it has everything.
+func includes(list, other any) bool {
+	items, _ := list.([]any)
+	others, _ := other.([]any)
+	if slices.Contains(items, any("ALL")) {
+		return true
+	}
+	return !slices.ContainsFunc(others, func(one any) bool { return !slices.Contains(items, one) })
+}
+
+func keyOf(item any, keys []string) string {
+	fields, ok := item.(map[string]any)
+	if !ok {
+		return fmt.Sprint(item)
+	}
+	var parts []any
+	for _, key := range keys {
+		value := fields[key]
+		if value == nil && key == "protocol" {
+			value = "TCP"
+		}
+		parts = append(parts, value)
+	}
+	return fmt.Sprint(parts...)
+}
+
+func union(a, b map[string]any) map[string]any {
+	out := maps.Clone(a)
+	if out == nil {
+		out = map[string]any{}
+	}
+	maps.Copy(out, b)
+	return out
+}
+
+// anyOf returns nil for a list that is not there.
+func anyOf(list []any) any {
+	if list == nil {
+		return nil
+	}
+	return list
+}
+
+func joined(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// child returns the path of a key as a document has it.
+func child(path, key string) string {
+	if strings.ContainsFunc(key, func(r rune) bool {
+		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}) {
+		return path + "[" + strconv.Quote(key) + "]"
+	}
+	return joined(path, key)
+}
+
+func cutLast(path string) (head, last string, found bool) {
+	i := strings.LastIndexByte(path, '.')
+	if i < 0 {
+		return "", path, false
+	}
+	return path[:i], path[i+1:], true
+}
