@@ -3,6 +3,8 @@ package cases
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
@@ -104,6 +106,9 @@ func (b *builder) complete() error {
 		if text == "" {
 			return b.doc.Errorf(fmt.Sprintf("expectWarning[%d]", i), "the text is empty, so that any warning would do")
 		}
+	}
+	if isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }; s.ExpectError != "" && !strings.ContainsFunc(s.ExpectError, isWord) {
+		return b.doc.Errorf("expectError", "the text has no letter and no digit, so that any error would do")
 	}
 	if len(b.built.RoutedRequests) > 0 && len(b.built.Routing) == 0 {
 		return b.doc.Errorf("outbounds", "the case has no service that a sidecar could reach: write MeshServices here")

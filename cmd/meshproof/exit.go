@@ -45,7 +45,7 @@ func machineError(err error) error {
 }
 
 // exitOf stands for the exit status of cases that were printed.
-func exitOf(t summary.Tally) error { return exitFor(t.Fault, t.Failed > 0) }
+func exitOf(t summary.Tally) error { return exitFor(t.Fault, t.Fails()) }
 
 // exitFor stands for the exit status of a result that was printed. A fault of Envoy or of
 // the machine outweighs a decision that differs: nothing is proven.

@@ -86,6 +86,7 @@ func TestVersion(t *testing.T) {
 // A failure of the machine has precedence over a wrong decision: nothing is proven.
 func TestExitOfRun(t *testing.T) {
 	t.Parallel()
+	skipped := result.Case{Skipped: "it holds on another version", NotApplicable: true}
 	passed, failed, fault := result.Case{}, result.Case{Err: errors.New("a warning is missing")}, result.Case{Err: errors.New("Envoy ended"), Fault: true}
 	for _, tt := range []struct {
 		results []result.Case
@@ -94,6 +95,8 @@ func TestExitOfRun(t *testing.T) {
 		{nil, 0},
 		{[]result.Case{passed}, 0},
 		{[]result.Case{passed, failed}, exitDiffers},
+		{[]result.Case{skipped, passed}, 0},
+		{[]result.Case{skipped}, exitDiffers},
 		{[]result.Case{fault, failed, passed}, exitMachine},
 	} {
 		if got := exitStatus(t.Context(), exitOf(summary.Count(tt.results...)), io.Discard); got != tt.want {

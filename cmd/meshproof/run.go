@@ -132,7 +132,7 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 	if err := context.Cause(ctx); err != nil {
 		return errors.Join(err, endErrorOf(runErr))
 	}
-	runs := summary.Runs{All: results, Several: len(s.Versions) > 1}
+	runs := summary.Runs{All: results, Several: len(s.Versions) > 1, Part: s.Shard != matrix.Shard{}}
 	// Where no Envoy could be started, standard error says why.
 	if o.output == outputText || runs.Several || len(results) > 0 {
 		err = printResult(stdout, o.output, runs)
@@ -242,7 +242,7 @@ func (o runOptions) suite(paths []string, stderr io.Writer) (matrix.Suite, error
 		if err != nil {
 			return s, fmt.Errorf("--policies: %w", err)
 		}
-		policies = files.Policies
+		policies = files.All()
 	}
 	s.Cases, err = matrix.Choice{Choice: o.filter, Policies: policies, Selection: selection, Read: s.Read}.Load(paths...)
 	return s, err

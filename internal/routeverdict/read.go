@@ -96,6 +96,8 @@ func (r *Reading) expect(requests []casefile.RoutedRequest) error {
 		x := r.Sidecars[i].Expect(p)
 		if x.Unclear != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", p.Place, x.Unclear))
+		} else if err := x.divided(p); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", p.Place, err))
 		}
 		r.Expected = append(r.Expected, x)
 	}

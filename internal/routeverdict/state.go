@@ -1,8 +1,10 @@
 package routeverdict
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/casefile"
@@ -35,6 +37,25 @@ func (x Expectation) State(r casefile.RoutedRequest) (casefile.RoutedRequest, bo
 		r.Route = &x.Decision.Route
 	}
 	return r, true
+}
+
+// divided says that a request may end otherwise than the case states, because it takes one of several
+// backends. It would pass by chance.
+func (x Expectation) divided(p casefile.RoutedRequest) error {
+	first := x.Outcomes[:min(len(x.Outcomes), 1)]
+	for _, o := range x.Outcomes {
+		at := cmp.Or(o.Inbound, "a backend without an inbound")
+		switch {
+		case p.Backends != nil && !slices.Contains(p.Backends, o.Inbound):
+			if len(x.Outcomes) > 1 && slices.ContainsFunc(x.Outcomes, func(o Outcome) bool { return slices.Contains(p.Backends, o.Inbound) }) {
+				return fmt.Errorf("the case states the backend %s, and the request may take %s too: state each of them", strings.Join(p.Backends, " or "), at)
+			}
+		case p.Want != "" && o.stated(x.spoken) != first[0].stated(x.spoken), p.Cause != nil && o.Cause != first[0].Cause,
+			p.By != nil && o.Verdict != nil && first[0].Verdict != nil && o.Verdict.Origin != first[0].Verdict.Origin:
+			return fmt.Errorf("the request may take %s or %s, which end it differently, so that the case would pass by chance: send it to a service with one of them", cmp.Or(first[0].Inbound, "a backend without an inbound"), at)
+		}
+	}
+	return nil
 }
 
 // stated is the end as a case file has it.

@@ -1,6 +1,7 @@
 package routeverdict
 
 import (
+	"strings"
 	"testing"
 
 	"google.golang.org/grpc/codes"
@@ -66,5 +67,35 @@ func TestStateOfSeveralEnds(t *testing.T) {
 	refused := Outcome{Status: 200, GRPC: codes.PermissionDenied, End: exchange.Complete}
 	if got := refused.stated(policy.GRPC); got != "PERMISSION_DENIED" {
 		t.Error(got)
+	}
+}
+
+// A case that states the end at one of several backends would pass by chance.
+func TestDividedStatements(t *testing.T) {
+	t.Parallel()
+	denied, answered := routing.Denied, routing.Answered
+	allow, deny := policy.Verdict{Effect: policy.Allow, Origin: "p"}, policy.Verdict{Origin: "q"}
+	by := "p"
+	alike := []Outcome{{Inbound: "a/1", Status: 200, Verdict: &allow}, {Inbound: "b/1", Status: 200, Verdict: &allow}}
+	otherwise := []Outcome{{Inbound: "a/1", Status: 200, Cause: answered, Verdict: &allow}, {Inbound: "b/1", Status: 403, Cause: denied, Verdict: &deny}}
+	for name, tt := range map[string]struct {
+		outcomes []Outcome
+		stated   casefile.RoutedRequest
+		want     string
+	}{
+		"alike":                       {alike, casefile.RoutedRequest{Want: "200", By: &by, Cause: &answered, Backends: []string{"b/1", "a/1"}}, ""},
+		"one of two backends":         {alike, casefile.RoutedRequest{Want: "200", Backends: []string{"b/1"}}, "the case states the backend b/1, and the request may take a/1 too: state each of them"},
+		"another backend than any":    {alike, casefile.RoutedRequest{Backends: []string{"c/1"}}, ""},
+		"no end is stated":            {otherwise, casefile.RoutedRequest{}, ""},
+		"one of two ends":             {otherwise, casefile.RoutedRequest{Want: "403"}, "the request may take a/1 or b/1, which end it differently"},
+		"one of two causes":           {otherwise, casefile.RoutedRequest{Cause: &denied}, "which end it differently"},
+		"one of two deciding names":   {otherwise, casefile.RoutedRequest{By: &by}, "which end it differently"},
+		"a share that nothing is for": {append(alike, Outcome{Status: 500}), casefile.RoutedRequest{Want: "200"}, "a backend without an inbound"},
+		"no outcome":                  {nil, casefile.RoutedRequest{Want: "200"}, ""},
+	} {
+		err := Expectation{Outcomes: tt.outcomes}.divided(tt.stated)
+		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
 	}
 }

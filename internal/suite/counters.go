@@ -113,6 +113,7 @@ func (r *run) checkCounters() error {
 		}
 		if c.Rule != "" {
 			if r.runner.AnyNames {
+				r.result.Notes = append(r.result.Notes, fmt.Sprintf("not compared, because the names of rules are not: the stated counters of %s on %s", c.Rule, c.Inbound))
 				continue
 			}
 			// A counter that no rule can move proves nothing.

@@ -43,8 +43,8 @@ func (r *run) readRoutes() bool {
 		return false
 	}
 	if r.routes = routes; routes != nil {
-		// A case that states its warnings is held against all of them, as lint does.
-		if c := r.reading.Case; c.ExpectWarnings != nil {
+		// A case that states its warnings, or may have none, is held against all of them, as lint does.
+		if c := r.reading.Case; c.ExpectWarnings != nil || r.runner.Strict {
 			routes.Warnings = routelint.Lint(routes.Set, routes.Workloads)
 		}
 		r.result.Warnings = append(r.result.Warnings, routes.Warnings...)

@@ -90,6 +90,19 @@ func TestRoutedCountersAreConserved(t *testing.T) {
 	}
 }
 
+// A strict run takes a warning of lint about routes for a failure, also where the case states no warnings.
+func TestStrictTellsOfRoutes(t *testing.T) {
+	t.Parallel()
+	const timeout = "policies:\n  - {type: MeshTimeout, name: t, spec: {to: [{targetRef: {kind: MeshHTTPRoute, name: none}, default: {http: {requestTimeout: 1s}}}]}}\n"
+	text := strings.Replace(strings.Replace(routed, "%s", "allow", 1), "policies:\n", timeout, 1)
+	for strict, want := range map[bool]int{true: 1, false: 0} {
+		result := Runner{Harness: sharedEnvoy.Get(t), Strict: strict}.Case(t.Context(), casetest.Parse(t, text))
+		if got := strings.Count(strings.Join(result.Failures(), "\n"), "there is no MeshHTTPRoute"); got != want {
+			t.Errorf("strict %t: %q", strict, result.Failures())
+		}
+	}
+}
+
 // The counters that a case states are those of all its requests, through sidecars and without them.
 func TestStatedCountersOfRoutedRequests(t *testing.T) {
 	t.Parallel()

@@ -29,6 +29,8 @@ type Runs struct {
 	All []Run
 	// Several is true for several asked versions. The JSON form is then an array.
 	Several bool
+	// Part is true for a part of the cases, of which none may be for the version.
+	Part bool
 }
 
 // Tally counts the cases of all runs.
@@ -37,6 +39,7 @@ func (r Runs) Tally() Tally {
 	for _, run := range r.All {
 		t = t.Plus(Count(run.Results...))
 	}
+	t.Part = r.Part
 	return t
 }
 
@@ -196,7 +199,15 @@ type Tally struct {
 	Fault bool
 	// NotRun counts the skipped cases that could not run because of that.
 	NotRun int
+	// Part is true for a part of the cases, which may be about other versions alone.
+	Part bool
 }
+
+// Fails reports whether a case failed, or no case was asked: that is no tick.
+func (t Tally) Fails() bool { return t.Failed > 0 || t.nothingAsked() && !t.Part }
+
+// nothingAsked reports whether each case was skipped or is not applicable.
+func (t Tally) nothingAsked() bool { return t.Total() > 0 && t.Passed+t.Failed+t.NotRun == 0 }
 
 // Count counts the results.
 func Count(results ...result.Case) Tally {
@@ -229,12 +240,16 @@ func OfRun(run report.Run) Tally {
 
 // Plus adds up two tallies.
 func (t Tally) Plus(u Tally) Tally {
-	return Tally{t.Tally.Plus(u.Tally), t.Requests + u.Requests, t.Retries + u.Retries, t.Fault || u.Fault, t.NotRun + u.NotRun}
+	return Tally{t.Tally.Plus(u.Tally), t.Requests + u.Requests, t.Retries + u.Retries, t.Fault || u.Fault, t.NotRun + u.NotRun, t.Part || u.Part}
 }
 
 // Line is the last line of a run.
 func (t Tally) Line(p terminal.Paint, run report.Run) string {
-	line := fmt.Sprintf("%s %s on Envoy %s (%s)", p.Mark(t.Failed == 0 && t.NotRun == 0), t, run.Envoy, run.Runtime)
+	sign := p.Mark(t.Failed == 0 && t.NotRun == 0)
+	if t.nothingAsked() {
+		sign = "–"
+	}
+	line := fmt.Sprintf("%s %s on Envoy %s (%s)", sign, t, run.Envoy, run.Runtime)
 	if t.Retries > 0 {
 		line += fmt.Sprintf(", %s retried", terminal.Count(t.Retries, "transport fault"))
 	}
@@ -257,5 +272,8 @@ func (t Tally) String() string {
 	if t.NotApplicable > 0 {
 		text += fmt.Sprintf(", %d not applicable", t.NotApplicable)
 	}
-	return text + ", " + terminal.Count(t.Requests, "request")
+	if text += ", " + terminal.Count(t.Requests, "request"); t.nothingAsked() {
+		text += ": nothing was asked"
+	}
+	return text
 }
