@@ -20,7 +20,6 @@ var walls = map[string]string{
 	"internal/connection": "harness",
 	"internal/envoy":      "harness",
 	"internal/exchange":   "harness",
-	"internal/pin":        "harness",
 	"internal/upstream":   "harness",
 
 	"internal/cluster":     "internal/lab",

@@ -4,19 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/pin"
 )
 
 const nodeMessage = "envoy.config.core.v3.Node"
-
-// releaseCommits are the commits of the releases that are pinned, as each of them states its own. A vendor
-// may state the number of a release for a build of other sources.
-var releaseCommits = map[string]string{
-	"1.36.4": "bad8280de85c25b147a90c1d9b8a8c67a13e7134",
-	"1.37.0": "3909deb175ef358202d6ab4f94d683ffc0fdb477",
-	"1.38.3": "0ebfcfe5b0484b89ca85b761da9e05ce75dbda8d",
-	"1.39.3": "6eb0d2d97489ec1b4e1584a004f5de443d97a41b",
-	"1.40.0": "9e5580933739775e8bce696a57a2e1bc99368f23",
-}
 
 // commitDigits is how much of a commit tells builds apart.
 const commitDigits = 12
@@ -42,12 +34,12 @@ func (r *Resources) versionOf(node object) string {
 	metadata := getObject(build, "metadata")
 	label, ok := get(metadata, "build.label").(string)
 	commit := strings.ToLower(getString(metadata, "revision.sha"))
-	switch known := releaseCommits[out]; {
+	switch known, isPinned := pin.Commit(out); {
 	case label != "":
 		out += "-" + label
 	case !ok && get(metadata, "build.label") != nil:
 		out += "-unreadable"
-	case known != "" && commit != "" && commit != known:
+	case isPinned && commit != "" && commit != known:
 		out += "-" + commit[:min(commitDigits, len(commit))]
 	}
 	if stated != "" && stated != out {

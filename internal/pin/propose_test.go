@@ -289,7 +289,7 @@ func TestAdopt(t *testing.T) {
 	// Only the new releases change the text: the pinned ones are written as they stand in the file.
 	for _, p := range proposals {
 		for _, version := range p.Replaces {
-			got.Releases[version] = pinned.Releases[version]
+			got.Releases[version], got.Commits[version] = pinned.Releases[version], pinned.Commits[version]
 		}
 		delete(got.Releases, p.Version)
 	}

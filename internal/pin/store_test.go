@@ -174,6 +174,11 @@ func TestPinned(t *testing.T) {
 	if _, err := pinned.find(DefaultVersion, "linux-amd64"); err != nil {
 		t.Error(err)
 	}
+	for v := range pinned.Releases {
+		if commit, _ := Commit(v); len(commit) != 40 {
+			t.Errorf("versions.json has the commit %q for release %s: write the one that its binary prints for --version", commit, v)
+		}
+	}
 }
 
 func TestPipReason(t *testing.T) {
