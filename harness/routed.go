@@ -93,13 +93,7 @@ func (m *Mesh) checkRouted(ctx context.Context) error {
 			err = fmt.Errorf("it was %s: %s", found.Cause, found.Verdict)
 		}
 	}
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	}
-	return fmt.Errorf("%w: %w", ErrNoControl, err)
+	return controlError(ctx, err)
 }
 
 // sendAll first sends, at once, the requests that may have others beside them in their sidecar. Then
@@ -197,16 +191,12 @@ func (p *crossing) call() caller.Call {
 // machine that stood still lets so much time go by.
 var errLost = errors.New("it was cut before the inbound had read it, as on a machine under heavy load")
 
-// lostRetries bounds how often a request that was lost is sent again. Each attempt ends at a bound of
-// 80 ms or more, and a machine under load stands still for longer than that some times in a row.
-const lostRetries = 15
-
 // run sends the request and waits for what it leaves behind. A request that was lost between
 // the proxies proves nothing, and is sent again.
 func (p *crossing) run(ctx context.Context) error {
 	for {
 		err := p.runOnce(ctx)
-		if !errors.Is(err, errLost) || p.lost == lostRetries || p.sidecar.Name == controlName {
+		if !errors.Is(err, errLost) || p.lost == exchange.Tries || p.sidecar.Name == controlName {
 			p.evidence.Retries = p.lost
 			return err
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/routeverdict"
 	"github.com/meshproof/meshproof/internal/verdict"
-	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -104,16 +103,10 @@ func (s *shrinker) routedRequest() {
 		return s.take(next)
 	}
 	with(func(r *casefile.RoutedRequest) { r.Authority = "" })
-	minimize(s.smallest.c.RoutedRequests[0].Headers, func(kept []policy.Header) bool {
-		return with(func(r *casefile.RoutedRequest) { r.Headers = kept })
+	r := s.smallest.c.RoutedRequests[0]
+	s.line(r.Headers, r.Path, func(change func(line)) bool {
+		return with(func(r *casefile.RoutedRequest) { change(line{&r.Headers, &r.GRPC, &r.Method, &r.Path}) })
 	})
-	with(func(r *casefile.RoutedRequest) { r.GRPC = "" })
-	with(func(r *casefile.RoutedRequest) { r.Method = "" })
-	for _, path := range s.paths(s.smallest.c.RoutedRequests[0].Path) {
-		if with(func(r *casefile.RoutedRequest) { r.Path = path }) {
-			break
-		}
-	}
 }
 
 // peerLabels leaves out the labels of workloads. Those of workloads with an inbound are the business
@@ -143,12 +136,7 @@ func (s *shrinker) namedRouted() (cases.Case, bool) {
 		return c, false
 	}
 	c.RoutedRequests = []casefile.RoutedRequest{r}
-	what := "a connection"
-	if x.Outbound.Protocol.Layer() == policy.L7 {
-		method, path := requestline.MethodAndTarget(r.Method, r.Path, r.GRPC)
-		what = method + " " + path
-	}
-	what += requestline.HeaderClause(r.Authority, r.Headers)
+	what := askedText(r.Method, r.Path, r.GRPC, x.Outbound.Protocol) + requestline.HeaderClause(r.Authority, r.Headers)
 	c.Name = fmt.Sprintf("counterexample: %s (%s) expected of %s from %s to %s, Envoy differs", r.Want, r.Cause, what, r.From, r.To)
 	c.Source = string(casewriter.YAML(c))
 	return c, true

@@ -39,18 +39,31 @@ func (s *shrinker) request() {
 			with(func(q *cases.Request) { q.Token = q.Token.WithoutClaim(name) })
 		}
 	}
-	minimize(s.smallest.c.Requests[0].Headers, func(kept []policy.Header) bool {
-		return with(func(q *cases.Request) { q.Headers = kept })
+	q := s.smallest.c.Requests[0]
+	s.line(q.Headers, q.Path, func(change func(line)) bool {
+		return with(func(q *cases.Request) { change(line{&q.Headers, &q.GRPC, &q.Method, &q.Path}) })
 	})
-	with(func(q *cases.Request) { q.GRPC = "" })
-	with(func(q *cases.Request) { q.Method = "" })
-	for _, path := range s.paths(s.smallest.c.Requests[0].Path) {
-		if with(func(q *cases.Request) { q.Path = path }) {
+	for _, from := range simplerCallers(s.smallest.c) {
+		if with(func(q *cases.Request) { q.From = from }) {
 			break
 		}
 	}
-	for _, from := range simplerCallers(s.smallest.c) {
-		if with(func(q *cases.Request) { q.From = from }) {
+}
+
+// line is what a request to an inbound and a request through a sidecar have alike.
+type line struct {
+	headers            *[]policy.Header
+	grpc, method, path *string
+}
+
+// line makes the headers and the request line plainer. The function takes a change where the
+// counterexample still stands with it.
+func (s *shrinker) line(headers []policy.Header, path string, with func(change func(line)) bool) {
+	minimize(headers, func(kept []policy.Header) bool { return with(func(l line) { *l.headers = kept }) })
+	with(func(l line) { *l.grpc = "" })
+	with(func(l line) { *l.method = "" })
+	for _, simpler := range s.paths(path) {
+		if with(func(l line) { *l.path = simpler }) {
 			break
 		}
 	}
@@ -185,17 +198,21 @@ func keepEntries(m map[string]string, keys []string) map[string]string {
 	return out
 }
 
+// askedText says what a request asks for, as its callee sees it.
+func askedText(method, path, grpc string, over policy.Protocol) string {
+	if over.Layer() != policy.L7 {
+		return "a connection"
+	}
+	method, path = requestline.MethodAndTarget(method, path, grpc)
+	return method + " " + path
+}
+
 // named gives the smallest case a name that says what it shows.
 func (s *shrinker) named() cases.Case {
 	c := s.smallest.c
 	q := c.Requests[0]
-	what := "a connection"
-	for _, in := range c.Inbounds {
-		if in.String() == q.To && in.Protocol.Layer() == policy.L7 {
-			method, path := requestline.MethodAndTarget(q.Method, q.Path, q.GRPC)
-			what = method + " " + path
-		}
-	}
+	to := slices.IndexFunc(c.Inbounds, func(in cases.Inbound) bool { return in.String() == q.To })
+	what := askedText(q.Method, q.Path, q.GRPC, c.Inbounds[to].Protocol)
 	what += servername.Clause(q.SNI) + token.Clause(q.Token) + endpoint.Clause(q.SourceIP, q.From.SourceIP) + requestline.HeaderClause(q.Authority, q.Headers)
 	c.Name = fmt.Sprintf("counterexample: %s expected of %s as %s to %s, Envoy differs", q.Want, what, q.From.Name, q.To)
 	c.Source = string(casewriter.YAML(c))

@@ -200,15 +200,7 @@ func Askings(c Case) []Asking {
 
 // String names inbound, request and caller.
 func (a Asking) String() string {
-	text := a.to
-	switch {
-	case a.grpc != "":
-		text += " " + a.grpc
-	case a.method != "" || a.path != "":
-		method, path := requestline.MethodAndTarget(a.method, a.path, "")
-		text += " " + method + " " + path
-	}
-	text += " as " + a.from + servername.Clause(a.sni) + token.WithText(a.token) + FromAddress(a.source)
+	text := a.to + requestline.Clause(a.method, a.path, a.grpc, a.method != "" || a.path != "") + " as " + a.from + servername.Clause(a.sni) + token.WithText(a.token) + FromAddress(a.source)
 	if a.header != "" {
 		text += " with " + a.header
 	}

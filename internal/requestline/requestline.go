@@ -1,8 +1,8 @@
 // Package requestline knows the method and the target of an HTTP request when its caller
 // leaves them out, or calls a method of gRPC.
 //
-// It guarantees that all who ask Envoy and all who expect an answer mean the same request.
-// It knows no normalization of paths.
+// It guarantees that all who ask Envoy and all who expect an answer mean the same request, and
+// that all texts name it alike. It knows no normalization of paths.
 package requestline
 
 // MethodAndTarget returns the method and the target of an HTTP request as its caller sends
@@ -19,4 +19,18 @@ func MethodAndTarget(method, path, grpc string) (verb, target string) {
 		path = "/"
 	}
 	return method, path
+}
+
+// Clause names, in a text about a request, what it asks for: the method of gRPC, or the method and the
+// target. It is empty for a connection, which is not HTTP.
+func Clause(method, path, grpc string, isHTTP bool) string {
+	switch {
+	case grpc != "":
+		return " " + grpc
+	case isHTTP:
+		method, path = MethodAndTarget(method, path, "")
+		return " " + method + " " + path
+	default:
+		return ""
+	}
 }

@@ -128,15 +128,8 @@ type RoutedRequest struct {
 
 // Text says where the request goes, what it asks for, and what the application does with it.
 func (p RoutedRequest) Text() string {
-	text := p.To
-	switch {
-	case p.GRPC != "":
-		text += " " + p.GRPC
-	case p.Expected.Outbound.Protocol.Layer() == policy.L7:
-		method, path := requestline.MethodAndTarget(p.Method, p.Path, "")
-		text += " " + method + " " + path
-	}
-	text += requestline.HeaderClause(p.Authority, p.Headers)
+	isHTTP := p.Expected.Outbound.Protocol.Layer() == policy.L7
+	text := p.To + requestline.Clause(p.Method, p.Path, p.GRPC, isHTTP) + requestline.HeaderClause(p.Authority, p.Headers)
 	if p.Answer != (script.Answer{}) {
 		text += ", answered " + p.Answer.String()
 	}
@@ -299,15 +292,8 @@ func (c Case) WriteRequest(w io.Writer, p terminal.Paint, q Request) {
 
 // Text says where the request goes, and on L7 what it asks for.
 func (q Request) Text() string {
-	text := q.To
-	switch {
-	case q.GRPC != "":
-		text += " " + q.GRPC
-	case q.Evidence.Call.Protocol.Layer() == policy.L7:
-		method, path := requestline.MethodAndTarget(q.Method, q.Path, "")
-		text += " " + method + " " + path
-	}
-	return text + servername.Clause(q.SNI) + token.Clause(q.Token) + endpoint.Clause(q.SourceIP, q.From.SourceIP) + requestline.HeaderClause(q.Authority, q.Headers)
+	isHTTP := q.Evidence.Call.Protocol.Layer() == policy.L7
+	return q.To + requestline.Clause(q.Method, q.Path, q.GRPC, isHTTP) + servername.Clause(q.SNI) + token.Clause(q.Token) + endpoint.Clause(q.SourceIP, q.From.SourceIP) + requestline.HeaderClause(q.Authority, q.Headers)
 }
 
 func shadowText(d policy.Decision) string {

@@ -18,12 +18,8 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// tries is how often a request through a sidecar is sent where the machine was too late to prove
-// anything by it, and mistimedTries how often where the time of a bound alone is wrong.
-const (
-	tries         = 15
-	mistimedTries = 5
-)
+// mistimedTries is how often a request through a sidecar is sent where the time of a bound alone is wrong.
+const mistimedTries = 5
 
 // patience is how long the caller of a request waits where a mistake is made on purpose. The cases
 // take no time as long as this.
@@ -86,19 +82,19 @@ func (r *run) sendRouted(ctx context.Context, mesh *harness.Mesh) error {
 		for k, i := range left {
 			judged := routeverdict.Property.Judge(r.routes.Expected[i], routed[i], batch.Evidence[k])
 			found := result.RoutedRequest{RoutedRequest: routed[i], Judgement: judged, Expected: r.routes.Expected[i], Evidence: batch.Evidence[k], Tries: try}
-			if judged.Delay != "" || !mistimings[i].settle(&found) && try < tries {
+			if judged.Delay != "" || !mistimings[i].settle(&found) && try < exchange.Tries {
 				late = append(late, i)
 			} else {
 				progress.Ask(ctx)
 			}
 			r.result.RoutedRequests[i] = found
 		}
-		if left = late; try == tries && len(left) > 0 {
+		if left = late; try == exchange.Tries && len(left) > 0 {
 			var why []string
 			for _, i := range left {
 				why = append(why, routed[i].Place+": "+r.result.RoutedRequests[i].Delay)
 			}
-			return fmt.Errorf("suite: nothing is proven after %d runs: the machine is too slow for these times: %s", tries, strings.Join(why, "; "))
+			return fmt.Errorf("suite: nothing is proven after %d runs: the machine is too slow for these times: %s", exchange.Tries, strings.Join(why, "; "))
 		}
 	}
 	var judged exchange.Batch

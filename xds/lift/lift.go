@@ -15,6 +15,7 @@ import (
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/meshproof/meshproof/internal/authorizer"
 	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
@@ -37,21 +38,18 @@ import (
 func Program(f xds.Filters, port uint16) (p policy.Program, lost []string) {
 	t := translator{port: port}
 	root := (*messages.Path)(nil)
-	for i, filter := range f.Network {
-		at := root.Field("network").Index(i)
-		if a, asks := f.NetworkAsks[i]; asks {
-			t.asking(policy.L4, at, filter, a, &p.Gates)
-			continue
+	read := func(layer policy.Layer, at *messages.Path, i int, filter rbacFilter, asked map[int]authorizer.Authorizer) {
+		if a, asks := asked[i]; asks {
+			t.asking(layer, at.Index(i), filter, a, &p.Gates)
+		} else {
+			t.filter(layer, at.Index(i), filter, &p.Gates, &p.Shadows)
 		}
-		t.filter(policy.L4, at, filter, &p.Gates, &p.Shadows)
+	}
+	for i, filter := range f.Network {
+		read(policy.L4, root.Field("network"), i, filter, f.NetworkAsks)
 	}
 	for i, filter := range f.HTTP {
-		at := root.Field("http").Index(i)
-		if a, asks := f.HTTPAsks[i]; asks {
-			t.asking(policy.L7, at, filter, a, &p.Gates)
-			continue
-		}
-		t.filter(policy.L7, at, filter, &p.Gates, &p.Shadows)
+		read(policy.L7, root.Field("http"), i, filter, f.HTTPAsks)
 	}
 	t.routes(f.Routes, &p)
 	p.RoutesOnly = f.RoutesOnly

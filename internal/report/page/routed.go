@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/report"
-	"github.com/meshproof/meshproof/internal/requestline"
 )
 
 // routedRow is a request through a sidecar, in the runs that have the same evidence.
@@ -133,15 +132,7 @@ func place(ms, longest float64) string { return fmt.Sprintf("%.1f", pictureWidth
 
 // askedOfSidecar is what a request asks for.
 func askedOfSidecar(r report.RoutedRequest) string {
-	text := "connect"
-	switch {
-	case r.GRPC != "":
-		text = "gRPC " + r.GRPC
-	case r.Protocol != "tcp":
-		method, path := requestline.MethodAndTarget(r.Method, r.Path, "")
-		text = method + " " + path
-	}
-	return strings.Join(append([]string{text}, r.Header...), ", ")
+	return askText(report.Request{Method: r.Method, Path: r.Path, GRPC: r.GRPC, Header: r.Header}, r.Protocol)
 }
 
 // differentRouted finds the requests through sidecars that runs decided in different ways.

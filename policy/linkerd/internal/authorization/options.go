@@ -36,32 +36,25 @@ var clusterNetworks = []string{"10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "
 // Options are what the policies themselves do not say: how Linkerd is installed.
 type Options struct {
 	// DefaultInboundPolicy decides where no Server selects the port; "" means all-unauthenticated.
-	DefaultInboundPolicy string `yaml:"defaultInboundPolicy"`
+	DefaultInboundPolicy string `yaml:"defaultInboundPolicy" json:"defaultInboundPolicy"`
 	// IdentityDomain and ControlPlaneNamespace are the end of the name of each service account;
 	// "" means cluster.local and linkerd.
-	IdentityDomain        string `yaml:"identityDomain"`
-	ControlPlaneNamespace string `yaml:"controlPlaneNamespace"`
+	IdentityDomain        string `yaml:"identityDomain" json:"identityDomain"`
+	ControlPlaneNamespace string `yaml:"controlPlaneNamespace" json:"controlPlaneNamespace"`
 	// LoopbackBypass lets in what calls from a loopback address, such as a probe beside the proxy.
-	LoopbackBypass bool `yaml:"loopbackBypass"`
+	LoopbackBypass bool `yaml:"loopbackBypass" json:"loopbackBypass"`
 	// ClusterNetworks are the addresses of the cluster.
-	ClusterNetworks []string `yaml:"clusterNetworks"`
+	ClusterNetworks []string `yaml:"clusterNetworks" json:"clusterNetworks"`
 	// Annotations are those of namespaces, such as shop, and of workloads, such as shop/web.
-	Annotations map[string]map[string]string `yaml:"annotations"`
+	Annotations map[string]map[string]string `yaml:"annotations" json:"annotations"`
 	// TrustDomain is the mesh's own.
-	TrustDomain spiffeid.TrustDomain `yaml:"-"`
+	TrustDomain spiffeid.TrustDomain `yaml:"-" json:"-"`
 }
 
 // MarshalJSON prints the options with their defaults filled in.
 func (o Options) MarshalJSON() ([]byte, error) {
-	o = o.complete()
-	return json.Marshal(struct {
-		DefaultInboundPolicy  string                       `json:"defaultInboundPolicy"`
-		IdentityDomain        string                       `json:"identityDomain"`
-		ControlPlaneNamespace string                       `json:"controlPlaneNamespace"`
-		LoopbackBypass        bool                         `json:"loopbackBypass"`
-		ClusterNetworks       []string                     `json:"clusterNetworks"`
-		Annotations           map[string]map[string]string `json:"annotations"`
-	}{o.DefaultInboundPolicy, o.IdentityDomain, o.ControlPlaneNamespace, o.LoopbackBypass, o.ClusterNetworks, o.Annotations})
+	type plainOptions Options
+	return json.Marshal(plainOptions(o.complete()))
 }
 
 func (o Options) complete() Options {
