@@ -1,5 +1,5 @@
 // Package children knows the child processes of this process that may leave something
-// behind.
+// behind, and keeps the end of what they say.
 //
 // It guarantees that [EndStrays] ends every process that a child has left behind on Linux;
 // also a process with a session and an environment of its own, because the kernel gives such

@@ -20,6 +20,7 @@ import (
 	"github.com/testcontainers/testcontainers-go"
 	"github.com/testcontainers/testcontainers-go/log"
 
+	"github.com/meshproof/meshproof/internal/children"
 	"github.com/meshproof/meshproof/internal/pin"
 )
 
@@ -124,7 +125,7 @@ func (d docker) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy, e
 	}
 	e := &Envoy{plan: p, container: inspected.Container.ID, ports: ports, admin: newAdmin(dialTCP(ports.dial(gatePort))), done: make(chan struct{})}
 	follow, cancel := context.WithCancel(context.Background())
-	go followContainer(follow, e, c, &tail{next: p.options.Log})
+	go followContainer(follow, e, c, newTail(p.options.Log))
 	e.kill = func() {
 		ctx, cancel := context.WithTimeout(context.Background(), removalTimeout)
 		defer cancel()
@@ -206,7 +207,7 @@ func (d docker) request(p *Plan, dir *runDir, name string, ports *dockerPorts) t
 }
 
 // followContainer reads the log of a container and waits for its end.
-func followContainer(ctx context.Context, e *Envoy, c *testcontainers.DockerClient, log *tail) {
+func followContainer(ctx context.Context, e *Envoy, c *testcontainers.DockerClient, log *children.Tail) {
 	wait := c.ContainerWait(ctx, e.container, client.ContainerWaitOptions{Condition: container.WaitConditionNotRunning})
 	stream, err := c.ContainerLogs(ctx, e.container, client.ContainerLogsOptions{ShowStdout: true, ShowStderr: true, Follow: true})
 	if err == nil {

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/meshproof/meshproof/internal/children"
 	"github.com/meshproof/meshproof/internal/pin"
 )
 
@@ -93,10 +94,10 @@ func (e *Envoy) Close() error {
 }
 
 // ended records the end of Envoy. how is its exit status, and log has the last lines of its log.
-func (e *Envoy) ended(how error, log *tail) {
+func (e *Envoy) ended(how error, log *children.Tail) {
 	e.mu.Lock()
 	if !e.closing && e.err == nil {
-		line := log.telling()
+		line := telling(log.Lines())
 		if line == "" {
 			line = "it logged no error"
 		}

@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/meshproof/meshproof/internal/testbed"
 	"go.uber.org/goleak"
+
+	"github.com/meshproof/meshproof/internal/testbed"
 )
 
 // helperVariable makes the test binary start an Envoy and await its own violent end, instead of running tests.

@@ -152,7 +152,7 @@ func (pr process) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy,
 	}
 	undo = append(undo, fifo.abandon)
 
-	log := &tail{next: p.options.Log}
+	log := newTail(p.options.Log)
 	cmd := exec.Command(pr.bin, p.options.arguments(fifo.path)...)
 	cmd.Dir = dir.path
 	cmd.Stdout, cmd.Stderr = log, log

@@ -356,11 +356,11 @@ func TestLineOfTheLogThatSaysWhy(t *testing.T) {
 		{pre + "[warning][main] [a.cc:1] w\n" + pre + "[error][config] [a.cc:2] e\nmore\n" + pre + "[info][main] [a.cc:3] bye\n", "e more"},
 		{pre + "[critical][main] [a.cc:1] first\n" + pre + "[error][main] [a.cc:2] later\nlast", "first"},
 	} {
-		var l tail
+		l := newTail(nil)
 		for i := range len(tc.log) { // in the smallest of pieces
 			_, _ = l.Write([]byte{tc.log[i]})
 		}
-		if got := l.telling(); got != tc.want {
+		if got := telling(l.Lines()); got != tc.want {
 			t.Errorf("of %q the most telling is %q, want %q", tc.log, got, tc.want)
 		}
 	}

@@ -1,7 +1,6 @@
 package envoy
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -9,7 +8,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/meshproof/meshproof/internal/children"
@@ -82,58 +80,20 @@ func (w *watchdog) dismiss() {
 	children.Forget(w.cmd)
 }
 
-const (
-	tailLines    = 20
-	tailLineSize = 2048 // bytes
-)
-
-// tail is a writer that keeps the last lines of a log, and writes everything to the next writer.
-type tail struct {
-	next io.Writer // optional
-
-	mu    sync.Mutex
-	part  []byte
-	lines []string
+// newTail returns a writer that keeps the last lines of Envoy's log, and writes everything to next, which is
+// optional.
+func newTail(next io.Writer) *children.Tail {
+	return &children.Tail{Most: 20, LineSize: tailLineSize, Next: next}
 }
 
-// Write implements io.Writer. It never fails, because a broken next writer must not end Envoy.
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.next != nil {
-		if _, err := t.next.Write(p); err != nil {
-			t.next = nil
-		}
-	}
-	for rest := p; len(rest) > 0; {
-		line, after, found := bytes.Cut(rest, []byte{'\n'})
-		if room := tailLineSize - len(t.part); room > 0 {
-			t.part = append(t.part, line[:min(room, len(line))]...)
-		}
-		if found {
-			t.lines = append(t.lines, string(t.part))
-			if len(t.lines) > tailLines {
-				t.lines = t.lines[1:]
-			}
-			t.part = t.part[:0]
-		}
-		rest = after
-	}
-	return len(p), nil
-}
+const tailLineSize = 2048 // bytes
 
 // logPrefix is the text before a message of Envoy: [time][thread][level][component] [source].
 var logPrefix = regexp.MustCompile(`^(\[[^\]]*\])+ (\[[^\]]*\] )?`)
 
 // telling returns the line that says most about the end: the last critical line, else the last error, else the last line
 // that is no warning. A warning of the start says nothing about the end.
-func (t *tail) telling() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	lines := t.lines
-	if len(t.part) > 0 {
-		lines = append(lines[:len(lines):len(lines)], string(t.part))
-	}
+func telling(lines []string) string {
 	best, bestRank := "", -1
 	for i, line := range lines {
 		rank := 0
@@ -145,7 +105,7 @@ func (t *tail) telling() string {
 		case strings.Contains(line, "][error]"):
 			rank = 1
 		}
-		if strings.TrimSpace(line) == "" || rank < bestRank {
+		if rank < bestRank {
 			continue
 		}
 		bestRank = rank

@@ -270,7 +270,7 @@ func TestCompilerThatWritesMuchToStandardError(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	if lines := c.stderr.lines(); len(lines) != 1 || len(lines[0]) > tailLineSize {
+	if lines := printableLines(c.stderr); len(lines) != 1 || len(lines[0]) > tailLineSize {
 		t.Errorf("%d lines were kept", len(lines))
 	}
 }

@@ -39,6 +39,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/meshproof/meshproof/internal/children"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -68,7 +69,7 @@ type Compiler struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	stdout io.Reader
-	stderr tail
+	stderr *children.Tail
 
 	ids   atomic.Int64
 	lines chan []byte // the lines to write

@@ -31,7 +31,8 @@ func (c *Compiler) start(ctx context.Context, command []string) error {
 		return err
 	}
 	c.cmd = exec.Command(command[0], command[1:]...)
-	c.cmd.Stderr = &c.stderr
+	c.stderr = newTail()
+	c.cmd.Stderr = c.stderr
 	c.cmd.SysProcAttr = procAttr()
 	c.cmd.WaitDelay = exitGrace // a child process may hold its standard error open
 	var err error
@@ -115,7 +116,7 @@ func (c *Compiler) finish(bySelf bool) {
 	if errors.Is(c.cause, ErrEnded) && (bySelf || !killed) {
 		c.cause.Err = fmt.Errorf("%w: %s", ErrEnded, c.cmd.ProcessState)
 	}
-	c.cause.Stderr = c.stderr.lines()
+	c.cause.Stderr = printableLines(c.stderr)
 	close(c.broken)
 }
 
@@ -124,44 +125,20 @@ const (
 	tailLineSize = 500 // bytes
 )
 
-// tail is a writer that keeps the beginnings of the last lines.
-type tail struct {
-	mu   sync.Mutex
-	kept []string
-	part []byte
-}
+// newTail returns a writer that keeps the last lines of a compiler's standard error.
+func newTail() *children.Tail { return &children.Tail{Most: tailLines, LineSize: tailLineSize} }
 
-// Write implements [io.Writer]. It never fails.
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for rest := p; len(rest) > 0; {
-		line, after, found := bytes.Cut(rest, []byte{'\n'})
-		t.part = append(t.part, line[:min(tailLineSize-len(t.part), len(line))]...)
-		if found {
-			if len(bytes.TrimSpace(t.part)) > 0 {
-				t.kept = append(t.kept, printable(t.part))
-			}
-			t.kept = t.kept[max(0, len(t.kept)-tailLines):]
-			t.part = t.part[:0]
-		}
-		rest = after
+// printableLines returns the lines that were kept, as a terminal or a report can print them.
+func printableLines(of *children.Tail) []string {
+	lines := of.Lines()
+	for i, line := range lines {
+		lines[i] = printable(line)
 	}
-	return len(p), nil
-}
-
-func (t *tail) lines() []string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	out := slices.Clone(t.kept)
-	if len(bytes.TrimSpace(t.part)) > 0 {
-		out = append(out, printable(t.part))
-	}
-	return out[max(0, len(out)-tailLines):]
+	return lines
 }
 
 // printable replaces characters that a terminal or a report cannot print.
-func printable(line []byte) string {
+func printable(line string) string {
 	return strings.TrimRight(strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t' || r == '\r':
@@ -171,7 +148,7 @@ func printable(line []byte) string {
 		default:
 			return unicode.ReplacementChar
 		}
-	}, strings.ToValidUTF8(string(line), string(unicode.ReplacementChar))), " ")
+	}, strings.ToValidUTF8(line, string(unicode.ReplacementChar))), " ")
 }
 
 // maxLine is the longest line of an answer, in bytes.
@@ -350,7 +327,7 @@ func (c *Compiler) deliver(line []byte) error {
 	case errors.As(err, new(*unreadError)):
 		a = answer{refusal: err}
 	case err != nil:
-		a = answer{refusal: &Error{Command: c.command, Asked: call.asked, Err: badAnswer("%w", err), Stderr: c.stderr.lines()}}
+		a = answer{refusal: &Error{Command: c.command, Asked: call.asked, Err: badAnswer("%w", err), Stderr: printableLines(c.stderr)}}
 	}
 	call.answer <- a
 	return nil
