@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/internal/diff"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/result/resulttest"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -137,16 +138,9 @@ func TestRoutesOfCases(t *testing.T) {
 				t.Errorf("%s", got)
 			}
 			asked := 0
-			if _, err := d.Confirm(t.Context(), "1.40.0", func(_ context.Context, sides ...*verdict.Reading) (out []result.Case) {
-				for _, side := range sides {
-					c := result.Case{Case: side.Case}
-					for _, q := range side.Case.RoutedRequests {
-						c.RoutedRequests = append(c.RoutedRequests, result.RoutedRequest{RoutedRequest: q})
-					}
-					out = append(out, c)
-				}
+			if _, err := d.Confirm(t.Context(), "1.40.0", func(_ context.Context, sides ...*verdict.Reading) []result.Case {
 				asked += len(sides[0].Case.RoutedRequests)
-				return out
+				return resulttest.Run(sides)
 			}); err != nil || asked != tt.asked {
 				t.Errorf("%d requests are asked, want %d: %v", asked, tt.asked, err)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/result/resulttest"
 	"github.com/meshproof/meshproof/internal/routediff"
 	"github.com/meshproof/meshproof/internal/script"
 	"github.com/meshproof/meshproof/internal/verdict"
@@ -75,12 +76,10 @@ func TestConfirm(t *testing.T) {
 				t.Fatal(err)
 			}
 			var asked []string
-			_, err = d.Confirm(t.Context(), "1.40.0", func(_ context.Context, sides ...*verdict.Reading) (out []result.Case) {
+			_, err = d.Confirm(t.Context(), "1.40.0", func(_ context.Context, sides ...*verdict.Reading) []result.Case {
 				for i, side := range sides {
-					c := result.Case{Case: side.Case}
 					var texts []string
 					for _, q := range side.Case.RoutedRequests {
-						c.RoutedRequests = append(c.RoutedRequests, result.RoutedRequest{RoutedRequest: q})
 						_, service, _ := strings.Cut(q.To, "kri_msvc_default___")
 						service, _, _ = strings.Cut(service, "_")
 						text := strings.TrimSpace(service + " " + q.Method + " " + q.Path)
@@ -99,9 +98,8 @@ func TestConfirm(t *testing.T) {
 					} else if diff := cmp.Diff(asked, texts); diff != "" {
 						t.Error(diff)
 					}
-					out = append(out, c)
 				}
-				return out
+				return resulttest.Run(sides)
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -135,14 +133,8 @@ func TestConfirmFails(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := d.Confirm(t.Context(), "1.40.0", func(_ context.Context, sides ...*verdict.Reading) (out []result.Case) {
-				for _, side := range sides {
-					c := result.Case{Case: side.Case}
-					for _, q := range side.Case.RoutedRequests {
-						c.RoutedRequests = append(c.RoutedRequests, result.RoutedRequest{RoutedRequest: q})
-					}
-					out = append(out, c)
-				}
+			if _, err := d.Confirm(t.Context(), "1.40.0", func(_ context.Context, sides ...*verdict.Reading) []result.Case {
+				out := resulttest.Run(sides)
 				tt.change(&out[1])
 				return out
 			}); err != nil {
