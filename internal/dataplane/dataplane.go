@@ -14,8 +14,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/meshproof/meshproof/internal/added"
 	"github.com/meshproof/meshproof/internal/kri"
+	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -191,16 +191,16 @@ type universalSchema struct {
 	Labels     map[string]string `yaml:"labels"`
 	Networking networkingSchema  `yaml:"networking"`
 	ignoredFields
-	added.Universal
+	metadata.Universal
 }
 
 // kubernetesSchema is the custom resource; its mesh stands at the root, or in a
 // label.
 type kubernetesSchema struct {
-	APIVersion string       `yaml:"apiVersion"`
-	Kind       string       `yaml:"kind"`
-	Mesh       string       `yaml:"mesh"`
-	Metadata   added.Object `yaml:"metadata"`
+	APIVersion string          `yaml:"apiVersion"`
+	Kind       string          `yaml:"kind"`
+	Mesh       string          `yaml:"mesh"`
+	Metadata   metadata.Object `yaml:"metadata"`
 	Spec       struct {
 		Networking networkingSchema `yaml:"networking"`
 		ignoredFields

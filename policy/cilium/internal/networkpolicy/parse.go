@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/meshproof/meshproof/internal/objectname"
+	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/internal/policylist"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -102,7 +102,7 @@ func item(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
 func (r *reader) checkHead(of Resource) {
 	if of.APIVersion != apiVersion {
 		r.refuse("apiVersion", "%q is no version of %s: use %s", of.APIVersion, of.Kind, apiVersion)
-	} else if problem := objectname.Problem(of.Metadata.Name); problem != "" {
+	} else if problem := metadata.NameProblem(of.Metadata.Name); problem != "" {
 		r.refuse("metadata.name", "%s", problem)
 	}
 	namespace := of.Metadata.Namespace
@@ -111,7 +111,7 @@ func (r *reader) checkHead(of Resource) {
 	}
 	if of.Kind == clusterwideKind {
 		r.refuse("metadata.namespace", "a clusterwide policy has no namespace")
-	} else if problem := objectname.NamespaceProblem(namespace); problem != "" {
+	} else if problem := metadata.NamespaceProblem(namespace); problem != "" {
 		r.refuse("metadata.namespace", "%s", problem)
 	}
 }

@@ -1,20 +1,20 @@
 package networkpolicy
 
 import (
-	"github.com/meshproof/meshproof/internal/added"
 	"github.com/meshproof/meshproof/internal/labelselector"
+	"github.com/meshproof/meshproof/internal/metadata"
 )
 
 // Resource is a CiliumNetworkPolicy or a CiliumClusterwideNetworkPolicy, as cilium.io/v2
 // declares it. A list that may be absent is a pointer: nil means absent, which is not the same
 // as empty.
 type Resource struct {
-	APIVersion string       `yaml:"apiVersion"`
-	Kind       string       `yaml:"kind"`
-	Metadata   added.Object `yaml:"metadata"`
-	Spec       *Spec        `yaml:"spec"`
-	Specs      []*Spec      `yaml:"specs"`
-	Status     any          `yaml:"status"`
+	APIVersion string          `yaml:"apiVersion"`
+	Kind       string          `yaml:"kind"`
+	Metadata   metadata.Object `yaml:"metadata"`
+	Spec       *Spec           `yaml:"spec"`
+	Specs      []*Spec         `yaml:"specs"`
+	Status     any             `yaml:"status"`
 }
 
 // Spec is one set of rules with its subject.

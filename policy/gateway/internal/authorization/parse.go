@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/meshproof/meshproof/internal/objectname"
+	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/internal/policylist"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -87,10 +87,10 @@ func (p Policy) checkHead() error {
 	case !version.MatchString(v):
 		return p.doc.Errorf("apiVersion", "%q is no version of %s: write one such as %s/v1alpha1", v, group, group)
 	}
-	if problem := objectname.Problem(r.Metadata.Name); problem != "" {
+	if problem := metadata.NameProblem(r.Metadata.Name); problem != "" {
 		return p.doc.Errorf("metadata.name", "%s", problem)
 	}
-	if problem := objectname.NamespaceProblem(r.Metadata.Namespace); problem != "" {
+	if problem := metadata.NamespaceProblem(r.Metadata.Namespace); problem != "" {
 		return p.doc.Errorf("metadata.namespace", "%s", problem)
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/meshproof/meshproof/internal/added"
+	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -96,7 +96,7 @@ type Metadata struct {
 	ResourceVersion   string            `yaml:"resourceVersion" json:"resourceVersion,omitempty"`
 	CreationTimestamp *string           `yaml:"creationTimestamp" json:"creationTimestamp,omitempty"`
 	// The other fields of an API server are read and not shown.
-	added.Metadata
+	metadata.Added
 }
 
 // Spec is what the policy asks for.

@@ -12,8 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/meshproof/meshproof/internal/added"
-	"github.com/meshproof/meshproof/internal/objectname"
+	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -41,7 +40,7 @@ func Owns(doc manifest.Document, kind string) bool {
 type Object struct {
 	APIVersion string            `yaml:"apiVersion"`
 	Kind       string            `yaml:"kind"`
-	Metadata   added.Object      `yaml:"metadata"`
+	Metadata   metadata.Object   `yaml:"metadata"`
 	Status     manifest.Document `yaml:"status"`
 }
 
@@ -55,14 +54,14 @@ func (o *Object) Complete(refuse func(field, format string, args ...any)) {
 	if _, version, _ := strings.Cut(o.APIVersion, "/"); !slices.Contains(versions, version) {
 		refuse("apiVersion", "%q is no version of %s: use %s/v1", o.APIVersion, o.Kind, Group)
 	}
-	if problem := objectname.Problem(o.Metadata.Name); problem != "" {
+	if problem := metadata.NameProblem(o.Metadata.Name); problem != "" {
 		refuse("metadata.name", "%s", problem)
 	}
 	// Istio reads an object with this label in the control plane of that revision alone.
 	if of, ok := o.Metadata.Labels[revision]; ok && of != defaultRevision {
 		refuse(fmt.Sprintf("metadata.labels[%q]", revision), "only a control plane of the revision %q reads it, and meshproof proves the revision %q: take the label out, or the object", of, defaultRevision)
 	}
-	if problem := objectname.NamespaceProblem(o.Metadata.Namespace); problem != "" {
+	if problem := metadata.NamespaceProblem(o.Metadata.Namespace); problem != "" {
 		refuse("metadata.namespace", "%s", problem)
 	}
 }

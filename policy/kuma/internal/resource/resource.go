@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/meshproof/meshproof/internal/added"
 	"github.com/meshproof/meshproof/internal/kri"
+	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -66,7 +66,7 @@ func (k Kind) Owns(doc manifest.Document) bool {
 
 // universalSchema is the form that kumactl reads.
 type universalSchema[Spec any] struct {
-	added.Universal
+	metadata.Universal
 
 	Type   string            `yaml:"type"`
 	Mesh   string            `yaml:"mesh"`
@@ -77,11 +77,11 @@ type universalSchema[Spec any] struct {
 
 // kubernetesSchema is the form of the custom resource.
 type kubernetesSchema[Spec any] struct {
-	APIVersion string       `yaml:"apiVersion"`
-	Kind       string       `yaml:"kind"`
-	Metadata   added.Object `yaml:"metadata"`
-	Spec       Spec         `yaml:"spec"`
-	Status     any          `yaml:"status"`
+	APIVersion string          `yaml:"apiVersion"`
+	Kind       string          `yaml:"kind"`
+	Metadata   metadata.Object `yaml:"metadata"`
+	Spec       Spec            `yaml:"spec"`
+	Status     any             `yaml:"status"`
 }
 
 // Parse reads a document of a kind, and what stands under its spec. Every error is a

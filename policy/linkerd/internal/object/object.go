@@ -12,8 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/meshproof/meshproof/internal/added"
-	"github.com/meshproof/meshproof/internal/objectname"
+	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -30,7 +29,7 @@ const (
 type Head struct {
 	APIVersion string            `yaml:"apiVersion"`
 	Kind       string            `yaml:"kind"`
-	Metadata   added.Object      `yaml:"metadata"`
+	Metadata   metadata.Object   `yaml:"metadata"`
 	Status     manifest.Document `yaml:"status"`
 }
 
@@ -71,14 +70,14 @@ func (r *Reader) Complete(h *Head, versions []string) {
 
 // CheckName refuses what is no name of an object.
 func (r *Reader) CheckName(field, name string) {
-	if problem := objectname.Problem(name); problem != "" {
+	if problem := metadata.NameProblem(name); problem != "" {
 		r.Refuse(field, "%s", problem)
 	}
 }
 
 // CheckNamespace refuses what is no namespace.
 func (r *Reader) CheckNamespace(field, namespace string) {
-	if problem := objectname.NamespaceProblem(namespace); problem != "" {
+	if problem := metadata.NamespaceProblem(namespace); problem != "" {
 		r.Refuse(field, "%s", problem)
 	}
 }

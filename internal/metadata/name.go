@@ -1,8 +1,4 @@
-// Package objectname says which names Kubernetes takes for an object and for a namespace.
-//
-// It guarantees that all dialects refuse the same names, in the same words. It does not know which
-// objects have a namespace.
-package objectname
+package metadata
 
 import (
 	"fmt"
@@ -10,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Problem says why Kubernetes refuses the name of an object, "" where it takes it.
-func Problem(name string) string {
+// NameProblem says why Kubernetes refuses the name of an object, "" where it takes it.
+func NameProblem(name string) string {
 	if name == "" {
 		return "a name is required"
 	}

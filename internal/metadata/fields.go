@@ -1,9 +1,10 @@
-// Package added names the fields that an API server or a control plane adds to a resource, and
-// the metadata that an author writes beside them. The schemas of resources embed them.
+// Package metadata knows the metadata of resources: the fields that an author writes, those that an API server
+// or a control plane adds, and the names that Kubernetes takes. The schemas of resources embed its structs.
 //
-// It guarantees that a schema with these fields takes a resource as a cluster gives it. No
-// added field decides whether a caller is allowed.
-package added
+// It guarantees that a schema with these fields takes a resource as a cluster gives it, and that all
+// dialects refuse the same names in the same words. No added field decides whether a caller is allowed. It
+// does not know which objects have a namespace.
+package metadata
 
 import "github.com/meshproof/meshproof/policy/manifest"
 
@@ -13,8 +14,8 @@ type ignored struct{}
 // UnmarshalManifest lets [manifest.Document.Decode] read the type.
 func (*ignored) UnmarshalManifest(manifest.Document) error { return nil }
 
-// Metadata are fields that Kubernetes adds to the metadata of an object.
-type Metadata struct {
+// Added are the fields that Kubernetes adds to the metadata of an object.
+type Added struct {
 	UID                        ignored `yaml:"uid" json:"-"`
 	ResourceVersion            ignored `yaml:"resourceVersion" json:"-"`
 	Generation                 ignored `yaml:"generation" json:"-"`
@@ -34,7 +35,7 @@ type Object struct {
 	Namespace   string            `yaml:"namespace"`
 	Labels      map[string]string `yaml:"labels"`
 	Annotations map[string]string `yaml:"annotations"`
-	Metadata
+	Added
 }
 
 // Universal are fields that Kuma's control plane adds to a universal resource.
