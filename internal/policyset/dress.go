@@ -24,8 +24,8 @@ type dresser struct {
 }
 
 // dress dresses a case and its policies, which are values as JSON has them. Where byLabels is
-// true, the policies mean nothing without the workloads that call.
-func dress(c *chooser, out *cases.Case, policies []any, byLabels bool) {
+// true, the policies mean nothing without the workloads that call. Where alone is true, there are no peers.
+func dress(c *chooser, out *cases.Case, policies []any, byLabels, alone bool) {
 	d := dresser{c, pick(c, 0, 1, 2, 5)}
 	for _, p := range policies {
 		if p, ok := p.(map[string]any); ok {
@@ -33,7 +33,7 @@ func dress(c *chooser, out *cases.Case, policies []any, byLabels bool) {
 		}
 	}
 	d.workloads(out)
-	d.peers(out, byLabels)
+	d.peers(out, alone && !byLabels)
 }
 
 func (d dresser) often() bool { return d.choose(8) < d.ofEight }
@@ -215,8 +215,8 @@ func (d dresser) workloads(out *cases.Case) {
 }
 
 // peers adds workloads that only call, with service accounts of any name, and changes the order.
-// Seldom there are no peers.
-func (d dresser) peers(out *cases.Case, byLabels bool) {
+// Where alone is true, there are none.
+func (d dresser) peers(out *cases.Case, alone bool) {
 	if len(out.Inbounds) == 0 {
 		return
 	}
@@ -243,7 +243,7 @@ func (d dresser) peers(out *cases.Case, byLabels bool) {
 		}
 	}
 	out.Options.Peers = shuffled(d.chooser, out.Options.Peers)
-	if d.oneIn(12) && !byLabels {
+	if alone {
 		out.Options.Peers = nil
 	}
 }

@@ -20,13 +20,13 @@ func DrawFresh(seed, number uint64, of ...Form) cases.Case {
 	drawn := g.set(fmt.Sprintf("set %d of seed %d", number, seed), of)
 	r := rand.New(rand.NewPCG(number, ^seed))
 	if r.IntN(3) == 0 {
-		if c, err := rename(drawn, r, func(policies []any) []any { return grow(&chooser{r.IntN}, policies) }); err == nil {
+		if c, err := rename(drawn, r, number, func(policies []any) []any { return grow(&chooser{r.IntN}, policies) }); err == nil {
 			if _, err := verdict.Read(c); err == nil {
 				return c
 			}
 		}
 	}
-	c, err := rename(drawn, r, nil)
+	c, err := rename(drawn, r, number, nil)
 	if err != nil {
 		panic(fmt.Sprintf("policyset: %v", err))
 	}
@@ -49,7 +49,7 @@ func FromCase(c cases.Case, seed, number uint64) (cases.Case, bool) {
 		if change != nil && (c.ExpectError != "" || r.IntN(2) == 0) {
 			continue
 		}
-		out, err := rename(c, r, change)
+		out, err := rename(c, r, number, change)
 		if err != nil {
 			return c, false
 		}

@@ -48,7 +48,7 @@ func TestRename(t *testing.T) {
 		if number%2 == 1 {
 			usual = Draw(7, number, Cilium) // its labels have the most ways to be written
 		}
-		fresh, err := rename(usual, rand.New(rand.NewPCG(7, number)), nil)
+		fresh, err := rename(usual, rand.New(rand.NewPCG(7, number)), number, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,10 +23,11 @@ import (
 )
 
 // rename returns the case with other names, ports, addresses and trust domains, and without its
-// requests. The change, nil for none, alters the policies, which are values that were read from
+// requests. The number says whose turn it is, see [turn]. The change, nil for none, alters the policies, which are values that were read from
 // JSON. An error says that a policy has no JSON form.
-func rename(c cases.Case, r *rand.Rand, change func(policies []any) []any) (cases.Case, error) {
+func rename(c cases.Case, r *rand.Rand, number uint64, change func(policies []any) []any) (cases.Case, error) {
 	w := newWords(r)
+	w.turn = turn(number)
 	policies, options, err := valuesOf(c)
 	if err != nil {
 		return c, err
@@ -54,13 +55,14 @@ func rename(c cases.Case, r *rand.Rand, change func(policies []any) []any) (case
 	w.rename(c)
 	w.value("", policies)
 	w.value("", options)
+	w.lead(c, policies)
 	w.choose()
 	out := w.rename(c)
 	policies, options = w.value("", policies).([]any), w.value("", options)
 	if change != nil {
 		policies = change(policies)
 	}
-	dress(&chooser{r.IntN}, &out, policies, w.short)
+	dress(&chooser{r.IntN}, &out, policies, w.short, w.turn.hasNoPeers())
 	file := letters(r, 1+r.IntN(8)) + ".yaml"
 	out.Policies = nil
 	for _, p := range policies {

@@ -33,6 +33,9 @@ type words struct {
 	deeper    string
 	// short is true where the names of ports and labels have the bounds of Kubernetes.
 	short bool
+	turn  turn
+	// firsts has the first characters of new words, by the words that they replace.
+	firsts map[string]string
 	// chosen is true from [words.choose] on.
 	chosen bool
 }
@@ -50,7 +53,7 @@ var usualKept = []string{"default", "kuma", "kubernetes", "io", "system", "istio
 func newWords(r *rand.Rand) *words {
 	w := &words{
 		Rand: r, names: vocabulary{}, segments: vocabulary{}, domains: vocabulary{},
-		ports: map[uint16]uint16{}, methods: map[string]string{}, changed: usualMethods, kept: map[string]bool{},
+		ports: map[uint16]uint16{}, methods: map[string]string{}, changed: usualMethods, kept: map[string]bool{}, firsts: map[string]string{},
 	}
 	w.keep(usualKept...)
 	return w
@@ -62,7 +65,7 @@ func (w *words) keep(some ...string) {
 	}
 }
 
-// choose chooses the new words. One time in four the usual ones stay, for each kind of words by
+// choose chooses the new words. In one set of four the usual ones stay, for each kind of words by
 // itself, so that nothing known and nothing unknown tells a set apart.
 func (w *words) choose() {
 	w.chosen = true
@@ -72,14 +75,14 @@ func (w *words) choose() {
 		}
 	}
 	style, mixed := w.IntN(len(styles)), w.IntN(2) == 0
-	w.fill(w.names, w.rarely(), func() string {
+	w.fill(w.names, w.turn.keepsNames(), func() string {
 		if mixed {
 			style = w.IntN(len(styles))
 		}
 		return styles[style](w.Rand)
 	}, func(suffix string) string { return letters(w.Rand, len(suffix)) })
 	w.fill(w.segments, w.rarely(), w.segment, func(string) string { return letters(w.Rand, 1+w.IntN(4)) })
-	w.fill(w.domains, w.rarely(), w.domain, func(suffix string) string { return suffix })
+	w.fill(w.domains, w.turn.keepsDomains(), w.domain, func(suffix string) string { return suffix })
 	stay, taken := w.rarely(), map[uint16]bool{}
 	for _, port := range slices.Sorted(maps.Keys(w.ports)) {
 		to := port
@@ -112,6 +115,16 @@ func (w *words) fill(v vocabulary, stay bool, fresh func() string, behind func(s
 	}
 	for _, text := range known {
 		choose := fresh
+		if first := w.firsts[text]; first != "" {
+			style := styles[(w.turn.nameRank()+len(v))%len(styles)]
+			choose = func() string {
+				word := style(w.Rand)
+				if strings.Contains(text, ".") {
+					word = fresh() // a trust domain
+				}
+				return first + word[1:]
+			}
+		}
 		for end := len(text) - 1; end > 0; end-- {
 			if start, ok := v[text[:end]]; ok {
 				choose = func() string { return start + behind(text[end:]) }
