@@ -48,7 +48,7 @@ func read(r *dump.Resources) (Sidecar, dump.References) {
 		reader.addUnattached(l)
 	}
 	reader.shareWorkloads()
-	reader.sidecar.Unknown, reader.sidecar.Envoy = reader.found.list, r.Envoy
+	reader.sidecar.Unknown, reader.sidecar.Envoy, reader.sidecar.Nodes = reader.found.list, r.Envoy, r.Nodes
 	of := reader.sidecar.Index()
 	for i, in := range reader.sidecar.Inbounds {
 		if slices.ContainsFunc(of(in), func(u dump.Unknown) bool { return u.Kind == dump.Lost }) {

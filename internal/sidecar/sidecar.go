@@ -44,6 +44,8 @@ type Sidecar struct {
 	// Envoy is the version that the sidecar states of itself, such as "1.36.4" or
 	// "1.41.0-dev"; empty where the dump has no bootstrap.
 	Envoy string
+	// Nodes say how the sidecar names itself to its control plane, one for each bootstrap.
+	Nodes []dump.Node
 }
 
 // Endpoint is an address to which an inbound sends requests.

@@ -72,6 +72,11 @@ func pair(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool,
 		}
 	}
 	for _, s := range here {
+		if s.claimed && s.isChosen(to) {
+			for _, reason := range s.otherNodes(found.Nodes) {
+				v.Unverified = append(v.Unverified, Unverified{Gap: Contradicted, Inbound: s.inbound.String(), Reasons: []string{reason}})
+			}
+		}
 		switch {
 		case !s.isChosen(to):
 		case !s.claimed:
@@ -176,6 +181,8 @@ type subject struct {
 	addresses []netip.Addr
 	// workloads are the places of the workload that Dataplanes state.
 	workloads []netip.AddrPort
+	// dataplane is the name of its Dataplane, empty where there is none.
+	dataplane string
 	// claimed is true once the sidecar has an inbound for it, atHome once it has one on an
 	// address of the Dataplane. astray are those on other addresses.
 	claimed, atHome bool
@@ -186,8 +193,10 @@ type subject struct {
 func subjectsOf(all []lab.Case, files *lab.Files, portNamed bool) []*subject {
 	anyPort := !files.HasCases && !files.HasDataplanes && !portNamed
 	addresses, workloads := map[kri.KRI][]netip.Addr{}, map[kri.KRI][]netip.AddrPort{}
+	dataplanes := map[kri.KRI]string{}
 	for _, d := range files.Dataplanes {
 		for i, in := range d.Inbounds {
+			dataplanes[kri.Inbound(in)] = d.Name
 			workloads[kri.Inbound(in)] = append(workloads[kri.Inbound(in)], d.Workloads[i])
 			if address := d.Addresses[i]; address.IsValid() {
 				addresses[kri.Inbound(in)] = append(addresses[kri.Inbound(in)], address.Unmap())
@@ -201,7 +210,7 @@ func subjectsOf(all []lab.Case, files *lab.Files, portNamed bool) []*subject {
 			s := &subject{source: source, inbound: in, anyPort: anyPort}
 			if c.Generated {
 				s.addresses = addresses[kri.Inbound(in.Inbound)]
-				s.workloads = workloads[kri.Inbound(in.Inbound)]
+				s.workloads, s.dataplane = workloads[kri.Inbound(in.Inbound)], dataplanes[kri.Inbound(in.Inbound)]
 			}
 			out = append(out, s)
 		}

@@ -179,6 +179,32 @@ func modeGap(wanted mtls.Mode, enforced sidecar.Inbound) string {
 	}
 }
 
+// hopsGap says why the remote address of a sidecar may be another one than that of the policies, "" for
+// nothing: each entry of x-forwarded-for that is trusted lets a caller choose the next one. Without a statement,
+// a sidecar trusts the last entry, as Envoy does by default, or none.
+func hopsGap(stated, trusted int) string {
+	switch {
+	case stated == 0 && trusted > 1:
+		return fmt.Sprintf("the policies or a filter ask for the remote address, and the sidecar trusts %d entries of x-forwarded-for: a case says how many it has to trust, by xffTrustedHops", trusted)
+	case stated > 0 && trusted != stated:
+		return fmt.Sprintf("the policies or a filter ask for the remote address, and the sidecar trusts %d entries of x-forwarded-for, not %d", trusted, stated)
+	default:
+		return ""
+	}
+}
+
+// asksForRemote reports whether a program asks for the remote address.
+func asksForRemote(programs ...policy.Program) bool {
+	return slices.ContainsFunc(programs, func(p policy.Program) bool {
+		for c := range p.Conditions() {
+			if is, ok := c.(policy.Is); ok && is.Attribute == attribute.RemoteAddress {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // takesPlaintext reports whether the policies say that the inbound takes plaintext.
 func (s *source) takesPlaintext(in cases.Inbound, enforced sidecar.Inbound) (bool, error) {
 	reading, err := s.readFor(in, enforced)
@@ -267,6 +293,9 @@ func (g *groups) add(s *source, in cases.Inbound, enforced sidecar.Inbound) erro
 	// Filters without a listener say nothing of paths.
 	if mesh, says := reading.Inbounds()[0].MeshNormalization(); says && enforced.Address.IsValid() && mesh != enforced.Normalization && (asksForPath(reading.Inbounds()[0].Program.Program) || asksForPath(one.lifted)) {
 		one.lost = append(one.lost, fmt.Sprintf("the mesh config normalizes paths by %+v, and the sidecar by %+v", mesh, enforced.Normalization))
+	}
+	if gap := hopsGap(in.TrustedHops, enforced.TrustedHops); gap != "" && in.Protocol.Layer() == policy.L7 && asksForRemote(reading.Inbounds()[0].Program.Program, one.lifted) {
+		one.lost = append(one.lost, gap)
 	}
 	if gap := modeGap(reading.Inbounds()[0].Program.MTLS, enforced); gap != "" {
 		one.lost = append(one.lost, gap)

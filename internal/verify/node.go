@@ -1,0 +1,62 @@
+package verify
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/dump"
+)
+
+// otherNodes says in what the nodes of a dump name another workload than the subject: the dump may be that of
+// another sidecar, for which other policies are meant. A node that names none says nothing, and neither does
+// a case, which may be about any workload.
+func (s *subject) otherNodes(nodes []dump.Node) (out []string) {
+	if !s.source.Generated {
+		return nil
+	}
+	for _, node := range nodes {
+		if reason := s.otherIstioNode(node); reason != "" {
+			out = append(out, reason)
+		}
+		if reason := s.otherKumaNode(node.ID); reason != "" {
+			out = append(out, reason)
+		}
+	}
+	return out
+}
+
+// otherIstioNode reads a node as Istio's agent writes it, such as
+// sidecar~10.244.0.12~web-7f.shop~shop.svc.cluster.local, with the labels of the pod in its metadata.
+func (s *subject) otherIstioNode(node dump.Node) string {
+	parts := strings.Split(node.ID, "~")
+	if len(parts) != 4 {
+		return ""
+	}
+	w := s.inbound.Workload
+	if namespace, _, ok := strings.Cut(parts[3], ".svc."); ok && namespace != w.Namespace {
+		return fmt.Sprintf("the dump is that of a pod of namespace %q, and the policies are asked for namespace %q", namespace, w.Namespace)
+	}
+	labels, has := node.Metadata["LABELS"].(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(w.Labels)) {
+		if value, _ := labels[key].(string); has && value != w.Labels[key] {
+			return fmt.Sprintf("the dump is that of a pod with the label %s=%q, and the policies are asked for %s=%q", key, value, key, w.Labels[key])
+		}
+	}
+	return ""
+}
+
+// otherKumaNode reads the ID of a node as Kuma writes it: the mesh, a dot, and the name of the Dataplane, which
+// has its namespace behind another dot on Kubernetes.
+func (s *subject) otherKumaNode(id string) string {
+	mesh, name, ok := strings.Cut(id, ".")
+	if !ok || s.dataplane == "" || strings.Contains(id, "~") {
+		return ""
+	}
+	w := s.inbound.Workload
+	if mesh == w.Mesh && slices.Contains([]string{s.dataplane, w.Name, w.Name + "." + w.Namespace}, name) {
+		return ""
+	}
+	return fmt.Sprintf("the dump is that of Dataplane %q of mesh %q, and not of %q of mesh %q", name, mesh, s.dataplane, w.Mesh)
+}
