@@ -21,6 +21,27 @@ func newTrust(was, is cases.Case) (out []string) {
 	return out
 }
 
+// newIdentities says which workloads of a case call as somebody else now.
+func newIdentities(was, is cases.Case) (out []string) {
+	identities := func(c cases.Case) map[string]string {
+		of := map[string]string{}
+		for _, peer := range c.Options.Peers {
+			of[peer.Workload.Name] = peer.Identity.String()
+		}
+		for _, in := range c.Inbounds {
+			of[in.Workload.Name] = in.Identity.String()
+		}
+		return of
+	}
+	before, after := identities(was), identities(is)
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		if old, found := before[name]; found && old != after[name] {
+			out = append(out, fmt.Sprintf("%s of %s has the identity %s now, and calls as somebody else", name, is.Name, after[name]))
+		}
+	}
+	return out
+}
+
 // optionsAlone says that the options of a case differ where no policy says what dialect reads them.
 // A mesh may let callers in by its options alone.
 func optionsAlone(was, is cases.Case) []string {

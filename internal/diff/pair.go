@@ -56,8 +56,12 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 	if to != "" {
 		routes = nil // the inbounds of one name are asked for
 	}
+	beside, err := changesBeside(old, recent, all)
+	if err != nil {
+		return nil, err
+	}
 	if isRouting := func(f *lab.Files) bool { return f.OnlyRouting() || f.Empty() }; routes != nil && isRouting(old.Files) && isRouting(recent.Files) {
-		return &Difference{Routes: routes, old: old.Files, recent: recent.Files, Unread: changesBeside(old, recent, all)}, nil
+		return &Difference{Routes: routes, old: old.Files, recent: recent.Files, Unread: beside}, nil
 	}
 	shareDialect(&old, &recent)
 	callers := shareCallers(&old, &recent)
@@ -65,7 +69,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := Difference{Routes: routes, callers: callers, old: old.Files, recent: recent.Files, Unread: changesBeside(old, recent, all)}
+	d := Difference{Routes: routes, callers: callers, old: old.Files, recent: recent.Files, Unread: beside}
 	single := len(olds) == 1 && len(recents) == 1
 	if olds, recents, err = d.populate(old, recent, olds, recents); err != nil {
 		return nil, err
@@ -107,7 +111,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 		}
 		useOneDialect(&was.Case, &c.Case)
 		if !was.Generated && !c.Generated {
-			d.Opens = slices.Concat(d.Opens, newTrust(was.Case, c.Case), optionsAlone(was.Case, c.Case))
+			d.Opens = slices.Concat(d.Opens, newTrust(was.Case, c.Case), newIdentities(was.Case, c.Case), optionsAlone(was.Case, c.Case))
 			d.addRenamed([]lab.Case{was}, []lab.Case{c}, to)
 		}
 		if err := d.compareRoutes(was, c, to, all); err != nil {

@@ -84,20 +84,16 @@ func changedPolicies(side, other Side) func(place string) bool {
 }
 
 // changesBeside names what differs beside the policies. With symmetric, neither side came first.
-func changesBeside(old, recent Side, symmetric bool) []neighbor.Change {
+func changesBeside(old, recent Side, symmetric bool) ([]neighbor.Change, error) {
+	was, errOld := old.Neighbors()
+	is, errNew := recent.Neighbors()
+	if err := errors.Join(errOld, errNew); err != nil {
+		return nil, err
+	}
 	if symmetric {
-		return neighbor.Differences(besidePolicies(old), besidePolicies(recent))
+		return neighbor.Differences(was, is), nil
 	}
-	return neighbor.Changes(besidePolicies(old), besidePolicies(recent))
-}
-
-// besidePolicies returns what a side has beside what is compared class by class.
-func besidePolicies(of Side) neighbor.Side {
-	policies := slices.Concat(of.Policies, of.Routing)
-	for _, c := range of.Cases {
-		policies = append(policies, c.Policies...)
-	}
-	return neighbor.Side{Policies: policies, Others: of.Others, Dataplanes: of.Written, PassedOver: of.PassedOver}
+	return neighbor.Changes(was, is), nil
 }
 
 // emptied returns the cases without policies.

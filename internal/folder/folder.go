@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -52,6 +53,21 @@ func PassedOver(path string) (out []string, err error) {
 		}
 		return nil
 	})
+	return out, err
+}
+
+// toolFiles are the names, without an ending, of files by which tools change manifests or leave some out.
+var toolFiles = []string{"Kustomization", "kustomization", "Kptfile", ".sourceignore", ".fleetignore", ".helmignore", ".krmignore"}
+
+// ToolFiles returns the files of a folder, as paths in it, by which tools such as Kustomize, kpt, Flux and Fleet change
+// manifests or leave some out, and which [Files] does not return.
+func ToolFiles(path string) (out []string, err error) {
+	found, err := files(path, func(file string) bool { return !isManifest(file) && slices.Contains(toolFiles, filepath.Base(file)) })
+	for _, file := range found {
+		if inside, err := filepath.Rel(path, file); err == nil && inside != "." {
+			out = append(out, inside)
+		}
+	}
 	return out, err
 }
 

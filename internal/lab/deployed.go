@@ -27,7 +27,7 @@ func OpenPolicies(path string) (*Files, error) {
 func (f *Files) ReplacePolicies(path string) error {
 	deployed, err := OpenPolicies(path)
 	if err == nil {
-		f.Others = append(f.Others, deployed.Others...)
+		f.Others, f.root = append(f.Others, deployed.Others...), path
 	}
 	for i := range f.Cases {
 		if err == nil {

@@ -52,6 +52,10 @@ type Files struct {
 	// HasCases and HasDataplanes report whether there is a case file, and a Dataplane.
 	// Cases and Dataplanes may be empty all the same.
 	HasCases, HasDataplanes bool
+	// caseFiles are the files with cases.
+	caseFiles []file
+	// root is the path that was opened, "" for several.
+	root string
 	// stated is the case that the files stand for; nil for files as they were read.
 	stated *cases.Case
 }
@@ -132,7 +136,7 @@ func (f *Files) add(from file, choice Choice) error {
 		f.Policies, f.Others = append(f.Policies, own...), append(f.Others, others...)
 		return err
 	}
-	f.HasCases = true
+	f.HasCases, f.caseFiles = true, append(f.caseFiles, from)
 	if choice.WorkloadsOnly {
 		from = from.asking()
 	}
@@ -238,6 +242,7 @@ func OpenSet(choice Choice, path string) (*Files, error) {
 	}
 	f, err := open(choice, path, found)
 	if err == nil {
+		f.root = path
 		f.PassedOver, err = passedOver(nil, path)
 	}
 	if err == nil {

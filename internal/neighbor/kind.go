@@ -1,6 +1,7 @@
 package neighbor
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -93,6 +94,8 @@ func categoryOf(o object) category {
 		return harmless
 	case o.kind == "ServiceEntry" && o.group == "networking.istio.io" && !o.hasEndpoints():
 		return harmless
+	case o.kind == "Secret" && o.isOfKuma():
+		return unknown
 	case o.isOfControlPlane() && !isAmong(knownKinds[namespace], o):
 		return unknown
 	}
@@ -109,6 +112,12 @@ func categoryOf(o object) category {
 func (o object) hasEndpoints() bool {
 	spec, _ := fieldOf(o.fields, "spec").(map[string]any)
 	return spec["workloadSelector"] != nil || spec["endpoints"] != nil
+}
+
+// isOfKuma reports whether a Secret is one of Kuma, which has its keys and authorities in such Secrets.
+func (o object) isOfKuma() bool {
+	of, _ := fieldOf(o.fields, "type").(string)
+	return strings.HasPrefix(of, "system.kuma.io/")
 }
 
 // isHarmless reports whether nothing about an object matters, in the light of all documents.
@@ -137,7 +146,7 @@ func (c *comparison) isHarmless(all []object) bool {
 }
 
 // isOwned reports whether another workload beside it made the object, as in a list that a cluster gave: the
-// other one has its fields.
+// other one has its fields. A mesh adds its own containers alone.
 func (c *comparison) isOwned(o object) bool {
 	for _, owner := range mappings(fieldOf(o.fields, "metadata", "ownerReferences")) {
 		kind, _ := owner["kind"].(string)
@@ -145,9 +154,43 @@ func (c *comparison) isOwned(o object) bool {
 		if owner["controller"] != true || kind == "" || name == "" || kind == o.kind {
 			continue
 		}
-		if c.olds.has(kind, o.namespace, name) || c.recents.has(kind, o.namespace, name) {
-			return true
+		for _, side := range []workloads{c.recents, c.olds} {
+			for _, made := range side {
+				if made.key != o.key {
+					continue
+				}
+				for _, p := range side {
+					if p.kind == kind && p.name == name && p.namespace == o.namespace && isMadeFrom(made.spec, p.spec) {
+						return true
+					}
+				}
+			}
 		}
 	}
 	return false
+}
+
+// isMadeFrom reports whether pods have the power that their template has.
+func isMadeFrom(spec, template map[string]any) bool {
+	for _, field := range []string{"hostNetwork", "hostPID", "hostIPC", "serviceAccountName"} {
+		if !reflect.DeepEqual(normal(field, spec[field]), normal(field, template[field])) {
+			return false
+		}
+	}
+	for _, list := range []string{"containers", "initContainers"} {
+		for _, container := range mappings(spec[list]) {
+			i := slices.IndexFunc(mappings(template[list]), func(of map[string]any) bool { return of["name"] == container["name"] })
+			if i < 0 && !isSidecar(container) || i >= 0 && !reflect.DeepEqual(mappings(template[list])[i]["securityContext"], container["securityContext"]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func normal(field string, value any) any {
+	if value == nil {
+		return defaults["spec."+field]
+	}
+	return value
 }

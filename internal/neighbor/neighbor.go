@@ -8,6 +8,7 @@ package neighbor
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -22,6 +23,10 @@ type Side struct {
 	Dataplanes []manifest.Document
 	// PassedOver are files that are not read because of their names.
 	PassedOver []string
+	// Files are the contents of the files of tools, by their paths in the folder.
+	Files map[string]string
+	// Absent are the places where a kustomization leads out of the folder, each with what it names there.
+	Absent []string
 }
 
 // Change is one difference between two sides.
@@ -90,6 +95,11 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 			c.named.addMeshAnnotations(o)
 		}
 	}
+	for _, files := range []map[string]string{old.Files, recent.Files} {
+		for name := range files {
+			c.customized = c.customized || strings.EqualFold(filepath.Base(name), "kustomization")
+		}
+	}
 	c.olds, c.recents = workloadsOf(c.oldObjects.all), workloadsOf(c.recentObjects.all)
 	return c
 }
@@ -105,7 +115,7 @@ func (c *comparison) changes() (out []Change) {
 	}
 	out = append(out, c.compareDataplanes()...)
 	out = append(out, c.comparePolicies()...)
-	out = append(out, c.comparePassedOver()...)
+	out = append(out, c.compareFiles()...)
 	slices.SortStableFunc(out, func(a, b Change) int { return cmp.Compare(a.Object, b.Object) })
 	return slices.Compact(out)
 }
@@ -161,6 +171,9 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 		}
 		return []Change{o.change(effect)}
 	case workload, namespace, account:
+		if c.replaces(o) {
+			return []Change{o.change("is new, and another workload is gone: it may be the same one, and other policies select it")}
+		}
 		w := walker{comparison: c, category: o.category, kind: o.kind, alone: true}
 		w.walk("", "", nil, o.fields)
 		return w.changes(o, o)
@@ -180,17 +193,6 @@ func (c *comparison) gone(o object) []Change {
 		}
 	}
 	return []Change{o.change(isGone)}
-}
-
-// comparePassedOver names files that Kustomize may take although they are not read.
-func (c *comparison) comparePassedOver() (out []Change) {
-	if !c.customized {
-		return nil
-	}
-	for _, file := range slices.Concat(c.recent.PassedOver, c.old.PassedOver) {
-		out = append(out, Change{file, "a file that is not read because of its name", "may be named by a kustomization"})
-	}
-	return out
 }
 
 // words are the words of documents.

@@ -147,7 +147,7 @@ func TestOrdinaryChanges(t *testing.T) {
 		{"a workload and its service go", policy, together(deployment, service), ""},
 		{"a new namespace", policy, "", "apiVersion: v1\nkind: Namespace\nmetadata: {name: n, labels: {istio-injection: enabled, team: a}}"},
 		{"a config of an application", policy, of("v1", "ConfigMap", "data: {a: b}"), of("v1", "ConfigMap", "data: {a: c}")},
-		{"a secret of an application", policy, "", of("v1", "Secret", "data: {a: b}")},
+		{"a secret of an application", policy, "", of("v1", "Secret", "type: Opaque\ndata: {a: b}")},
 		{"an autoscaler", all, "", of("autoscaling/v2", "HorizontalPodAutoscaler", "spec: {maxReplicas: 2}")},
 		{"a budget of disruptions", all, of("policy/v1", "PodDisruptionBudget", "spec: {minAvailable: 2}"), ""},
 		{"a role", all, of("rbac.authorization.k8s.io/v1", "Role", "rules: []"), of("rbac.authorization.k8s.io/v1", "Role", "rules: [{verbs: ['*']}]")},
@@ -156,7 +156,8 @@ func TestOrdinaryChanges(t *testing.T) {
 		{"a DestinationRule", all, "", of("networking.istio.io/v1", "DestinationRule", "spec: {host: a}")},
 		{"a ServiceEntry of another host", all, "", of("networking.istio.io/v1", "ServiceEntry", "spec: {hosts: [a.example], resolution: DNS}")},
 		{"a job", policy, of("batch/v1", "CronJob", "spec: {schedule: a, jobTemplate: {spec: {template: {spec: {containers: [{name: c, image: a}]}}}}}"), of("batch/v1", "CronJob", "spec: {schedule: b, jobTemplate: {spec: {template: {spec: {containers: [{name: c, image: b}]}}}}}")},
-		{"a pod that a set made", together(policy, deployment), "", "apiVersion: v1\nkind: Pod\nmetadata: {name: web-1, namespace: shop, ownerReferences: [{kind: Deployment, name: web, controller: true}]}\nspec: {containers: [{name: istio-proxy}]}"},
+		{"a pod that a set made", together(policy, deployment), "", "apiVersion: v1\nkind: Pod\nmetadata: {name: web-1, namespace: shop, ownerReferences: [{kind: Deployment, name: web, controller: true}]}\nspec: {serviceAccountName: web, containers: [{name: istio-proxy}]}"},
+		{"a job under another name", policy, of("batch/v1", "Job", "spec: {}"), strings.Replace(of("batch/v1", "Job", "spec: {}"), "name: n", "name: m", 1)},
 		{"the same workload twice, alike", policy, deployment, together(deployment, deployment)},
 		{"ingress in another order", policy, of("networking.k8s.io/v1", "NetworkPolicy", "spec: {podSelector: {}, ingress: [{from: [{podSelector: {}}, {namespaceSelector: {}}]}, {}]}"), of("networking.k8s.io/v1", "NetworkPolicy", "spec: {ingress: [{}, {from: [{namespaceSelector: {}}, {podSelector: {}}]}], podSelector: {}}")},
 	} {

@@ -23,7 +23,11 @@ type object struct {
 // objectOf reads the identity of a document. The version of its kind is no part of it.
 func objectOf(doc manifest.Document) object {
 	head := doc.Type()
-	o := object{doc: doc, kind: cmp.Or(head.Type, head.Kind), universal: head.Type != ""}
+	// A Secret of Kubernetes has a field of that name too.
+	o := object{doc: doc, kind: head.Kind, universal: head.Type != "" && head.APIVersion == ""}
+	if o.universal {
+		o.kind = head.Type
+	}
 	if group, _, named := strings.Cut(head.APIVersion, "/"); named {
 		o.group = group
 	}

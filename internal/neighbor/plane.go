@@ -42,7 +42,7 @@ func (o object) isOfControlPlane() bool {
 	begins := func(text string, all []string) bool {
 		return slices.ContainsFunc(all, func(begin string) bool { return strings.HasPrefix(text, begin) })
 	}
-	if !o.universal && (begins(o.name, planeNames) || o.name == "istio" || slices.Contains(planeNamespaces, o.namespace)) {
+	if !o.universal && (begins(o.name, planeNames) || o.name == "istio" || o.name == "cacerts" || slices.Contains(planeNamespaces, o.namespace)) {
 		return true
 	}
 	fields := o.fields

@@ -9,6 +9,8 @@ type workloads []pods
 type pods struct {
 	key, kind, namespace, name string
 	labels                     map[string]any
+	account                    any
+	spec                       map[string]any
 }
 
 func workloadsOf(all []object) (out workloads) {
@@ -18,9 +20,56 @@ func workloadsOf(all []object) (out workloads) {
 			continue
 		}
 		labels, _ := fieldOf(o.fields, append(strings.Split(place, "."), "metadata", "labels")...).(map[string]any)
-		out = append(out, pods{o.key, o.kind, o.namespace, o.name, labels})
+		spec, _ := fieldOf(o.fields, append(strings.Split(place, "."), "spec")...).(map[string]any)
+		account := spec["serviceAccountName"]
+		if account == nil {
+			account = spec["serviceAccount"]
+		}
+		out = append(out, pods{o.key, o.kind, o.namespace, o.name, labels, account, spec})
 	}
 	return out
+}
+
+// replaces reports whether a new workload may be one that is gone, so that other policies select it or name it:
+// no workload that is gone has its namespace, its account and the labels that something selects by, or one
+// of another kind has its name.
+func (c *comparison) replaces(o object) bool {
+	if _, known := podPlaces[o.kind]; !known || c.symmetric || o.category != workload {
+		return false
+	}
+	isGone, isAlike := false, false
+	own := c.recents.made(o.key)
+	for _, p := range c.olds {
+		switch {
+		case c.recents.hasKey(p.key):
+		case p.namespace == o.namespace && p.name == o.name:
+			return true
+		default:
+			isGone = true
+			isAlike = isAlike || p.namespace == o.namespace && p.account == own.account && c.sameNamed(p.labels, own.labels)
+		}
+	}
+	return isGone && !isAlike
+}
+
+// sameNamed reports whether labels that something selects by are the same.
+func (c *comparison) sameNamed(was, is map[string]any) bool {
+	for key := range union(was, is) {
+		if c.named.has(key) && was[key] != is[key] {
+			return false
+		}
+	}
+	return true
+}
+
+// made returns the pods of an object.
+func (w workloads) made(key string) pods {
+	for _, p := range w {
+		if p.key == key {
+			return p
+		}
+	}
+	return pods{}
 }
 
 func (w workloads) has(kind, namespace, name string) bool {

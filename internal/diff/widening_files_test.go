@@ -1,0 +1,84 @@
+package diff
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Tools and cases name files that are no manifests of the folder: what they change is named, or that it
+// cannot be seen.
+func TestWideningByFiles(t *testing.T) {
+	t.Parallel()
+	const (
+		p      = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {selector: {matchLabels: {app: web}}, rules: [{from: [{source: {principals: [trust-domain.mesh/ns/shop/sa/fe]}}]}]}}\n"
+		filter = "---\n{apiVersion: networking.istio.io/v1alpha3, kind: EnvoyFilter, metadata: {name: d, namespace: shop}, spec: {}}\n"
+		mtp    = "{type: MeshTrafficPermission, mesh: default, name: p, spec: {targetRef: {kind: Mesh}, default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/a}}]}}}\n"
+		dp     = "{type: Dataplane, mesh: default, name: web, networking: {address: 10.0.0.1, inbound: [{name: in, port: 8080, protocol: http}]}}\n"
+		probed = "{type: Dataplane, mesh: default, name: web, probes: {port: 9000}, networking: {address: 10.0.0.1, inbound: [{name: in, port: 8080, protocol: http}]}}\n"
+		ask    = "requests: [{from: plaintext, to: web/in, want: 403}]\n"
+		ofCase = "case: c\nworkloads: [{name: web, namespace: shop, labels: {app: web}, inbounds: [{name: in, port: 8080, protocol: http}]}]\npolicies: {files: [x/p.yaml]}\n" + ask
+		ofDP   = "case: c\nworkloads: {files: [x/d.yaml]}\npolicies: {files: [x/p.yaml]}\n" + ask
+		calls  = "case: c\nworkloads: [{name: web, namespace: shop, labels: {app: web}, inbounds: [{name: in, port: 8080, protocol: http}]}, {name: db, namespace: shop, identity: spiffe://trust-domain.mesh/ns/shop/sa/"
+		rest   = "}]\npolicies: [" + "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {rules: [{from: [{source: {principals: [trust-domain.mesh/ns/shop/sa/fe]}}]}]}}" + "]\n" + ask
+	)
+	type files map[string]string
+	for name, tt := range map[string]struct {
+		old, recent files
+		path        string
+		quiet       bool
+		// always is true where the pair fails although nothing has changed.
+		always bool
+	}{
+		"nothing":                         {old: files{"p.yaml": p}, recent: files{"p.yaml": p}, quiet: true},
+		"another name of the file":        {old: files{"p.yaml": p}, recent: files{"d/q.yml": p}, quiet: true},
+		"a kustomization without ending":  {old: files{"p.yaml": p, "Kustomization": "resources: [p.yaml]\n"}, recent: files{"p.yaml": p, "Kustomization": "resources: []\n"}},
+		"files that Flux leaves out":      {old: files{"p.yaml": p}, recent: files{"p.yaml": p, ".sourceignore": "p.yaml\n"}},
+		"files that Fleet leaves out":     {old: files{"p.yaml": p, "d/.fleetignore": "a\n"}, recent: files{"p.yaml": p, "d/.fleetignore": "*\n"}},
+		"the functions of kpt":            {old: files{"p.yaml": p, "Kptfile": "a: b\n"}, recent: files{"p.yaml": p}},
+		"a patch with another ending":     {old: files{"p.yaml": p, "kustomization.yaml": "patches: [{path: d/patch.txt}]\n", "d/patch.txt": "a"}, recent: files{"p.yaml": p, "kustomization.yaml": "patches: [{path: d/patch.txt}]\n", "d/patch.txt": "b"}},
+		"a file of a generator":           {old: files{"p.yaml": p, "kustomization.yaml": "configMapGenerator: [{name: a, files: [b=a.conf]}]\n", "a.conf": "a"}, recent: files{"p.yaml": p, "kustomization.yaml": "configMapGenerator: [{name: a, files: [b=a.conf]}]\n", "a.conf": "b"}},
+		"a base outside of the folder":    {old: files{"p.yaml": p, "kustomization.yaml": "resources: [p.yaml, ../base]\n"}, recent: files{"p.yaml": p, "kustomization.yaml": "resources: [p.yaml, ../base]\n"}, always: true},
+		"a base in the folder":            {old: files{"p.yaml": p, "d/kustomization.yaml": "resources: [../p.yaml]\n"}, recent: files{"p.yaml": p, "d/kustomization.yaml": "resources: [../p.yaml]\n"}, quiet: true},
+		"a file in capitals":              {old: files{"p.yaml": p, "kustomization.yaml": "resources: [d.YAML]\n", "d.YAML": "a"}, recent: files{"p.yaml": p, "kustomization.yaml": "resources: [d.YAML]\n", "d.YAML": "b"}, always: true},
+		"a file that nothing names":       {old: files{"p.yaml": p, "README.txt": "a"}, recent: files{"p.yaml": p, "README.txt": "b"}, quiet: true},
+		"beside the policies of a case":   {old: files{"c.yaml": ofCase, "x/p.yaml": p}, recent: files{"c.yaml": ofCase, "x/p.yaml": p + filter}, path: "c.yaml"},
+		"the Dataplane of a case":         {old: files{"c.yaml": ofDP, "x/p.yaml": mtp, "x/d.yaml": dp}, recent: files{"c.yaml": ofDP, "x/p.yaml": mtp, "x/d.yaml": probed}, path: "c.yaml"},
+		"the identity of a case's caller": {old: files{"c.yaml": calls + "x" + rest}, recent: files{"c.yaml": calls + "fe" + rest}},
+		"a hook in a case":                {old: files{"c.yaml": calls + "x" + rest}, recent: files{"c.yaml": calls + "x}]\npolicies: [" + "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop, annotations: {helm.sh/hook: test}}, spec: {rules: [{from: [{source: {principals: [trust-domain.mesh/ns/shop/sa/fe]}}]}]}}]\n" + ask}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			side := func(content files) Side {
+				dir := t.TempDir()
+				for file, text := range content {
+					at := filepath.Join(dir, file)
+					if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+						t.Fatal(err)
+					}
+					if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				opened, err := Open(lab.Choice{}, filepath.Join(dir, tt.path))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return Side{opened, lab.Surroundings{Inbound: policy.Inbound{Port: 8080, Workload: policy.Workload{Name: "backend", Namespace: "default", Mesh: "default"}}}}
+			}
+			d, err := Diff(side(tt.old), side(tt.recent), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if reasons := d.widenings(); (len(reasons) == 0) != tt.quiet {
+				t.Errorf("%q", reasons)
+			}
+			if d, err = Diff(side(tt.recent), side(tt.recent), ""); err != nil || (len(d.widenings()) == 0) == tt.always {
+				t.Errorf("nothing has changed: %v, %v", d.widenings(), err)
+			}
+		})
+	}
+}

@@ -1,0 +1,124 @@
+package lab
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/dataplane"
+	"github.com/meshproof/meshproof/internal/dialects"
+	"github.com/meshproof/meshproof/internal/folder"
+	"github.com/meshproof/meshproof/internal/kinds"
+	"github.com/meshproof/meshproof/internal/neighbor"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Neighbors returns the policies with all that stands beside them: in the files, in the files that cases
+// name, and in the files of tools.
+func (f *Files) Neighbors() (neighbor.Side, error) {
+	out := neighbor.Side{Policies: slices.Concat(f.Policies, f.Routing), Others: slices.Clone(f.Others), Dataplanes: slices.Clone(f.Written), PassedOver: f.PassedOver, Files: map[string]string{}}
+	for _, c := range f.Cases {
+		out.Policies = append(out.Policies, c.Policies...)
+	}
+	for _, of := range f.caseFiles {
+		for _, doc := range of.docs {
+			if err := addNamed(&out, of.path, doc); err != nil {
+				return out, err
+			}
+		}
+	}
+	return out, f.addToolFiles(&out)
+}
+
+// addNamed adds what stands in the files that a case names, beside what the case takes of them.
+func addNamed(to *neighbor.Side, path string, doc manifest.Document) error {
+	_, routed := doc.Lookup("outbounds")
+	for _, field := range []string{"policies.files", "workloads.files", "outbounds.files"} {
+		var patterns []string
+		if at, found := doc.Lookup(field); !found || at.Decode(&patterns) != nil {
+			continue
+		}
+		inside, err := folder.OpenInside(filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		defer inside.Close()
+		for _, pattern := range patterns {
+			files, err := inside.Files(pattern)
+			if err != nil {
+				return err
+			}
+			for _, file := range files {
+				if err := addFile(to, inside, file, routed); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// addFile adds the Dataplanes of a file and its documents of other kinds. A case that is routed reads its
+// routes, timeouts and services.
+func addFile(to *neighbor.Side, inside *folder.Root, file string, routed bool) error {
+	data, err := inside.Read(file)
+	if err != nil {
+		return err
+	}
+	docs, err := manifest.Parse(inside.Path(file), data)
+	if err != nil || len(docs) == 0 {
+		return err
+	}
+	if _, isCase := docs[0].Lookup("case"); isCase {
+		return nil
+	}
+	own, others, err := kinds.Split(file, docs)
+	for _, doc := range own {
+		if dataplane.Owns(doc) {
+			to.Dataplanes = append(to.Dataplanes, doc)
+		}
+	}
+	for _, doc := range others {
+		if !routed || dialects.RouterOf(doc) == nil {
+			to.Others = append(to.Others, doc)
+		}
+	}
+	return err
+}
+
+// addToolFiles adds the files by which tools change manifests: those with known names, and those that a
+// kustomization names.
+func (f *Files) addToolFiles(to *neighbor.Side) error {
+	if f.root == "" || f.root == folder.Stdin {
+		return nil
+	}
+	names, err := folder.ToolFiles(f.root)
+	if err != nil {
+		return err
+	}
+	documents := slices.Clone(to.Others)
+	for _, name := range names {
+		data, err := folder.Read(filepath.Join(f.root, name))
+		if err != nil {
+			return err
+		}
+		to.Files[name] = string(data)
+		if docs, err := manifest.Parse(filepath.Join(f.root, name), data); err == nil && strings.EqualFold(filepath.Base(name), "kustomization") {
+			documents = append(documents, docs...)
+		}
+	}
+	for _, doc := range documents {
+		for _, path := range neighbor.FilesOf(doc) {
+			inside, err := filepath.Rel(f.root, path)
+			switch {
+			case err != nil || inside == ".." || strings.HasPrefix(inside, ".."+string(filepath.Separator)):
+				to.Absent = append(to.Absent, doc.Place("")+": "+filepath.Base(path))
+			case !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
+				if data, err := folder.Read(path); err == nil {
+					to.Files[inside] = string(data)
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package neighbor
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// FilesOf returns the files and folders that a kustomization may name, as paths beside it; nil for another
+// document. A URL is none of them: it stays what it is as long as the kustomization does.
+func FilesOf(doc manifest.Document) (out []string) {
+	o := objectOf(doc)
+	if !o.isOfKustomize() {
+		return nil
+	}
+	var add func(value any)
+	add = func(value any) {
+		switch value := value.(type) {
+		case string:
+			if value != "" && !strings.Contains(value, "://") && !strings.ContainsAny(value, "\n?") && !filepath.IsAbs(value) {
+				_, file, isPair := strings.Cut(value, "=")
+				if !isPair {
+					file = value
+				}
+				out = append(out, filepath.Join(filepath.Dir(o.file()), file))
+			}
+		case []any:
+			for _, item := range value {
+				add(item)
+			}
+		case map[string]any:
+			for _, key := range slices.Sorted(maps.Keys(value)) {
+				add(value[key])
+			}
+		}
+	}
+	add(o.fields)
+	return out
+}
+
+// compareFiles compares the files of tools, and names what Kustomize may take although it is not read.
+func (c *comparison) compareFiles() (out []Change) {
+	const file = "a file of a tool that changes manifests or leaves some out"
+	for _, name := range slices.Sorted(maps.Keys(c.recent.Files)) {
+		if was, found := c.old.Files[name]; !found {
+			out = append(out, Change{name, file, isNew})
+		} else if was != c.recent.Files[name] {
+			out = append(out, Change{name, file, isChanged})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.old.Files)) {
+		if _, found := c.recent.Files[name]; !found {
+			out = append(out, Change{name, file, isGone})
+		}
+	}
+	for _, place := range slices.Concat(c.recent.Absent, c.old.Absent) {
+		out = append(out, Change{place, "what a kustomization names", "is not in the folder: write out with kustomize build what is applied"})
+	}
+	if !c.customized {
+		return out
+	}
+	for _, name := range slices.Concat(c.recent.PassedOver, c.old.PassedOver) {
+		out = append(out, Change{name, "a file that is not read because of its name", "may be named by a kustomization"})
+	}
+	return out
+}
