@@ -72,15 +72,6 @@ func (w workloads) made(key string) pods {
 	return pods{}
 }
 
-func (w workloads) has(kind, namespace, name string) bool {
-	for _, p := range w {
-		if p.kind == kind && p.namespace == namespace && p.name == name {
-			return true
-		}
-	}
-	return false
-}
-
 // selected returns the keys of the objects whose pods a Service selects.
 func (w workloads) selected(service object) map[string]bool {
 	out := map[string]bool{}
