@@ -103,6 +103,23 @@ var bent = []struct {
 		"the access log has the method GET in its place, the caller sent get", `the access log has the path "/x" in its place, the caller's means "/"`,
 	}},
 
+	{"served by name", func(e *Evidence) { e.Log.SNI = "other.example" }, Served,
+		[]string{`the access log has the server name "other.example", the caller sent "shop.example"`}},
+	{"served by name", func(e *Evidence) { e.ReadsSNI = false }, Served, []string{`the access log has the server name "shop.example", the caller sent ""`}},
+	{"served with a token", func(e *Evidence) { e.Log.Claims["sub"] = "bob" }, Served,
+		[]string{"the access log has the claims map[iss:a sub:bob], the caller sent map[iss:a sub:alice]"}},
+	{"served with a token", func(e *Evidence) { e.Log.Claims = nil }, Served, []string{"the access log has the claims map[], the caller sent map[iss:a sub:alice]"}},
+	{"refused http", func(e *Evidence) { e.Log.Claims = map[string]any{"sub": "bob"} }, Refused, []string{"the access log has the claims map[sub:bob], the caller sent map[]"}},
+
+	{"refused by an authorizer", func(e *Evidence) { e.Asked.Authorizer = 2 }, Refused,
+		[]string{"the access log says that an authorizer was asked 1 times, and it was asked 2 times"}},
+	{"refused by an authorizer", func(e *Evidence) { e.Answer.Body = "no" }, Refused, []string{`the caller got "no", and an authorizer of the lab says nothing`}},
+	{"refused by an authorizer", stray, Refused, []string{"the upstream saw the request"}},
+	{"refused by an authorizer", func(e *Evidence) { e.Log.Details = "via_upstream" }, Refused, []string{`the access log gives the reason "via_upstream", and no authorizer`}},
+	{"refused by an authorizer", func(e *Evidence) { e.Log.Status = 403 }, Refused, []string{"the access log says status 403, the caller got 401"}},
+	{"refused by an authorizer", mistaken, Refused, []string{`the access log names the peer ["` + other + `"], the caller is ["` + frontend + `"]`}},
+	{"closed by an authorizer", mistaken, Refused, []string{`the access log names the peer ["` + other + `"], the caller is ["` + frontend + `"]`}},
+
 	// If several sides contradict, the problem names each of them.
 	{"served tcp", func(e *Evidence) { e.Arrival.Requests, e.Arrival.Bytes = 2, 20 }, Served,
 		[]string{"the upstream saw 2 requests", "the upstream saw 20 bytes, the caller sent 10"}},

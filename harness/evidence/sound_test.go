@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"encoding/base64"
 	"errors"
 	"net/http"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/internal/arrival"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -45,6 +47,16 @@ func credential(t *testing.T, uris ...string) *certs.Credential {
 }
 
 func xfcc(value string) http.Header { return http.Header{"X-Forwarded-Client-Cert": {value}} }
+
+// payload is a text like that of a token, with claims.
+func payload(claims string) string {
+	return "e30." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".e30"
+}
+
+// asked are the filters of a gate whose authorizer refused.
+func asked(layer policy.Layer) []xds.FilterLog {
+	return []xds.FilterLog{{FilterPlace: xds.FilterPlace{Layer: layer, Asks: true}, Enforced: denied("")}}
+}
 
 // sound has the evidence of each kind of request when all sides agree.
 var sound = map[string]struct {
@@ -176,6 +188,48 @@ var sound = map[string]struct {
 			Log:    xds.AccessLog{Request: true, Status: 400, PeerURIs: []string{frontend}, Details: "path_normalization_failed"},
 		}
 	}, Finding{Form: Rejected, Status: 400}},
+	// The server name goes out as it is written, and Envoy keeps it in lower case.
+	"served by name": {func(svid *certs.Credential) Evidence {
+		return Evidence{
+			Call:     caller.Call{Protocol: policy.TCP, Credential: svid, SNI: "Shop.example"},
+			Answer:   caller.Answer{Outcome: caller.Answered, Body: greeting},
+			Arrival:  &arrival.Record{Requests: 1, Bytes: len(greeting)},
+			Log:      xds.AccessLog{PeerURIs: []string{frontend}, SNI: "shop.example", Enforced: allowed("friends")},
+			ReadsSNI: true,
+		}
+	}, Finding{Form: Served, Judged: true, Verdict: allowed("friends").Verdict}},
+	"served with a token": {func(svid *certs.Credential) Evidence {
+		return Evidence{
+			Call: caller.Call{Protocol: policy.HTTP, Authority: "backend", Credential: svid,
+				Headers: []policy.Header{{Name: "authorization", Value: "Bearer " + payload(`{"iss": "a", "sub": "alice"}`)}}},
+			Answer:  caller.Answer{Outcome: caller.Answered, Status: 200},
+			Arrival: &arrival.Record{Requests: 1, Authority: "backend", Method: "GET", Path: "/", Header: xfcc(clientCert)},
+			Log: xds.AccessLog{Request: true, Status: 200, Path: "/", PeerURIs: []string{frontend}, Enforced: allowed("friends"),
+				Claims: map[string]any{"iss": "a", "sub": "alice"}},
+			Tokens: token.Demand{Issuers: []token.Issuer{{Name: "a"}}},
+		}
+	}, Finding{Form: Served, Status: 200, Judged: true, Verdict: allowed("friends").Verdict}},
+	// The authorizer refused: its status counts, and RBAC has nothing to say.
+	"refused by an authorizer": {func(svid *certs.Credential) Evidence {
+		e := Evidence{
+			Call:   caller.Call{Protocol: policy.HTTP, Authority: "backend", Credential: svid},
+			Answer: caller.Answer{Outcome: caller.Answered, Status: 401},
+			Log:    xds.AccessLog{Request: true, Status: 401, PeerURIs: []string{frontend}, Details: "ext_authz_denied"},
+		}
+		e.Log.SetFilters(asked(policy.L7))
+		e.Asked.Filters, e.Asked.Authorizer = 1, 1
+		return e
+	}, Finding{Form: Refused, Layer: policy.L7, Status: 401, Judged: true}},
+	"closed by an authorizer": {func(svid *certs.Credential) Evidence {
+		e := Evidence{
+			Call:   caller.Call{Protocol: policy.TCP, Credential: svid},
+			Answer: caller.Answer{Outcome: caller.Closed},
+			Log:    xds.AccessLog{PeerURIs: []string{frontend}, Termination: "ext_authz_close"},
+		}
+		e.Log.SetFilters(asked(policy.L4))
+		e.Asked.Filters, e.Asked.Authorizer = 1, 1
+		return e
+	}, Finding{Form: Refused, Layer: policy.L4, Judged: true}},
 	"without a route": {func(svid *certs.Credential) Evidence {
 		return Evidence{
 			Call:   caller.Call{Protocol: policy.HTTP, Authority: "backend", Credential: svid, Path: "/a"},
