@@ -139,10 +139,8 @@ func (in InboundVerdict) form() inboundJSON {
 			Rule: r.String(), Layer: r.Gate.String(), Shadow: r.Shadow, Route: r.Route, Met: r.Met, Decided: r.Decided, Dead: r.Dead(), HiddenBy: r.HiddenBy,
 		})
 	}
-	for _, d := range in.Inbound.Cover.Dimensions {
-		for _, u := range d.Unreachable {
-			out.Unreachable = append(out.Unreachable, unreachableJSON{u.Cell, u.Reason.Error()})
-		}
+	for _, u := range in.unreachable() {
+		out.Unreachable = append(out.Unreachable, unreachableJSON{u.Cell, u.Reason.Error()})
 	}
 	return out
 }

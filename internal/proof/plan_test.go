@@ -170,6 +170,24 @@ requests: [{from: anonymous, to: backend/in, want: handshake-failure}]
 	}
 }
 
+// Where an inbound takes plaintext alone, the proof says that no policy decides about a name.
+func TestNamesBeforePlaintext(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[string]int{"disable": 1, "permissive": 0, "strict": 0} {
+		p := plan(t, casetest.Parse(t, "case: x\nworkloads: [{name: backend, inbounds: [{name: in, port: 80, protocol: http, mtls: "+mode+`}]}]
+policies: [{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p}, spec: {rules: [{from: [{source: {principals: [trust-domain.mesh/ns/a/sa/b]}}]}]}}]
+requests: [{from: plaintext, to: backend/in, want: refused}]
+`))
+		report := proof.Report{}
+		report.Add(p, result.Case{})
+		var text strings.Builder
+		report.WriteText(&text, false)
+		if got := strings.Count(text.String(), "unreachable: each caller with a name: the inbound takes plaintext alone"); got != want {
+			t.Errorf("%s: told %d times in\n%s", mode, got, &text)
+		}
+	}
+}
+
 // The plan has unusual spellings of a path too.
 func TestPlanOfOddPaths(t *testing.T) {
 	t.Parallel()

@@ -1,18 +1,21 @@
 package proof
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/counterexample"
+	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/routeproof"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 )
 
 // Report is what became of several proofs.
@@ -343,7 +346,7 @@ func (in InboundVerdict) writeText(w io.Writer, p terminal.Paint) {
 			fmt.Fprintf(w, "    %s %s\n", p.Yellow("never decides:"), terminal.Printable(deadText(rule)))
 		}
 	}
-	for _, text := range in.unreachable() {
+	for _, text := range texts(in.unreachable()) {
 		fmt.Fprintf(w, "    unreachable: %s\n", terminal.Printable(text))
 	}
 }
@@ -363,7 +366,7 @@ func (one Proven) Notes() []string {
 				out = append(out, name+": never decides: "+deadText(rule))
 			}
 		}
-		for _, text := range in.unreachable() {
+		for _, text := range texts(in.unreachable()) {
 			out = append(out, name+": unreachable: "+text)
 		}
 	}
@@ -372,13 +375,27 @@ func (one Proven) Notes() []string {
 
 func deadText(r Rule) string { return terminal.Abridge(r.String()) + hiddenBy(r) }
 
-// unreachable returns the matchers that no request meets, with the reason.
-func (in InboundVerdict) unreachable() []string {
-	var out []string
+// plaintextOnly is why the policies decide about no caller with a name.
+var plaintextOnly = classes.Unreachable{
+	Cell: "each caller with a name", Reason: errors.New("the inbound takes plaintext alone, and what the table says of a name is what the policies say: the handshake fails"),
+}
+
+// unreachable returns the matchers that no request meets, and the callers that no policy is asked about, with
+// the reason.
+func (in InboundVerdict) unreachable() (out []classes.Unreachable) {
 	for _, d := range in.Inbound.Cover.Dimensions {
-		for _, u := range d.Unreachable {
-			out = append(out, fmt.Sprintf("%s: %v", u.Cell, u.Reason))
-		}
+		out = append(out, d.Unreachable...)
+	}
+	if in.Inbound.MTLS == mtls.Disable && len(in.Classes) > 1 {
+		out = append(out, plaintextOnly)
+	}
+	return out
+}
+
+// texts are one line each.
+func texts(unreachable []classes.Unreachable) (out []string) {
+	for _, u := range unreachable {
+		out = append(out, fmt.Sprintf("%s: %v", u.Cell, u.Reason))
 	}
 	return out
 }
