@@ -134,11 +134,13 @@ func shorten(own, name string) string {
 	return name
 }
 
+// originOf is the policy that decided, "-" where none was asked. Some dialects name no
+// policy where no rule matched.
 func originOf(f evidence.Finding) string {
 	if !f.Judged {
 		return "-"
 	}
-	return f.Verdict.Origin
+	return cmp.Or(f.Verdict.Origin, "no rule")
 }
 
 func shadow(f evidence.Finding) string {
