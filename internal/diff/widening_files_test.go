@@ -3,6 +3,7 @@ package diff
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/meshproof/meshproof/internal/lab"
@@ -15,6 +16,7 @@ func TestWideningByFiles(t *testing.T) {
 	t.Parallel()
 	const (
 		p      = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {selector: {matchLabels: {app: web}}, rules: [{from: [{source: {principals: [trust-domain.mesh/ns/shop/sa/fe]}}]}]}}\n"
+		deny   = "---\n{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: d, namespace: shop}, spec: {action: DENY, rules: [{}]}}\n"
 		filter = "---\n{apiVersion: networking.istio.io/v1alpha3, kind: EnvoyFilter, metadata: {name: d, namespace: shop}, spec: {}}\n"
 		mtp    = "{type: MeshTrafficPermission, mesh: default, name: p, spec: {targetRef: {kind: Mesh}, default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/a}}]}}}\n"
 		dp     = "{type: Dataplane, mesh: default, name: web, networking: {address: 10.0.0.1, inbound: [{name: in, port: 8080, protocol: http}]}}\n"
@@ -33,22 +35,25 @@ func TestWideningByFiles(t *testing.T) {
 		// always is true where the pair fails although nothing has changed.
 		always bool
 	}{
-		"nothing":                         {old: files{"p.yaml": p}, recent: files{"p.yaml": p}, quiet: true},
-		"another name of the file":        {old: files{"p.yaml": p}, recent: files{"d/q.yml": p}, quiet: true},
-		"a kustomization without ending":  {old: files{"p.yaml": p, "Kustomization": "resources: [p.yaml]\n"}, recent: files{"p.yaml": p, "Kustomization": "resources: []\n"}},
-		"files that Flux leaves out":      {old: files{"p.yaml": p}, recent: files{"p.yaml": p, ".sourceignore": "p.yaml\n"}},
-		"files that Fleet leaves out":     {old: files{"p.yaml": p, "d/.fleetignore": "a\n"}, recent: files{"p.yaml": p, "d/.fleetignore": "*\n"}},
-		"the functions of kpt":            {old: files{"p.yaml": p, "Kptfile": "a: b\n"}, recent: files{"p.yaml": p}},
-		"a patch with another ending":     {old: files{"p.yaml": p, "kustomization.yaml": "patches: [{path: d/patch.txt}]\n", "d/patch.txt": "a"}, recent: files{"p.yaml": p, "kustomization.yaml": "patches: [{path: d/patch.txt}]\n", "d/patch.txt": "b"}},
-		"a file of a generator":           {old: files{"p.yaml": p, "kustomization.yaml": "configMapGenerator: [{name: a, files: [b=a.conf]}]\n", "a.conf": "a"}, recent: files{"p.yaml": p, "kustomization.yaml": "configMapGenerator: [{name: a, files: [b=a.conf]}]\n", "a.conf": "b"}},
-		"a base outside of the folder":    {old: files{"p.yaml": p, "kustomization.yaml": "resources: [p.yaml, ../base]\n"}, recent: files{"p.yaml": p, "kustomization.yaml": "resources: [p.yaml, ../base]\n"}, always: true},
-		"a base in the folder":            {old: files{"p.yaml": p, "d/kustomization.yaml": "resources: [../p.yaml]\n"}, recent: files{"p.yaml": p, "d/kustomization.yaml": "resources: [../p.yaml]\n"}, quiet: true},
-		"a file in capitals":              {old: files{"p.yaml": p, "kustomization.yaml": "resources: [d.YAML]\n", "d.YAML": "a"}, recent: files{"p.yaml": p, "kustomization.yaml": "resources: [d.YAML]\n", "d.YAML": "b"}, always: true},
-		"a file that nothing names":       {old: files{"p.yaml": p, "README.txt": "a"}, recent: files{"p.yaml": p, "README.txt": "b"}, quiet: true},
-		"beside the policies of a case":   {old: files{"c.yaml": ofCase, "x/p.yaml": p}, recent: files{"c.yaml": ofCase, "x/p.yaml": p + filter}, path: "c.yaml"},
-		"the Dataplane of a case":         {old: files{"c.yaml": ofDP, "x/p.yaml": mtp, "x/d.yaml": dp}, recent: files{"c.yaml": ofDP, "x/p.yaml": mtp, "x/d.yaml": probed}, path: "c.yaml"},
-		"the identity of a case's caller": {old: files{"c.yaml": calls + "x" + rest}, recent: files{"c.yaml": calls + "fe" + rest}},
-		"a hook in a case":                {old: files{"c.yaml": calls + "x" + rest}, recent: files{"c.yaml": calls + "x}]\npolicies: [" + "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop, annotations: {helm.sh/hook: test}}, spec: {rules: [{from: [{source: {principals: [trust-domain.mesh/ns/shop/sa/fe]}}]}]}}]\n" + ask}},
+		"nothing":                          {old: files{"p.yaml": p}, recent: files{"p.yaml": p}, quiet: true},
+		"another name of the file":         {old: files{"p.yaml": p}, recent: files{"d/q.yml": p}, quiet: true},
+		"a kustomization without ending":   {old: files{"p.yaml": p, "Kustomization": "resources: [p.yaml]\n"}, recent: files{"p.yaml": p, "Kustomization": "resources: []\n"}},
+		"files that Flux leaves out":       {old: files{"p.yaml": p}, recent: files{"p.yaml": p, ".sourceignore": "p.yaml\n"}},
+		"files that Fleet leaves out":      {old: files{"p.yaml": p, "d/.fleetignore": "a\n"}, recent: files{"p.yaml": p, "d/.fleetignore": "*\n"}},
+		"the functions of kpt":             {old: files{"p.yaml": p, "Kptfile": "a: b\n"}, recent: files{"p.yaml": p}},
+		"a patch with another ending":      {old: files{"p.yaml": p, "kustomization.yaml": "patches: [{path: d/patch.txt}]\n", "d/patch.txt": "a"}, recent: files{"p.yaml": p, "kustomization.yaml": "patches: [{path: d/patch.txt}]\n", "d/patch.txt": "b"}},
+		"a file of a generator":            {old: files{"p.yaml": p, "kustomization.yaml": "configMapGenerator: [{name: a, files: [b=a.conf]}]\n", "a.conf": "a"}, recent: files{"p.yaml": p, "kustomization.yaml": "configMapGenerator: [{name: a, files: [b=a.conf]}]\n", "a.conf": "b"}},
+		"a base outside of the folder":     {old: files{"p.yaml": p, "kustomization.yaml": "resources: [p.yaml, ../base]\n"}, recent: files{"p.yaml": p, "kustomization.yaml": "resources: [p.yaml, ../base]\n"}, always: true},
+		"a base in the folder":             {old: files{"p.yaml": p, "d/kustomization.yaml": "resources: [../p.yaml]\n"}, recent: files{"p.yaml": p, "d/kustomization.yaml": "resources: [../p.yaml]\n"}, quiet: true},
+		"a file in capitals":               {old: files{"p.yaml": p, "kustomization.yaml": "resources: [d.YAML]\n", "d.YAML": "a"}, recent: files{"p.yaml": p, "kustomization.yaml": "resources: [d.YAML]\n", "d.YAML": "b"}, always: true},
+		"a deny that Kustomize leaves out": {old: files{"p.yaml": p, "kustomization.yaml": "resources: [p.yaml]\n"}, recent: files{"p.yaml": strings.Replace(p, "/fe", "/fe2", 1), "kustomization.yaml": "resources: [p.yaml]\n", "deny.yaml": deny}},
+		"a name that Kustomize changes":    {old: files{"p.yaml": p, "kustomization.yaml": "resources: [p.yaml]\nnamespace: a\n"}, recent: files{"p.yaml": p + deny, "kustomization.yaml": "resources: [p.yaml]\nnamespace: a\n"}},
+		"a deny that Kustomize takes":      {old: files{"p.yaml": p, "kustomization.yaml": "resources: [p.yaml]\nimages: []\n"}, recent: files{"p.yaml": p + deny, "kustomization.yaml": "resources: [p.yaml]\nimages: []\n"}, quiet: true},
+		"a file that nothing names":        {old: files{"p.yaml": p, "README.txt": "a"}, recent: files{"p.yaml": p, "README.txt": "b"}, quiet: true},
+		"beside the policies of a case":    {old: files{"c.yaml": ofCase, "x/p.yaml": p}, recent: files{"c.yaml": ofCase, "x/p.yaml": p + filter}, path: "c.yaml"},
+		"the Dataplane of a case":          {old: files{"c.yaml": ofDP, "x/p.yaml": mtp, "x/d.yaml": dp}, recent: files{"c.yaml": ofDP, "x/p.yaml": mtp, "x/d.yaml": probed}, path: "c.yaml"},
+		"the identity of a case's caller":  {old: files{"c.yaml": calls + "x" + rest}, recent: files{"c.yaml": calls + "fe" + rest}},
+		"a hook in a case":                 {old: files{"c.yaml": calls + "x" + rest}, recent: files{"c.yaml": calls + "x}]\npolicies: [" + "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop, annotations: {helm.sh/hook: test}}, spec: {rules: [{from: [{source: {principals: [trust-domain.mesh/ns/shop/sa/fe]}}]}]}}]\n" + ask}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

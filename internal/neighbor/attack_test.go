@@ -97,6 +97,12 @@ func TestChangesThatMayMatter(t *testing.T) {
 		{change{"a service goes, and its pods are elsewhere", policy, service, ""}, "is gone"},
 		{change{"a new service for old pods", together(policy, deployment), "", service}, "is new"},
 
+		{change{"a new workload with a sidecar of its own", policy, "", strings.Replace(deployment, "name: log,", "name: istio-proxy,", 1)}, "containers[1]"},
+		{change{"addresses that an author writes", policy, "", of("v1", "Endpoints", "subsets: [{addresses: [{ip: 10.0.0.1}]}]")}, "Endpoints shop/n"},
+		{change{"labels of a canary", policy, of("argoproj.io/v1alpha1", "Rollout", "spec: {strategy: {canary: {}}, template: {spec: {}}}"), of("argoproj.io/v1alpha1", "Rollout", "spec: {strategy: {canary: {canaryMetadata: {labels: {app: a}}}}, template: {spec: {}}}")}, "spec.strategy"},
+		{change{"metrics that are merged", all, pods, annotated("prometheus.io/scrape: 'true'")}, "prometheus.io/scrape"},
+		{change{"what a sidecar of its own reads", together(policy, strings.Replace(strings.Replace(deployment, "name: log,", "name: istio-proxy,", 1), "emptyDir: {}", "configMap: {name: n}", 1)), of("v1", "ConfigMap", "data: {a: b}"), of("v1", "ConfigMap", "data: {a: c}")}, "ConfigMap shop/n"},
+
 		// Services.
 		{change{"the selector of a service", all, "spec: {selector: {app: web}", "spec: {selector: {app: db}"}, "spec.selector.app"},
 		{change{"the port behind a service", all, "targetPort: 8080", "targetPort: 9090"}, "spec.ports[0].targetPort"},

@@ -125,6 +125,9 @@ func (c *comparison) isHarmless(all []object) bool {
 	for _, o := range all {
 		switch o.category {
 		case harmless:
+			if o.isEndpoints() && !c.isSelected(o) {
+				return false
+			}
 		case config:
 			if c.named.has(o.name) {
 				return false
@@ -145,6 +148,21 @@ func (c *comparison) isHarmless(all []object) bool {
 	return true
 }
 
+// isEndpoints reports whether an object says what addresses stand behind a Service.
+func (o object) isEndpoints() bool { return o.kind == "Endpoints" || o.kind == "EndpointSlice" }
+
+// isSelected reports whether the Service of endpoints has a selector, so that a control plane writes them.
+// Those that an author writes may name a workload, which then has the ports of the Service.
+func (c *comparison) isSelected(endpoints object) bool {
+	name, _ := fieldOf(endpoints.fields, "metadata", "labels", "kubernetes.io/service-name").(string)
+	for _, o := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
+		if o.category == service && o.namespace == endpoints.namespace && (o.name == endpoints.name || o.name == name) && fieldOf(o.fields, "spec", "selector") != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // isOwned reports whether another workload beside it made the object, as in a list that a cluster gave: the
 // other one has its fields. A mesh adds its own containers alone.
 func (c *comparison) isOwned(o object) bool {
@@ -155,14 +173,10 @@ func (c *comparison) isOwned(o object) bool {
 			continue
 		}
 		for _, side := range []workloads{c.recents, c.olds} {
-			for _, made := range side {
-				if made.key != o.key {
-					continue
-				}
-				for _, p := range side {
-					if p.kind == kind && p.name == name && p.namespace == o.namespace && isMadeFrom(made.spec, p.spec) {
-						return true
-					}
+			made, found := side.byKey[o.key]
+			for _, p := range side.all {
+				if found && p.kind == kind && p.name == name && p.namespace == o.namespace && isMadeFrom(made.spec, p.spec) {
+					return true
 				}
 			}
 		}

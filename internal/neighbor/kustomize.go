@@ -67,3 +67,45 @@ func (c *comparison) compareFiles() (out []Change) {
 	}
 	return out
 }
+
+// harmlessKeys are the keys of a kustomization by which it changes no policy.
+var harmlessKeys = fields("apiVersion kind metadata resources bases images replicas configMapGenerator secretGenerator generatorOptions sortOptions buildMetadata")
+
+// compareKustomized names what Kustomize does with policies of which some have changed: it changes them, or
+// leaves one out that hides what another one lets in.
+func (c *comparison) compareKustomized(policies objects) (out []Change) {
+	kustomizations := map[string]object{}
+	for _, o := range c.recentObjects.all {
+		if !o.isOfKustomize() {
+			continue
+		}
+		kustomizations[filepath.Dir(o.file())] = o
+		keys, _ := o.fields.(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			if !harmlessKeys[key] {
+				out = append(out, Change{o.doc.Place(key), o.String(), "may change policies, and some of them have changed: write out with kustomize build what is applied"})
+			}
+		}
+	}
+	if len(kustomizations) == 0 {
+		return nil
+	}
+	for _, o := range policies.all {
+		folder := filepath.Dir(o.file())
+		for {
+			of, found := kustomizations[folder]
+			if found {
+				if !slices.Contains(FilesOf(of.doc), filepath.Clean(o.file())) {
+					out = append(out, o.change("is not named by the kustomization of its folder, and policies have changed"))
+				}
+				break
+			}
+			if up := filepath.Dir(folder); up != folder {
+				folder = up
+			} else {
+				break
+			}
+		}
+	}
+	return out
+}

@@ -78,14 +78,14 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 	c := &comparison{old: old, recent: recent, symmetric: symmetric, named: words{}, peers: words{}}
 	c.oldObjects, c.recentObjects = objectsOf(old.Others), objectsOf(recent.Others)
 	for _, doc := range slices.Concat(old.Policies, recent.Policies) {
-		c.named.add(doc.Flow())
+		c.named.addSelectors(valueOf(doc))
 		c.peers.addPeers(valueOf(doc))
 	}
 	for _, o := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
 		c.customized = c.customized || o.isOfKustomize()
 		switch o.category {
 		case unknown:
-			c.named.add(o.doc.Flow())
+			c.named.addSelectors(o.fields)
 		case service:
 			c.named.addValue(fieldOf(o.fields, "spec", "selector"))
 			for _, port := range mappings(fieldOf(o.fields, "spec", "ports")) {
@@ -93,6 +93,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 			}
 		case workload, namespace:
 			c.named.addMeshAnnotations(o)
+			c.named.addSidecars(o)
 		}
 	}
 	for _, files := range []map[string]string{old.Files, recent.Files} {
@@ -217,6 +218,7 @@ func (w words) addValue(value any) {
 	switch value := value.(type) {
 	case string:
 		w.add(value)
+		w[value] = true
 	case []any:
 		for _, item := range value {
 			w.addValue(item)
@@ -245,6 +247,33 @@ func (w words) addPeers(value any) {
 				w.addValue(item)
 			}
 			w.addPeers(item)
+		}
+	}
+}
+
+// addSelectors adds the words of a document, but for its own labels and annotations.
+func (w words) addSelectors(value any) {
+	fields, ok := value.(map[string]any)
+	if !ok {
+		w.addValue(value)
+		return
+	}
+	for key, item := range fields {
+		if metadata, ok := item.(map[string]any); ok && key == "metadata" {
+			item = map[string]any{"name": metadata["name"], "namespace": metadata["namespace"]}
+		}
+		w.add(key)
+		w.addValue(item)
+	}
+}
+
+// addSidecars adds the names of what a workload gives to a sidecar that it has by itself.
+func (w words) addSidecars(o object) {
+	spec := fieldOf(o.fields, append(strings.Split(podPlaces[o.kind], "."), "spec")...)
+	for _, container := range mappings(fieldOf(spec, "containers")) {
+		if isSidecar(container) {
+			w.addValue(fieldOf(spec, "volumes"))
+			w.addValue(container)
 		}
 	}
 }

@@ -1,9 +1,15 @@
 package neighbor
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// workloads are the pods that one side describes.
-type workloads []pods
+// workloads are the pods that one side describes, in order and by the keys of their objects.
+type workloads struct {
+	all   []pods
+	byKey map[string]pods
+}
 
 // pods are those of one object.
 type pods struct {
@@ -13,21 +19,30 @@ type pods struct {
 	spec                       map[string]any
 }
 
-func workloadsOf(all []object) (out workloads) {
+func workloadsOf(all []object) workloads {
+	out := workloads{byKey: map[string]pods{}}
 	for _, o := range all {
 		place, known := podPlaces[o.kind]
 		if o.category == harmless || !known {
 			continue
 		}
-		labels, _ := fieldOf(o.fields, append(strings.Split(place, "."), "metadata", "labels")...).(map[string]any)
-		spec, _ := fieldOf(o.fields, append(strings.Split(place, "."), "spec")...).(map[string]any)
+		head := strings.Split(place, ".")
+		labels, _ := fieldOf(o.fields, append(slices.Clone(head), "metadata", "labels")...).(map[string]any)
+		spec, _ := fieldOf(o.fields, append(slices.Clone(head), "spec")...).(map[string]any)
 		account := spec["serviceAccountName"]
 		if account == nil {
 			account = spec["serviceAccount"]
 		}
-		out = append(out, pods{o.key, o.kind, o.namespace, o.name, labels, account, spec})
+		p := pods{o.key, o.kind, o.namespace, o.name, labels, account, spec}
+		out.all = append(out.all, p)
+		out.byKey[o.key] = p
 	}
 	return out
+}
+
+func (w workloads) hasKey(key string) bool {
+	_, found := w.byKey[key]
+	return found
 }
 
 // replaces reports whether a new workload may be one that is gone, so that other policies select it or name it:
@@ -38,8 +53,8 @@ func (c *comparison) replaces(o object) bool {
 		return false
 	}
 	isGone, isAlike := false, false
-	own := c.recents.made(o.key)
-	for _, p := range c.olds {
+	own := c.recents.byKey[o.key]
+	for _, p := range c.olds.all {
 		switch {
 		case c.recents.hasKey(p.key):
 		case p.namespace == o.namespace && p.name == o.name:
@@ -62,21 +77,11 @@ func (c *comparison) sameNamed(was, is map[string]any) bool {
 	return true
 }
 
-// made returns the pods of an object.
-func (w workloads) made(key string) pods {
-	for _, p := range w {
-		if p.key == key {
-			return p
-		}
-	}
-	return pods{}
-}
-
 // selected returns the keys of the objects whose pods a Service selects.
 func (w workloads) selected(service object) map[string]bool {
 	out := map[string]bool{}
 	selector, _ := fieldOf(service.fields, "spec", "selector").(map[string]any)
-	for _, p := range w {
+	for _, p := range w.all {
 		matches := len(selector) > 0 && p.namespace == service.namespace
 		for key, value := range selector {
 			matches = matches && p.labels[key] == value
@@ -106,13 +111,4 @@ func (w workloads) isMissing(service object, own workloads) bool {
 		}
 	}
 	return len(there) > 0
-}
-
-func (w workloads) hasKey(key string) bool {
-	for _, p := range w {
-		if p.key == key {
-			return true
-		}
-	}
-	return false
 }

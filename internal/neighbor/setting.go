@@ -7,7 +7,7 @@ import (
 )
 
 // meshDomains end the domains of the labels and annotations that meshes read.
-var meshDomains = []string{"cilium.io", "istio.io", "konghq.com", "kuma.io", "linkerd.io", "spiffe.io"}
+var meshDomains = []string{"cilium.io", "io.cilium", "istio.io", "konghq.com", "kuma.io", "linkerd.io", "spiffe.io"}
 
 // harmlessSettings say what a sidecar costs, measures and logs, or how statistics name a workload.
 var harmlessSettings = []string{
@@ -28,7 +28,7 @@ var harmlessAnnotations = []string{
 	"app.kubernetes.io/", "batch.kubernetes.io/", "pv.kubernetes.io/", "cluster-autoscaler.kubernetes.io/", "control-plane.alpha.kubernetes.io/",
 	"descheduler.alpha.kubernetes.io/", "external-dns.alpha.kubernetes.io/", "config.kubernetes.io/origin", "config.kubernetes.io/index", "config.kubernetes.io/path",
 	"internal.config.kubernetes.io/", "meta.helm.sh/", "helm.sh/resource-policy", "checksum/", "argocd.argoproj.io/tracking-id", "argocd.argoproj.io/sync-wave",
-	"argocd.argoproj.io/refresh", "karpenter.sh/", "reloader.stakater.com/", "prometheus.io/scrape", "ad.datadoghq.com/", "tags.datadoghq.com/",
+	"argocd.argoproj.io/refresh", "karpenter.sh/", "reloader.stakater.com/", "ad.datadoghq.com/", "tags.datadoghq.com/",
 	"co.elastic.logs/", "fluentbit.io/", "backstage.io/", "a8r.io/", "link.argocd.argoproj.io/", "eks.amazonaws.com/", "iam.gke.io/", "azure.workload.identity/",
 	"seccomp.security.alpha.kubernetes.io/",
 }

@@ -101,7 +101,7 @@ func (c *comparison) comparePolicies() (out []Change) {
 				is = recents[i]
 			}
 			otherwise = otherwise || was.doc.Flow() != is.doc.Flow()
-			out = append(out, comparePolicy(was, is)...)
+			out = append(out, c.comparePolicy(was, is)...)
 		}
 	}
 	if otherwise {
@@ -111,16 +111,17 @@ func (c *comparison) comparePolicies() (out []Change) {
 				out = append(out, o.change("may not be applied by a tool, and other policies have changed"))
 			}
 		}
+		out = append(out, c.compareKustomized(after)...)
 	}
 	return append(out, compareAges(before, after)...)
 }
 
 // comparePolicy compares the labels and annotations of one policy; one of the two may be missing.
-func comparePolicy(was, is object) (out []Change) {
+func (c *comparison) comparePolicy(was, is object) (out []Change) {
 	for _, field := range []string{"labels", "annotations"} {
 		old, _ := fieldOf(was.fields, "metadata", field).(map[string]any)
 		recent, _ := fieldOf(is.fields, "metadata", field).(map[string]any)
-		w := walker{comparison: &comparison{}, kind: is.kind}
+		w := walker{comparison: c, kind: is.kind}
 		for key := range union(old, recent) {
 			if old[key] == recent[key] || readSettings[key] || !w.matters(field == "labels", key, old[key], recent[key]) && !isOfTool(key) {
 				continue

@@ -134,6 +134,8 @@ func (w *walker) walkItem(path, place string, was, is any) {
 	old, _ := was.(map[string]any)
 	recent, _ := is.(map[string]any)
 	switch relative := w.relative(path); {
+	case w.alone && relative == "spec.containers" && isSidecar(recent):
+		w.find(place, nil, is)
 	case w.alone:
 		w.walk(path+"[]", place, was, is)
 	case relative == "spec.containers" && (isSidecar(old) || isSidecar(recent)):
@@ -191,6 +193,9 @@ func (w *walker) isHarmless(path string, was, is any) bool {
 		return was != "None" && is != "None"
 	case strings.HasSuffix(relative, "securityContext.capabilities.drop"):
 		return is != nil && includes(is, was)
+	}
+	if path == "spec.strategy" && w.kind == "Rollout" { // it may give pods other labels
+		return false
 	}
 	if harmlessFields[w.category][path] || w.category == workload && relative != path && podFields[relative] || w.kind == "Pod" && podFields[path] {
 		return true
