@@ -86,7 +86,7 @@ func (c Case) checkStatus() error {
 	if err := checkTime(c.Milliseconds); err != nil {
 		return err
 	}
-	sound := c.Error == ""
+	sound := c.Error == "" && (c.Examination == nil || len(c.Examination.Unread)+len(c.Examination.Wrong) == 0) && (c.Drawn == nil || len(c.Drawn.Problems) == 0)
 	for i, q := range c.Requests {
 		if q.Passed != (len(q.Problems) == 0) {
 			return fmt.Errorf("requests[%d]: passed is %t, with %d problems: the file was changed", i, q.Passed, len(q.Problems))
@@ -109,7 +109,7 @@ func (c Case) checkStatus() error {
 	case c.NotApplicable && c.Skipped == "":
 		return errors.New("it is not applicable, but was not skipped: the file was changed")
 	case c.Passed && (!sound || c.Skipped != ""):
-		return errors.New("it passed, it says, but it was skipped, or has an error or a request with a problem: the file was changed")
+		return errors.New("it passed, it says, but it was skipped, or has an error, a request with a problem, or filters that are wrong or not verified: the file was changed")
 	case !c.Passed && sound && c.Skipped == "":
 		return errors.New("it failed, it says, but has no error and no request with a problem: the file was changed")
 	}
@@ -191,7 +191,7 @@ func short(hash string) string {
 func (r Run) hash() string {
 	var lines []string
 	for _, c := range r.Cases {
-		lines = append(lines, fmt.Sprintf("%q %q %t %q %t %t\n", c.Case, c.EvidenceSHA256, c.Passed, c.Skipped, c.NotApplicable, c.Fault))
+		lines = append(lines, fmt.Sprintf("%q %q %t %q %t %t%s\n", c.Case, c.EvidenceSHA256, c.Passed, c.Skipped, c.NotApplicable, c.Fault, c.heldAgainst()))
 	}
 	slices.Sort(lines)
 	ran := r
@@ -205,6 +205,20 @@ func (r Run) hash() string {
 	sum.Write(validText(head))
 	sum.Write(validText([]byte(strings.Join(lines, ""))))
 	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// heldAgainst says what the case was held against beside its policies, "" for nothing: cases of most runs have
+// none of it, and their hashes stay as they are.
+func (c Case) heldAgainst() string {
+	if c.WantsOnly == "" && c.Examination == nil && c.Drawn == nil {
+		return ""
+	}
+	text, err := json.Marshal(Case{WantsOnly: c.WantsOnly, Examination: c.Examination, Drawn: c.Drawn})
+	if err != nil {
+		// Strings, numbers and lists of them always have a JSON form.
+		panic(fmt.Sprintf("report: %v", err))
+	}
+	return " " + string(text)
 }
 
 // validText replaces an escape, which stands for a byte that is no UTF-8, by the character as

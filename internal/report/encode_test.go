@@ -71,8 +71,20 @@ func TestDecodeRefuses(t *testing.T) {
 		"an error, and passed": {change(func(r *report.Run) {
 			r.Add(reporttest.Changed(report.Case{Case: "x", Passed: true, Error: "e"}, func(*report.Case) {}))
 		}), `case "x": it passed, it says, but`},
-		"skipped, and passed":     {change(func(r *report.Run) { r.Add(report.Case{Case: "x", Passed: true, Skipped: "s"}) }), `case "x": it passed, it says, but`},
-		"not applicable, but run": {change(func(r *report.Run) { r.Add(report.Case{Case: "x", Passed: true, NotApplicable: true}) }), `case "x": it is not applicable, but was not skipped`},
+		"wrong filters, and passed": {change(func(r *report.Run) {
+			r.Add(report.Case{Case: "x", Passed: true, Examination: &report.Examination{Wrong: []string{"w"}}})
+		}), `case "x": it passed, it says, but`},
+		"unread filters, and passed": {change(func(r *report.Run) {
+			r.Add(report.Case{Case: "x", Passed: true, Examination: &report.Examination{Unread: []string{"w"}}})
+		}), `case "x": it passed, it says, but`},
+		"wrong sets, and passed": {change(func(r *report.Run) {
+			r.Add(report.Case{Case: "x", Passed: true, Drawn: &report.Drawn{Problems: []string{"w"}}})
+		}), `case "x": it passed, it says, but`},
+		"held against wants alone": {text(`"passed": true`, `"passed": true, "wantsOnly": "w"`), "what ran, and its evidence, has the hash"},
+		"examined classes":         {text(`"passed": true`, `"passed": true, "examination": {"classes": 9, "asked": 9}`), "what ran, and its evidence, has the hash"},
+		"drawn sets":               {text(`"passed": true`, `"passed": true, "drawn": {"seed": 1, "sets": 9, "decisions": 9, "again": 0, "others": 0}`), "what ran, and its evidence, has the hash"},
+		"skipped, and passed":      {change(func(r *report.Run) { r.Add(report.Case{Case: "x", Passed: true, Skipped: "s"}) }), `case "x": it passed, it says, but`},
+		"not applicable, but run":  {change(func(r *report.Run) { r.Add(report.Case{Case: "x", Passed: true, NotApplicable: true}) }), `case "x": it is not applicable, but was not skipped`},
 		"problems taken away": {
 			change(func(r *report.Run) {
 				r.Add(reporttest.Changed(reporttest.NewCase("x", "s", "1", reporttest.Leaked("/")), func(c *report.Case) { c.Requests[0].Problems = nil }))
