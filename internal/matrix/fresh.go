@@ -111,6 +111,17 @@ func (u *underway) fresh(ctx context.Context) *result.Case {
 		out.Fault, out.Err = true, err
 		return out
 	}
+	onPaper := 0
+	if len(drawn.Disagreements) == 0 {
+		onPaper, drawn.Disagreements, err = u.onPaper(ctx, source)
+		switch {
+		case errors.Is(err, errPaper):
+			out.Drawn.Problems = append(out.Drawn.Problems, err.Error())
+		case err != nil:
+			out.Fault, out.Err = true, err
+			return out
+		}
+	}
 	for _, d := range drawn.Disagreements {
 		for _, problem := range d.Problems[:min(len(d.Problems), mostProblems)] {
 			out.Drawn.Problems = append(out.Drawn.Problems, fmt.Sprintf("set %d: %s", d.Set, problem))
@@ -137,8 +148,8 @@ func (u *underway) fresh(ctx context.Context) *result.Case {
 		errs = append(errs, errors.New(problem))
 	}
 	out.Fault, out.Err = out.Fault || err != nil, errors.Join(errs...)
-	out.Notes = []string{fmt.Sprintf("seed %d: %s of policies, %s; %s to questions asked again, %d of them other than before", s.Seed,
-		terminal.Count(drawn.Sets, "set"), terminal.Count(drawn.Decisions, "decision"), terminal.Count(again.Answers, "answer"), again.Others)}
+	out.Notes = []string{fmt.Sprintf("seed %d: %s of policies, %s; %d more sets read back; %s to questions asked again, %d of them other than before", s.Seed,
+		terminal.Count(drawn.Sets, "set"), terminal.Count(drawn.Decisions, "decision"), onPaper, terminal.Count(again.Answers, "answer"), again.Others)}
 	return out
 }
 

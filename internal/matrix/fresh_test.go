@@ -169,6 +169,12 @@ func TestCompilersAreAskedForDrawnPolicies(t *testing.T) {
 			}
 			return f, err
 		}, gateway, 5, "", "the compiler accepts policies that must be refused", false, false},
+		"right but for workloads with one first letter": {where(func(in policy.Inbound, _ []manifest.Document, _ language.Options) bool {
+			return !strings.HasPrefix(in.Workload.Name, "z")
+		}), gateway, 40, "", "not as the policies say", false, false},
+		"right but where nobody calls": {where(func(_ policy.Inbound, _ []manifest.Document, opts language.Options) bool {
+			return len(opts.Peers) > 0
+		}), gateway, 40, "", "not as the policies say", false, false},
 		"right the first time": {from("first", 2, open), gateway, 5, "", "asked again, the compiler gives other filters", false, false},
 		"right two times, for callers in plaintext": {from("second", 3, func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
 			f, err := honest(ctx, in, docs, opts)

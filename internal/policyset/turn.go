@@ -1,7 +1,6 @@
 package policyset
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -9,18 +8,18 @@ import (
 	"github.com/meshproof/meshproof/cases"
 )
 
-// turn is the number of a set in a run. A compiler may be wrong for the names with one first letter, or where
-// a question has no peers. So these take turns, and chance decides nothing: in [Turns] sets in a row, the
-// names of workloads and trust domains begin with each letter and with a digit, and some sets have no peers. A
-// set may have no service account, or no other namespace than the usual one: of these the names begin with most
-// letters.
+// turn is the number of a set in a run. A compiler may be wrong for the names with one first character, or where
+// a question has no peers. So these take turns, and chance decides nothing: the first names of workloads and trust
+// domains begin with each letter and each digit in turn, and one set of eight has no peers. A set may have no
+// service account, or no other namespace than the usual one, so that more sets are needed for these.
 type turn uint64
 
-// Turns is how many sets in a row have every first character.
+// Turns is how many sets in a row have most first characters. Four times as many have all of them several times.
 const Turns = 40
 
-// firsts are the first characters, with a place for the digits.
-const firsts = "abcdefghijklmnopqrstuvwxyz0"
+// firsts are the first characters, one of them twice: their number is a prime, so that no number of cases meets
+// only some of them.
+const firsts = "abcdefghijklmnopqrstuvwxyz0123456789z"
 
 // block is how many sets in a row have one order of what stays.
 const block = 8
@@ -44,14 +43,8 @@ func (t turn) domainRank() int {
 	return int(t/block)*6 + in
 }
 
-// first returns the first character of the names of a rank. Digits take turns too.
-func (w *words) first(rank int) string {
-	c := firsts[rank%len(firsts)]
-	if c == '0' {
-		return fmt.Sprint(w.IntN(10))
-	}
-	return string(c)
-}
+// first returns the first character of the names of a rank.
+func first(rank int) string { return string(firsts[rank%len(firsts)]) }
 
 // lead says with which characters the names of a case begin, and in which style they are. The first name of
 // each kind has the character whose turn it is, and the others have others.
@@ -69,7 +62,7 @@ func (w *words) lead(c cases.Case, policies []any) {
 			}
 		}
 	}
-	// Steps of 11 meet each of the 27 characters. A set may have no service account, and most have several:
+	// Steps of 11 meet each of the characters. A set may have no service account, and most have several:
 	// three characters take turns with them.
 	rank := w.turn.nameRank()
 	for _, kind := range []struct {
@@ -82,13 +75,13 @@ func (w *words) lead(c cases.Case, policies []any) {
 			if _, known := w.firsts[root]; root == "" || known {
 				continue
 			}
-			w.firsts[root] = w.first(kind.begin + kind.step*i)
+			w.firsts[root] = first(kind.begin + kind.step*i)
 			i++
 		}
 	}
 	for i, td := range c.TrustDomains {
 		if w.domains[td.Name()] != "" {
-			w.firsts[td.Name()] = w.first(w.turn.domainRank() + 11*i)
+			w.firsts[td.Name()] = first(w.turn.domainRank() + 11*i)
 		}
 	}
 }
