@@ -9,11 +9,13 @@ import (
 )
 
 // TestCompileKeepsWhatIsLeft has programs of which a part is left to ask once the name of the
-// caller, or a condition that always holds, is known. Random programs seldom have them.
+// caller, a condition that always holds, or an earlier rule of the same name is known. Random programs
+// seldom have them.
 func TestCompileKeepsWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	name := func(i int) string { return fmt.Sprintf("spiffe://td.mesh/sa/%d", i) }
 	path := func(i int) policy.Condition { return attribute.Path.Exact(fmt.Sprintf("/p%d", i)) }
+	san := func(i int) policy.Condition { return attribute.URISAN.Exact(name(i)) }
 	var byPath, long []policy.Rule
 	for i := range 12 {
 		byPath = append(byPath, allow(fmt.Sprintf("by-path-%d", i), policy.And{is(name(i)), path(i)}))
@@ -24,6 +26,7 @@ func TestCompileKeepsWhatIsLeft(t *testing.T) {
 		"a path behind a name":              enforce(policy.L7, byPath...),
 		"more paths than a map repeats":     enforce(policy.L7, long...),
 		"rules within a rule for everybody": enforce(policy.L7, deny("first", is(name(2))), policy.Rule{Verdict: policy.Verdict{Effect: policy.Deny, Origin: "rest"}, When: policy.Always, Then: []policy.Rule{nested}}),
+		"several rules of one name":         {Gates: []policy.Gate{{Layer: policy.L7, Form: policy.Named, Rules: []policy.Rule{allow("p", san(1)), allow("p", san(2)), allow("q", path(2))}}}},
 		"a path that has a query":           enforce(policy.L7, deny("query", attribute.Path.Exact("/p1?a")), allow("everybody", policy.Always)),
 	} {
 		t.Run(title, func(t *testing.T) {

@@ -66,9 +66,8 @@ func (r Runs) MarshalJSON() ([]byte, error) {
 }
 
 // WriteText prints a single run in full. Of several runs it prints the failures, the
-// differences and a line each. At the end it names the slow cases.
+// differences and a line each. The last lines are the results; the slow cases stand in front of them.
 func (r Runs) WriteText(w io.Writer, p terminal.Paint) {
-	defer r.writeSlow(w, p)
 	for _, run := range r.All {
 		if len(run.Results) == 0 {
 			fmt.Fprintf(w, "shard %s of Envoy %s has no case: there are more shards than cases\n", run.Report.Shard, run.Report.Envoy)
@@ -83,6 +82,9 @@ func (r Runs) WriteText(w io.Writer, p terminal.Paint) {
 		run.writeOutage(w, p)
 	}
 	writeDifferences(w, r.Reports())
+	for _, run := range r.All {
+		run.writeSlow(w, p)
+	}
 	for _, run := range r.All {
 		fmt.Fprintln(w, Count(run.Results...).Line(p, run.Report))
 	}
@@ -138,12 +140,10 @@ func statuses(values []string) []string {
 }
 
 // writeSlow names each slow case.
-func (r Runs) writeSlow(w io.Writer, p terminal.Paint) {
-	for _, run := range r.All {
-		for _, c := range run.Results {
-			if c.Took > report.SlowCase && c.Drawn == nil {
-				fmt.Fprintf(w, "%s %s took %.1f s on Envoy %s\n", p.Yellow("slow:"), terminal.Printable(c.Case.Name), c.Took.Seconds(), run.Report.Envoy)
-			}
+func (r Run) writeSlow(w io.Writer, p terminal.Paint) {
+	for _, c := range r.Results {
+		if c.Took > report.SlowCase && c.Drawn == nil {
+			fmt.Fprintf(w, "%s %s took %.1f s on Envoy %s\n", p.Yellow("slow:"), terminal.Printable(c.Case.Name), c.Took.Seconds(), r.Report.Envoy)
 		}
 	}
 }

@@ -26,6 +26,7 @@ func (r Run) WriteText(w io.Writer, p terminal.Paint) {
 	}
 	r.writeFailures(w, p)
 	r.writeOutage(w, p)
+	r.writeSlow(w, p)
 	fmt.Fprintln(w, Count(r.Results...).Line(p, r.Report))
 }
 
