@@ -50,8 +50,8 @@ type Dataplane struct {
 	// Workloads has the place of the workload behind each inbound, in the order of Inbounds. The address is
 	// the zero value where none is stated: then it is on the machine of the sidecar.
 	Workloads []netip.AddrPort
-	// Reach has the fields that say which services the sidecar reaches, and those of a gateway. It is a
-	// text, to be compared.
+	// Reach has the fields that say which services the sidecar reaches, those of a gateway, and those that
+	// keep requests from an inbound. It is a text, to be compared.
 	Reach string
 	// Place is "file:line" of the document.
 	Place string
@@ -242,7 +242,8 @@ type inboundSchema struct {
 	State string `yaml:"state"`
 }
 
-// reachText has the fields that say which services a sidecar reaches, each with its name.
+// reachText has the fields that say which services a sidecar reaches, and which inbounds take no requests, each
+// with its name.
 func (s networkingSchema) reachText() string {
 	var parts []string
 	add := func(name string, doc manifest.Document) {
@@ -258,6 +259,12 @@ func (s networkingSchema) reachText() string {
 		}
 	}
 	add("gateway", s.Gateway)
+	for i, in := range s.Inbound {
+		if in.State != "" && in.State != "Ready" {
+			parts = append(parts, fmt.Sprintf("inbound[%d].state: %s", i, in.State))
+		}
+		add(fmt.Sprintf("inbound[%d].health", i), in.Health)
+	}
 	return strings.Join(parts, ", ")
 }
 

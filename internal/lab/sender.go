@@ -183,12 +183,12 @@ func (f *Files) DividedSenders(set capability.Routing) (out []Unasked) {
 	return out
 }
 
-// UnreadReach returns the Dataplanes that say themselves which services their sidecars reach, or that
-// are a gateway. Nothing of it is read but the tags of the gateway.
+// UnreadReach returns the Dataplanes that say themselves which services their sidecars reach, that are a
+// gateway, or that have an inbound which is not ready. Nothing of it is read but the tags of the gateway.
 func (f *Files) UnreadReach() (out []routing.Ignored) {
 	for _, d := range f.described {
 		if d.Reach != "" {
-			out = append(out, routing.Ignored{Origin: d.ID().String(), Place: d.Place, Policy: d.Place, Reason: "which services its sidecar reaches is not read (" + d.Reach + "): it is taken to reach each service of the mesh"})
+			out = append(out, routing.Ignored{Origin: d.ID().String(), Place: d.Place, Policy: d.Place, Reason: "who reaches whom is not read there (" + d.Reach + "): its sidecar is taken to reach each service of the mesh, and its inbounds to be ready"})
 		}
 	}
 	return out

@@ -110,7 +110,7 @@ func (d *Difference) compareUnread(olds, recents kinds.Others) {
 }
 
 // compareReach tells of Dataplanes of both sides that say otherwise than before which services their
-// sidecars reach.
+// sidecars reach, or which of their inbounds are ready.
 func (d *Difference) compareReach(old, recent Side) {
 	was, is := map[string]routing.Ignored{}, map[string]routing.Ignored{}
 	for _, i := range old.UnreadReach() {
@@ -128,7 +128,7 @@ func (d *Difference) compareReach(old, recent Side) {
 	}
 	for _, origin := range slices.Sorted(maps.Keys(places)) {
 		if old.Describes(origin) && recent.Describes(origin) && was[origin].Reason != is[origin].Reason {
-			d.Uncompared = append(d.Uncompared, "requests that a workload sends are not compared by "+places[origin]+": which services its sidecar reaches is not read")
+			d.Uncompared = append(d.Uncompared, "requests that a workload sends are not compared by "+places[origin]+": which services its sidecar reaches, or which of its inbounds are ready, is not read")
 		}
 	}
 }

@@ -31,7 +31,7 @@ func TestWhatIsNotAsked(t *testing.T) {
 		"a path that the lab cannot send":      {[]string{"MATCH", "matches: [{path: {type: Exact, value: /ä}}],"}, "the lab cannot send the requests that take it: path /ä", ""},
 		"connections to a port of requests":    {[]string{"KIND", "MeshTCPRoute"}, "on which no MeshTCPRoute is proven", ""},
 		"inbounds of one workload differ":      {[]string{"SECOND", ", {name: second, port: 81, tags: {v: two, kuma.io/protocol: http}}", "TARGET", "targetRef: {kind: MeshSubset, tags: {v: two}},"}, "the sidecar of a: routes or timeouts select it by the tags", ""},
-		"a Dataplane says what it reaches":     {[]string{"NETWORK", "transparentProxying: {reachableServices: [x]},"}, "", "which services its sidecar reaches is not read"},
+		"a Dataplane says what it reaches":     {[]string{"NETWORK", "transparentProxying: {reachableServices: [x]},"}, "", "who reaches whom is not read there"},
 		"a mesh without a service has a route": {[]string{"mesh: default, spec: {TARGET", "mesh: other, spec: {"}, `there is no MeshService "b" among the documents`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
