@@ -19,7 +19,7 @@ func TestChangesThatMayMatter(t *testing.T) {
 	}
 	const (
 		linkerd = "apiVersion: policy.linkerd.io/v1beta3\nkind: Server\nmetadata: {name: s, namespace: shop}\nspec: {podSelector: {matchLabels: {app: web}}, port: http}\n"
-		routes  = "apiVersion: policy.linkerd.io/v1beta3\nkind: Server\nmetadata: {name: a, namespace: shop, creationTimestamp: '2026-01-01T00:00:00Z'}\n---\napiVersion: policy.linkerd.io/v1beta3\nkind: Server\nmetadata: {name: b, namespace: shop, creationTimestamp: '2026-02-01T00:00:00Z'}\n"
+		routes  = "apiVersion: policy.linkerd.io/v1beta3\nkind: Server\nmetadata: {name: a, namespace: shop, creationTimestamp: '2026-01-01T00:00:00Z'}\nspec: {podSelector: {matchLabels: {app: a}}, port: 80}\n---\napiVersion: policy.linkerd.io/v1beta3\nkind: Server\nmetadata: {name: b, namespace: shop, creationTimestamp: '2026-02-01T00:00:00Z'}\nspec: {podSelector: {matchLabels: {app: b}}, port: 80}\n"
 		cilium  = "apiVersion: cilium.io/v2\nkind: CiliumNetworkPolicy\nmetadata: {name: p, namespace: shop}\nspec: {endpointSelector: {matchLabels: {app: web}}, ingress: [{fromEndpoints: [{matchLabels: {app: fe, io.cilium.k8s.namespace.labels.team: a}}]}]}\n"
 		dp      = "type: Dataplane\nmesh: default\nname: web\nlabels: {app: web}\nnetworking: {address: 10.0.0.1, inbound: [{name: in, port: 8080, protocol: http}], outbound: [{port: 9000, tags: {kuma.io/service: a}}], transparentProxying: {redirectPortInbound: 15006}}\n"
 		kdp     = "apiVersion: kuma.io/v1alpha1\nkind: Dataplane\nmesh: default\nmetadata: {name: web, namespace: shop}\nspec: {networking: {address: 10.0.0.1, inbound: [{name: in, port: 8080}]}}\n"
@@ -103,7 +103,13 @@ func TestChangesThatMayMatter(t *testing.T) {
 		{change{"metrics that are merged", all, pods, annotated("prometheus.io/scrape: 'true'")}, "prometheus.io/scrape"},
 		{change{"what a sidecar of its own reads", together(policy, strings.Replace(strings.Replace(deployment, "name: log,", "name: istio-proxy,", 1), "emptyDir: {}", "configMap: {name: n}", 1)), of("v1", "ConfigMap", "data: {a: b}"), of("v1", "ConfigMap", "data: {a: c}")}, "ConfigMap shop/n"},
 
+		{change{"a port twice, once of the node", strings.Replace(all, "containerPort: 8080}]", "containerPort: 8080}, {name: more, containerPort: 8080}]", 1), "{name: more, ", "{name: more, hostPort: 80, "}, "ports"},
+		{change{"the token of an account", policy, "", of("v1", "Secret", "type: kubernetes.io/service-account-token")}, "Secret shop/n"},
+		{change{"a new machine with the account of a caller", policy, "", of("networking.istio.io/v1", "WorkloadEntry", "spec: {address: 10.0.0.1, serviceAccount: fe}")}, "spec.serviceAccount"},
+		{change{"new machines with the account of a caller", policy, "", of("networking.istio.io/v1", "WorkloadGroup", "spec: {template: {serviceAccount: fe}}")}, "spec.template.serviceAccount"},
+
 		// Services.
+		{change{"a selector with an odd name", strings.Replace(all, "selector: {app: web}, ports", "selector: {app: web, metadata.labels: a}, ports", 1), "metadata.labels: a", "metadata.labels: b"}, "spec.selector"},
 		{change{"the selector of a service", all, "spec: {selector: {app: web}", "spec: {selector: {app: db}"}, "spec.selector.app"},
 		{change{"the port behind a service", all, "targetPort: 8080", "targetPort: 9090"}, "spec.ports[0].targetPort"},
 		{change{"a port of a service goes", all, "ports: [{name: http, port: 80, targetPort: 8080}]", "ports: []"}, "spec.ports[0]"},
@@ -149,6 +155,9 @@ func TestChangesThatMayMatter(t *testing.T) {
 		{change{"the address of a Dataplane", dp, "address: 10.0.0.1", "address: 10.0.0.2"}, "networking.address"},
 		{change{"the address of an inbound", dp, "protocol: http}", "protocol: http, address: 10.0.0.9}"}, "networking.inbound[0].address"},
 		{change{"an outbound for others", dp, "{port: 9000,", "{address: 0.0.0.0, port: 9000,"}, "networking.outbound"},
+		{change{"the service of a Dataplane", strings.Replace(dp, "protocol: http}", "protocol: http, tags: {kuma.io/service: db}}", 1), "kuma.io/service: db", "kuma.io/service: fe"}, "may call as somebody else"},
+		{change{"the account of a Dataplane", strings.Replace(kdp, "name: web,", "name: web, labels: {k8s.kuma.io/service-account: db},", 1), "service-account: db", "service-account: fe"}, "may call as somebody else"},
+		{change{"a label of an identity", together(dp, "type: MeshIdentity\nmesh: default\nname: i\nspec: {spiffeID: {path: '/{{ label \"app\" }}'}}"), "labels: {app: web}", "labels: {app: fe}"}, "may call as somebody else"},
 		{change{"the admin of a Dataplane", dp, "networking: {", "networking: {admin: {port: 9901}, "}, "networking.admin"},
 		{change{"a gateway", dp, "networking: {", "networking: {gateway: {type: DELEGATED, tags: {}}, "}, "networking.gateway"},
 		{change{"probes in Kubernetes", kdp, "spec: {", "spec: {probes: {port: 9000}, "}, "spec.probes"},
@@ -165,7 +174,7 @@ func TestChangesThatMayMatter(t *testing.T) {
 		{change{"a tool that nobody knows", policy, "namespace: shop}", "namespace: shop, annotations: {tool.example/skip: 'true'}}"}, "tool.example/skip"},
 		{change{"the revision of Istio", policy, "namespace: shop}", "namespace: shop, labels: {istio.io/rev: canary}}"}, "istio.io/rev"},
 		{change{"a policy that goes", policy, "namespace: shop}", "namespace: shop, deletionTimestamp: '2026-01-01T00:00:00Z'}"}, "deletionTimestamp"},
-		{change{"a hook that was there, and a change beside it", strings.Replace(policy, "namespace: shop}", "namespace: shop, annotations: {helm.sh/hook: test}}", 1), "", linkerd}, "may not be applied by a tool"},
+		{change{"a hook that was there, and a change beside it", strings.Replace(policy, "namespace: shop}", "namespace: shop, annotations: {helm.sh/hook: test}}", 1), "", strings.Replace(policy, "name: p", "name: q", 1)}, "may not be applied by a tool"},
 		{change{"times that change places", routes, "metadata: {name: a, namespace: shop, creationTimestamp: '2026-01-01T00:00:00Z'}", "metadata: {name: a, namespace: shop, creationTimestamp: '2026-03-01T00:00:00Z'}"}, "is older or younger than Server shop/a now"},
 		{change{"a time that is there no more", routes, "creationTimestamp: '2026-01-01T00:00:00Z'", "uid: a"}, "older or younger"},
 	} {

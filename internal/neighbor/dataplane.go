@@ -1,10 +1,12 @@
 package neighbor
 
 import (
+	"fmt"
 	"maps"
 	"net/netip"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // readOfDataplanes are the fields of a Dataplane that its reader takes, or that cannot matter: what the
@@ -24,6 +26,9 @@ func (c *comparison) compareDataplanes() (out []Change) {
 			w := walker{comparison: c, kind: is.kind, category: dataplane}
 			w.walk("", is.root(), plainDataplane(olds[0]), plainDataplane(is))
 			out = append(out, w.changes(olds[0], is)...)
+			if c.callsAs(olds[0]) != c.callsAs(is) {
+				out = append(out, is.change("has another service, account or label, and may call as somebody else"))
+			}
 		} else {
 			out = append(out, c.openingsOf(is)...)
 		}
@@ -49,6 +54,27 @@ func (c *comparison) openingsOf(o object) (out []Change) {
 		out = append(out, Change{o.doc.Place(joined(o.root(), "networking.outbound")), o.String(), isAlone})
 	}
 	return out
+}
+
+// callsAs has what may give a Dataplane its name as a caller: its services, its account, and the labels that
+// a MeshIdentity asks for.
+func (c *comparison) callsAs(o object) string {
+	var parts []string
+	networking := fieldOf(o.fields, o.root(), "networking")
+	for _, in := range append(mappings(fieldOf(networking, "inbound")), mappings([]any{fieldOf(networking, "gateway")})...) {
+		parts = append(parts, fmt.Sprint(fieldOf(in, "tags", "kuma.io/service")))
+	}
+	labels, _ := fieldOf(o.fields, "labels").(map[string]any)
+	if !o.universal {
+		labels, _ = fieldOf(o.fields, "metadata", "labels").(map[string]any)
+	}
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		if key == "k8s.kuma.io/service-account" || key == "kuma.io/workload" || c.identities.has(key) {
+			parts = append(parts, fmt.Sprintf("%s=%v", key, labels[key]))
+		}
+	}
+	slices.Sort(parts)
+	return strings.Join(slices.Compact(parts), " ")
 }
 
 // root is the field of a Dataplane that has its networking.

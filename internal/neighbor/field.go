@@ -81,6 +81,7 @@ var defaults = map[string]any{
 // side does not have it at all: the network of a node, more power on it, the name of a caller.
 var openings = map[string]bool{
 	"spec.hostNetwork": true, "spec.hostPID": true, "spec.hostIPC": true, "spec.serviceAccountName": true, "spec.serviceAccount": true,
+	"template.serviceAccount":                      true,
 	"spec.containers[].securityContext.privileged": true, "spec.containers[].securityContext.capabilities.add": true,
 	"spec.initContainers[].securityContext.privileged": true, "spec.initContainers[].securityContext.capabilities.add": true,
 }

@@ -94,7 +94,7 @@ func categoryOf(o object) category {
 		return harmless
 	case o.kind == "ServiceEntry" && o.group == "networking.istio.io" && !o.hasEndpoints():
 		return harmless
-	case o.kind == "Secret" && o.isOfKuma():
+	case o.kind == "Secret" && o.isIdentity():
 		return unknown
 	case o.isOfControlPlane() && !isAmong(knownKinds[namespace], o):
 		return unknown
@@ -114,10 +114,11 @@ func (o object) hasEndpoints() bool {
 	return spec["workloadSelector"] != nil || spec["endpoints"] != nil
 }
 
-// isOfKuma reports whether a Secret is one of Kuma, which has its keys and authorities in such Secrets.
-func (o object) isOfKuma() bool {
+// isIdentity reports whether a Secret is one of Kuma, which has its keys and authorities in such Secrets, or
+// the token of an account, by which a program calls as that account.
+func (o object) isIdentity() bool {
 	of, _ := fieldOf(o.fields, "type").(string)
-	return strings.HasPrefix(of, "system.kuma.io/")
+	return strings.HasPrefix(of, "system.kuma.io/") || of == "kubernetes.io/service-account-token"
 }
 
 // isHarmless reports whether nothing about an object matters, in the light of all documents.

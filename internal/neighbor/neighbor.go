@@ -64,9 +64,9 @@ type comparison struct {
 	old, recent Side
 	// symmetric is true where neither side came first.
 	symmetric bool
-	// named are the words of everything that may select or name something else, and peers those that
-	// policies have of callers.
-	named, peers words
+	// named are the words of everything that may select or name something else, peers those that policies
+	// have of callers, and identities those by which a mesh names callers.
+	named, peers, identities words
 	// customized is true where Kustomize changes policies before they are applied.
 	customized bool
 	// oldObjects and recentObjects are the objects of both sides, olds and recents their workloads.
@@ -75,7 +75,7 @@ type comparison struct {
 }
 
 func newComparison(old, recent Side, symmetric bool) *comparison {
-	c := &comparison{old: old, recent: recent, symmetric: symmetric, named: words{}, peers: words{}}
+	c := &comparison{old: old, recent: recent, symmetric: symmetric, named: words{}, peers: words{}, identities: words{}}
 	c.oldObjects, c.recentObjects = objectsOf(old.Others), objectsOf(recent.Others)
 	for _, doc := range slices.Concat(old.Policies, recent.Policies) {
 		c.named.addSelectors(valueOf(doc))
@@ -86,6 +86,9 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 		switch o.category {
 		case unknown:
 			c.named.addSelectors(o.fields)
+			if o.kind == "MeshIdentity" {
+				c.identities.addSelectors(o.fields)
+			}
 		case service:
 			c.named.addValue(fieldOf(o.fields, "spec", "selector"))
 			for _, port := range mappings(fieldOf(o.fields, "spec", "ports")) {

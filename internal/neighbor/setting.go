@@ -56,12 +56,20 @@ func (w *walker) isSettings(path string) bool {
 	head, field, _ := cutLast(path)
 	switch field {
 	case "labels":
-		return head == "metadata" || w.category != unknown && (strings.HasSuffix(head, ".metadata") || head == "spec")
+		return w.isMetadata(head) || w.kind == "WorkloadEntry" && head == "spec"
 	case "annotations":
-		return head == "metadata" || w.category != unknown && strings.HasSuffix(head, ".metadata")
+		return w.isMetadata(head)
 	default:
 		return false
 	}
+}
+
+// isMetadata reports whether a field is the metadata of the object, or of what it makes.
+func (w *walker) isMetadata(path string) bool {
+	if w.category == workload && path != "" && (path == podPlaces[w.kind]+"metadata" || path == "spec.jobTemplate.metadata") {
+		return true
+	}
+	return path == "metadata"
 }
 
 // walkSettings compares labels or annotations.

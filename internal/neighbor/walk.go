@@ -93,6 +93,8 @@ func (w *walker) walkItems(path, place string, olds, recents []any) {
 		if w.canonical(path, olds) != w.canonical(path, recents) && (!w.alone || w.opens(path, recents)) {
 			w.find(place, anyOf(olds), anyOf(recents))
 		}
+	case byKey && w.category != unknown && (isRepeated(olds, keys) || isRepeated(recents, keys)):
+		w.find(place, anyOf(olds), anyOf(recents))
 	case byKey && w.category != unknown:
 		found := map[string]bool{}
 		item := func(list []any, key string) (int, any) {
@@ -185,7 +187,7 @@ func (w *walker) isHarmless(path string, was, is any) bool {
 	relative := w.relative(path)
 	head, field, _ := cutLast(path)
 	switch {
-	case head == "metadata" || w.category != unknown && strings.HasSuffix(head, ".metadata"):
+	case w.isMetadata(head):
 		if harmlessMetadata[field] {
 			return true
 		}
@@ -290,6 +292,19 @@ func includes(list, other any) bool {
 		return true
 	}
 	return !slices.ContainsFunc(others, func(one any) bool { return !slices.Contains(items, one) })
+}
+
+// isRepeated reports whether two items of a list have one key.
+func isRepeated(list []any, keys []string) bool {
+	seen := map[string]bool{}
+	for _, item := range list {
+		key := keyOf(item, keys)
+		if seen[key] {
+			return true
+		}
+		seen[key] = true
+	}
+	return false
 }
 
 func keyOf(item any, keys []string) string {
