@@ -223,13 +223,12 @@ type shadowSchema struct{ Shadow }
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (s *shadowSchema) UnmarshalText(text []byte) error {
-	for i, name := range shadowNames {
-		if name == string(text) {
-			s.Shadow = Shadow(i)
-			return nil
-		}
+	i := slices.Index(shadowNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("shadow %q is unknown: use one of %s", text, strings.Join(shadowNames[:], ", "))
 	}
-	return fmt.Errorf("shadow %q is unknown: use one of %s", text, strings.Join(shadowNames[:], ", "))
+	s.Shadow = Shadow(i)
+	return nil
 }
 
 // value returns the stated shadow, nil where none is stated.

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -34,13 +35,12 @@ func (p Protocol) Layer() Layer {
 // UnmarshalText reads the name used in case files; an unknown one is an error
 // that lists the known ones.
 func (p *Protocol) UnmarshalText(text []byte) error {
-	for i, name := range protocolNames {
-		if name == string(text) {
-			*p = Protocol(i)
-			return nil
-		}
+	i := slices.Index(protocolNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("protocol %q is unknown: use one of %s", text, strings.Join(protocolNames[:], ", "))
 	}
-	return fmt.Errorf("protocol %q is unknown: use one of %s", text, strings.Join(protocolNames[:], ", "))
+	*p = Protocol(i)
+	return nil
 }
 
 // MarshalText returns the name used in case files.

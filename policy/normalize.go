@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -28,13 +29,12 @@ func (e EscapedSlashes) String() string { return escapedSlashesNames[e] }
 // UnmarshalText reads the name used in case files; an unknown one is an error
 // that lists the known ones.
 func (e *EscapedSlashes) UnmarshalText(text []byte) error {
-	for i, name := range escapedSlashesNames {
-		if name == string(text) {
-			*e = EscapedSlashes(i)
-			return nil
-		}
+	i := slices.Index(escapedSlashesNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("escapedSlashes %q is unknown: use one of %s", text, strings.Join(escapedSlashesNames[:], ", "))
 	}
-	return fmt.Errorf("escapedSlashes %q is unknown: use one of %s", text, strings.Join(escapedSlashesNames[:], ", "))
+	*e = EscapedSlashes(i)
+	return nil
 }
 
 // errPathRejected is returned for a path that the listener answers with a 400

@@ -2,8 +2,8 @@
 // rewrite, at methods that its client refuses, at names that its CAs do not sign. An Envoy
 // elsewhere may meet them.
 //
-// It guarantees that it finds each kind of request, of those too, that one program lets in and
-// another does not, or says which it did not search. It asks no Envoy: it is for two programs
+// It guarantees that it finds each kind that only one of two programs lets in, or says what it
+// did not search. It asks no Envoy: it is for two programs
 // that are known as a whole.
 package beyond
 

@@ -8,13 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/diff"
 )
 
 // one is a case with one inbound and the spec of one policy.
 func one(t *testing.T, protocol, spec string) cases.Case {
 	t.Helper()
-	return parse(t, `
+	return casetest.Parse(t, `
 case: x
 workloads: [{name: backend, labels: {app: a}, inbounds: [{name: in, port: 80, protocol: `+protocol+`}]}]
 requests: [{from: anonymous, to: backend/in, want: handshake-failure}]
@@ -180,15 +181,6 @@ func TestCompareLabels(t *testing.T) {
 	if changes := found[0].Changes; len(changes) == 0 || changes[0].Kind() != diff.Widened {
 		t.Errorf("%+v", changes)
 	}
-}
-
-func parse(t *testing.T, text string) cases.Case {
-	t.Helper()
-	all, err := cases.Parse("a.yaml", []byte(text))
-	if err != nil || len(all) != 1 {
-		t.Fatalf("%d cases: %v", len(all), err)
-	}
-	return all[0]
 }
 
 // TestComparePorts finds what a new port changes: the old policies are asked about the old one.

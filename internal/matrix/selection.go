@@ -41,7 +41,7 @@ func ParseSupported(names []string) ([]feature.Name, error) {
 	}
 	for _, name := range names {
 		if f, known := feature.Lookup(feature.Name(name)); known && f.Level == feature.Core {
-			return nil, fmt.Errorf("%s is of the core of %s: core goes without saying, name extended features only, or %s", name, f.Profile, NoFeature)
+			return nil, fmt.Errorf("%s is a core feature of %s, which every compiler claims: name extended features only, or %s", name, f.Profile, NoFeature)
 		}
 	}
 	return ParseFeatures(names)

@@ -41,7 +41,7 @@ func TestSelection(t *testing.T) {
 		"it belongs to no profile":        {matrix.Selection{Profiles: kumaOnly}, ownCase, false, "", false},
 		"a case of the profile":           {matrix.Selection{Profiles: kumaOnly}, story, true, "", false},
 		"a case of another profile":       {matrix.Selection{Profiles: kumaOnly}, gateway, false, "it needs AuthorizationPolicyPorts of GEP-3779, which is not among the profiles", false},
-		"core goes without saying":        {matrix.Selection{Supported: []feature.Name{"MTPOption2"}}, story, true, "", false},
+		"which every compiler claims":     {matrix.Selection{Supported: []feature.Name{"MTPOption2"}}, story, true, "", false},
 		"an extended feature, claimed":    {matrix.Selection{Supported: []feature.Name{"MTPOption2"}}, option, true, "", false},
 		"an extended feature, not":        {matrix.Selection{Supported: []feature.Name{"MTPOption2"}}, shadow, true, "it needs MTPPreciseShadow, which is not among the supported features", true},
 		"no extended feature at all":      {matrix.Selection{Supported: []feature.Name{}}, plain, true, "it needs AuthorizationPolicyPermissiveMTLS, which is not among the supported features", true},

@@ -2,8 +2,8 @@
 // a time: a deny after an allow, an exact match that became a prefix, a lost rule, and others;
 // see [Kind].
 //
-// It guarantees that a mistake is shown by a request; where none can show it, their cover has
-// no class that tells it from the original. It sends nothing.
+// It guarantees that a request shows the mistake, or that none can: then no class of the two programs
+// tells the mistake from the original. It sends nothing.
 package mistake
 
 import (

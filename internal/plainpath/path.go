@@ -4,8 +4,7 @@
 // It follows Envoy's HttpConnectionManager (normalize_path, merge_slashes and
 // path_with_escaped_slashes_action) by the plainest code that does so, and calls nothing of
 // [policy.PathNormalization] but its settings. It guarantees that a mistake in either
-// reading is found: package verdict holds the two against each
-// other for each request.
+// reading is found: package verdict holds the two against each other for each request.
 package plainpath
 
 import (

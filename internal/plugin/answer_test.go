@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/meshproof/meshproof/internal/dialecttest"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 )
@@ -70,7 +71,7 @@ func TestBadAnswers(t *testing.T) {
 			t.Parallel()
 			in := backend
 			in.Protocol = tt.protocol
-			_, err := c.Compile(t.Context(), in, parse(t, "answer: "+strconv.Quote(tt.answer)), language.Options{})
+			_, err := c.Compile(t.Context(), in, dialecttest.Documents(t, "answer: "+strconv.Quote(tt.answer)), language.Options{})
 			var broken *Error
 			if !errors.As(err, &broken) || !errors.Is(err, ErrAnswer) || !broken.Broken() {
 				t.Fatalf("got %v, want a bad answer", err)
@@ -103,7 +104,7 @@ func TestSoundAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			filters, err := c.Compile(t.Context(), backend, parse(t, "answer: "+strconv.Quote(tt.answer)), language.Options{})
+			filters, err := c.Compile(t.Context(), backend, dialecttest.Documents(t, "answer: "+strconv.Quote(tt.answer)), language.Options{})
 			if got := fmt.Sprint(err); got != tt.err && (err != nil || tt.err != "") || isBroken(err) {
 				t.Errorf("got %v, want %q", err, tt.err)
 			}
@@ -130,7 +131,7 @@ func BenchmarkCompile(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer c.Close()
-	policies := parse(b, `answer: '{"id": ID, "filters": {}}'`)
+	policies := dialecttest.Documents(b, `answer: '{"id": ID, "filters": {}}'`)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := c.Compile(context.Background(), backend, policies, language.Options{}); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/meshproof/meshproof/internal/dialecttest"
 	"github.com/meshproof/meshproof/policy/language"
 )
 
@@ -48,7 +49,7 @@ func TestFailuresThatEndTheCompiler(t *testing.T) {
 				command = helper("parrot")
 			}
 			c := start(t, command)
-			_, err := c.Compile(t.Context(), backend, parse(t, "answer: "+strconv.Quote(tt.answer)), language.Options{})
+			_, err := c.Compile(t.Context(), backend, dialecttest.Documents(t, "answer: "+strconv.Quote(tt.answer)), language.Options{})
 			var broken *Error
 			if !errors.As(err, &broken) || !errors.Is(err, tt.is) {
 				t.Fatalf("got %v, want %v", err, tt.is)
@@ -125,7 +126,7 @@ func TestCompilerThatSaysNothing(t *testing.T) {
 	c.mu.Unlock()
 	// The requests are longer than the buffer of a pipe, because the compiler does not
 	// read them.
-	long := parse(t, "text: "+strings.Repeat("x", 1<<20))
+	long := dialecttest.Documents(t, "text: "+strings.Repeat("x", 1<<20))
 	errs := make([]error, 4)
 	var asking sync.WaitGroup
 	for i := range errs {

@@ -21,12 +21,12 @@ import (
 	"github.com/meshproof/meshproof/internal/authorizer"
 	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/casetest"
+	"github.com/meshproof/meshproof/internal/dialecttest"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
-	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -158,15 +158,15 @@ func TestDefaults(t *testing.T) {
 	if diff := cmp.Diff(want, string(told)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	docs := parse(t, `
+	docs := dialecttest.Documents(t, `
 apiVersion: kuma.io/v1alpha1
 kind: MeshTrafficPermission
 metadata: {name: p, namespace: kuma-system, labels: {kuma.io/mesh: default}}
 spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/a}}]}}
 `)
 	implicit := language.Options{}
-	explicit := language.Options{Document: parse(t, "systemNamespace: kuma-system")[0]}
-	other := language.Options{Document: parse(t, "systemNamespace: elsewhere")[0]}
+	explicit := language.Options{Document: dialecttest.Documents(t, "systemNamespace: kuma-system")[0]}
+	other := language.Options{Document: dialecttest.Documents(t, "systemNamespace: elsewhere")[0]}
 	program := func(opts language.Options) string {
 		set, err := dialect.Parse(docs, opts)
 		if err != nil {
@@ -183,7 +183,7 @@ spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.m
 // do not change.
 func TestPoliciesAsWritten(t *testing.T) {
 	t.Parallel()
-	docs := parse(t, `{empty: [], none: , object: {}, text: "8080", int: 8080, big: 9007199254740993, float: 1.5, "no": false, html: "<&>", utf8: "ü"}`)
+	docs := dialecttest.Documents(t, `{empty: [], none: , object: {}, text: "8080", int: 8080, big: 9007199254740993, float: 1.5, "no": false, html: "<&>", utf8: "ü"}`)
 	ask, err := newRequest(Newest, 1, backend, docs, language.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -192,7 +192,7 @@ func TestPoliciesAsWritten(t *testing.T) {
 	if !bytes.Contains(ask, []byte(want)) || bytes.Count(ask, []byte("\n")) != 1 || !bytes.HasSuffix(ask, []byte("\n")) {
 		t.Errorf("got %s\nwant %s in it, on one line", ask, want)
 	}
-	if _, err := newRequest(Newest, 1, backend, parse(t, "{a: .nan}"), language.Options{}); !errors.As(err, new(*UnaskedError)) {
+	if _, err := newRequest(Newest, 1, backend, dialecttest.Documents(t, "{a: .nan}"), language.Options{}); !errors.As(err, new(*UnaskedError)) {
 		t.Errorf(".nan was sent as JSON, or refused by a compiler that was not asked: %v", err)
 	}
 }
@@ -254,15 +254,6 @@ func start(t *testing.T, command []string) *Compiler {
 	}
 	t.Cleanup(func() { _ = c.Close() })
 	return c
-}
-
-func parse(t testing.TB, text string) []manifest.Document {
-	t.Helper()
-	docs, err := manifest.Parse("p.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return docs
 }
 
 // schema compiles one message of the schema.

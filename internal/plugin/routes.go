@@ -57,7 +57,7 @@ func checkOwnRoutes(routes []xds.Route, own []*httprbacv3.RBAC) error {
 			return fmt.Errorf("filters.routes[%d].rbac: filters.http has %d filters, want at most as many, not %d", i, len(own), len(route.HTTP))
 		}
 		if err := messages.KnowsOnly(route.Match, "prefix", "path", "path_separated_prefix", "safe_regex", "case_sensitive", "headers", "query_parameters"); err != nil {
-			return &unreadError{fmt.Errorf("filters.routes[%d].match: the lab tells no route so: %w", i, err)}
+			return &unreadError{fmt.Errorf("filters.routes[%d].match: the lab cannot tell a route by this match: %w", i, err)}
 		}
 	}
 	return nil

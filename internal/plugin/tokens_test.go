@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/meshproof/meshproof/internal/dialecttest"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 )
@@ -38,7 +39,7 @@ func TestTokens(t *testing.T) {
 				in.Routes = nil
 			}
 			c := start(t, helper("parrot", tt.version))
-			filters, err := c.Compile(t.Context(), in, parse(t, "answer: "+strconv.Quote(tt.answer)), language.Options{})
+			filters, err := c.Compile(t.Context(), in, dialecttest.Documents(t, "answer: "+strconv.Quote(tt.answer)), language.Options{})
 			switch {
 			case tt.err != "":
 				if !isBroken(err) || !strings.Contains(err.Error(), tt.err) {

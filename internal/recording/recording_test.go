@@ -9,10 +9,10 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/meshproof/meshproof/internal/dialecttest"
 	"github.com/meshproof/meshproof/internal/plugin"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
-	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // compiler allows every caller by policies with the name "open", and refuses others. It speaks
@@ -43,7 +43,7 @@ func TestRecording(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			open, closed, other := parse(t, "{name: open}"), parse(t, "{name: closed}"), parse(t, "{name: open, more: true}")
+			open, closed, other := dialecttest.Documents(t, "{name: open}"), dialecttest.Documents(t, "{name: closed}"), dialecttest.Documents(t, "{name: open, more: true}")
 			want, err := c.Compile(t.Context(), backend, open, language.Options{})
 			_, refusal := c.Compile(t.Context(), backend, closed, language.Options{})
 			if err != nil || len(want.Network) != 1 || refusal == nil {
@@ -107,13 +107,4 @@ func TestBadRecording(t *testing.T) {
 	if _, err := r.Compile(t.Context(), backend, nil, language.Options{}); !errors.As(err, new(*plugin.Error)) || !errors.Is(err, plugin.ErrAnswer) {
 		t.Errorf("got %v", err)
 	}
-}
-
-func parse(t *testing.T, text string) []manifest.Document {
-	t.Helper()
-	docs, err := manifest.Parse("p.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return docs
 }

@@ -2,7 +2,8 @@
 // its inbounds, out of the configuration dump of an Envoy's admin interface
 // ([Dump]), out of files ([Folder]), or from a control plane over ADS ([Fetch]).
 //
-// It guarantees that all before the workload is read, is harmless, or is named. It knows by name what is harmless: each field from the listener to
+// It guarantees that everything in front of the workload is read, is harmless, or is named. It knows by name
+// what is harmless: each field from the listener to
 // the routes that is not on its closed list is a [dump.Unknown], and so is a filter of another
 // kind, a type or a field that the xDS API did not have when this was built, a matcher input
 // that no policy can ask for, a configuration that is missing. Its kind says what it means:

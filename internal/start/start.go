@@ -1,6 +1,6 @@
 // Package start makes the start of the program cheap: a program that answers at once is mostly its own start.
 //
-// It guarantees that no memory is cleared that nobody uses, and that no process of the machine is looked at. Go
+// It guarantees that no unused memory is cleared, and that no process of the machine is looked at. Go
 // initializes packages in the order of their paths, as soon as what they import is ready. So this package, which imports
 // little, comes before all packages that would do such work: see [Done].
 package start

@@ -1,6 +1,6 @@
 // Package webserver serves pages until it is told to stop.
 //
-// It guarantees that a slow client cannot hold it for ever, that answers under way are
+// It guarantees that a slow client cannot hold it forever, that answers under way are
 // finished when it stops, and that nothing is left then. On loopback it answers loopback
 // names only, so that a page of another site cannot read it through a DNS name of its own
 // (DNS rebinding). It authenticates no caller.

@@ -6,19 +6,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/meshproof/meshproof/internal/dialecttest"
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
-	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 func parseText(t *testing.T, text string) ([]Policy, error) {
 	t.Helper()
-	docs, err := manifest.Parse("p.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ParseAll(docs)
+	return ParseAll(dialecttest.Documents(t, text))
 }
 
 const head = "apiVersion: security.istio.io/v1\nkind: RequestAuthentication\n"

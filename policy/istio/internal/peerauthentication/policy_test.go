@@ -7,19 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/meshproof/meshproof/internal/dialecttest"
 	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 func parseText(t *testing.T, text string) ([]Policy, error) {
 	t.Helper()
-	docs, err := manifest.Parse("p.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ParseAll(docs)
+	return ParseAll(dialecttest.Documents(t, text))
 }
 
 // TestRefusals compares the error of each policy in the archive with the text above it.

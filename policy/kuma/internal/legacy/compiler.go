@@ -20,6 +20,7 @@ package legacy
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/policy"
 )
@@ -49,13 +50,12 @@ func (c Compiler) String() string { return compilerNames[c] }
 
 // UnmarshalText reads the name used in case files. An unknown name is an error.
 func (c *Compiler) UnmarshalText(text []byte) error {
-	for i, name := range compilerNames {
-		if name == string(text) {
-			*c = Compiler(i)
-			return nil
-		}
+	i := slices.Index(compilerNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("legacyCompiler %q is unknown: use %s", text, strings.Join(compilerNames[:], " or "))
 	}
-	return fmt.Errorf("legacyCompiler %q is unknown: use compact or full", text)
+	*c = Compiler(i)
+	return nil
 }
 
 // Check returns a [*SizeError] for items that the compiler refuses.

@@ -54,13 +54,12 @@ func (d Design) leavesOut(bound routing.Bound, protocol policy.Protocol) bool {
 // UnmarshalText reads the name used in case files. An unknown name is an error that lists
 // the known ones.
 func (d *Design) UnmarshalText(text []byte) error {
-	for i, name := range designNames {
-		if name == string(text) {
-			*d = Design(i)
-			return nil
-		}
+	i := slices.Index(designNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("kumaRoutes %q is unknown: use %s", text, strings.Join(designNames[:], " or "))
 	}
-	return fmt.Errorf("kumaRoutes %q is unknown: use seed or released", text)
+	*d = Design(i)
+	return nil
 }
 
 // Resources are the destinations, routes and timeouts of a folder. They are immutable;

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,13 +35,12 @@ func (f ShadowForm) String() string { return shadowFormNames[f] }
 // UnmarshalText reads the name used in case files. An unknown name is an error that
 // lists the known ones.
 func (f *ShadowForm) UnmarshalText(text []byte) error {
-	for i, name := range shadowFormNames {
-		if name == string(text) {
-			*f = ShadowForm(i)
-			return nil
-		}
+	i := slices.Index(shadowFormNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("shadowForm %q is unknown: use %s", text, strings.Join(shadowFormNames[:], " or "))
 	}
-	return fmt.Errorf("shadowForm %q is unknown: use accepted or precise", text)
+	*f = ShadowForm(i)
+	return nil
 }
 
 // Options are what the policies themselves do not say. The zero value is Kuma's
