@@ -23,8 +23,9 @@ type Shown struct{ Old, New result.RoutedRequest }
 // evidence is what an Envoy shows of a change.
 type evidence struct {
 	shown []Shown
-	// unshown names what differs and no request shows.
-	unshown []string
+	// unshown names the limits that differ and no request shows, and beyond what else differs that one
+	// request cannot show: the shares of several backends, and the protocol of a backend.
+	unshown, beyond []string
 	// indexes are the places of the requests in both cases.
 	indexes []int
 }
@@ -166,6 +167,9 @@ func (c *confirmation) addClasses() {
 			change.evidence = c.note()
 			c.add(change.evidence, found.ask(change.Witness))
 			for _, f := range change.Fields {
+				if f.kind == Moved && sharesBackend(change.Old, change.New) {
+					change.evidence.beyond = append(change.evidence.beyond, fmt.Sprintf("%s %s → %s: one request takes one of the backends, and both sides have one in common", f.Name, f.Old.Text, f.New.Text))
+				}
 				if f.limits != nil {
 					c.waits = append(c.waits, wait{change.evidence, f, found.waiting(f, change.Witness)})
 				}
@@ -181,6 +185,9 @@ func (c *confirmation) addClusters() {
 		change.evidence = c.note()
 		for _, f := range change.Fields {
 			if f.limits == nil {
+				if f.kind == Moved {
+					change.evidence.beyond = append(change.evidence.beyond, fmt.Sprintf("%s %s → %s: a request is answered alike", f.Name, f.Old.Text, f.New.Text))
+				}
 				continue
 			}
 			w := wait{evidence: change.evidence, field: f}
@@ -241,6 +248,11 @@ func sentBy(workload policy.Inbound, requests ...casefile.RoutedRequest) []casef
 		out[i].From = workload.Workload.Name
 	}
 	return out
+}
+
+// sharesBackend reports whether a request may take one backend under both decisions.
+func sharesBackend(old, recent routing.Decision) bool {
+	return slices.ContainsFunc(old.Backends, func(b routing.Backend) bool { return b.Weight > 0 && isTo(b.Cluster, recent) })
 }
 
 // isTo reports whether a decision sends requests to the backend.

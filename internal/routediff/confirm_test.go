@@ -64,7 +64,8 @@ func TestConfirm(t *testing.T) {
 		"head":                {timeout("s", "http: {requestHeadersTimeout: 200ms}"), timeout("s", "http: {requestHeadersTimeout: 1s}"), []string{"s GET /", "s GET / head 300ms"}, "; shown on Envoy 1.40.0"},
 		"stream of a backend": {timeout("s", "http: {maxStreamDuration: 200ms}"), timeout("s", "http: {maxStreamDuration: 2s}"), []string{"s GET / " + after(300*time.Millisecond)}, "; shown on Envoy 1.40.0"},
 		"idle backend":        {timeout("s", "idleTimeout: 200ms"), timeout("s", "idleTimeout: 2s"), []string{"s GET / keep 300ms"}, "; shown on Envoy 1.40.0"},
-		"connection":          {timeout("s", "connectionTimeout: 200ms"), timeout("s", "connectionTimeout: 1s"), nil, "; shown on Envoy 1.40.0, but for 1 limit that no request waits for"},
+		"connection":          {timeout("s", "connectionTimeout: 200ms"), timeout("s", "connectionTimeout: 1s"), nil, "; no request shows it on an Envoy"},
+		"another share":       {strings.Replace(toV2, "backendRefs: [", "backendRefs: [{kind: MeshService, name: s}, ", 1), strings.Replace(toV2, "backendRefs: [", "backendRefs: [{kind: MeshService, name: s, weight: 3}, ", 1), []string{"s GET /a"}, "; shown on Envoy 1.40.0, but for 1 change that no request shows"},
 		"idle tcp":            {timeout("db", "idleTimeout: 200ms"), timeout("db", "idleTimeout: 2s"), []string{"db", "db " + after(300*time.Millisecond)}, "; shown on Envoy 1.40.0"},
 		"nothing":             {timeout("s", "http: {requestTimeout: 2s}"), timeout("s", "http: {requestTimeout: 2s}"), nil, "; no request shows it on an Envoy"},
 	} {

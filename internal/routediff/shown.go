@@ -39,7 +39,7 @@ func (d *Difference) verdict() string {
 	if d.Envoy == "" {
 		return ""
 	}
-	fault, failed, unasked, unshown := false, false, 0, 0
+	fault, failed, unasked, shown, unshown, beyond := false, false, 0, 0, 0, 0
 	for _, r := range d.Results() {
 		fault, failed = fault || r.Fault, failed || !r.Passed()
 	}
@@ -48,7 +48,10 @@ func (d *Difference) verdict() string {
 			unasked++
 			continue
 		}
-		unshown += len(e.unshown)
+		shown, unshown, beyond = shown+len(e.shown), unshown+len(e.unshown), beyond+len(e.beyond)
+	}
+	for _, s := range d.Senders {
+		beyond += len(s.Outbounds)
 	}
 	text := "; shown on Envoy " + d.Envoy
 	switch {
@@ -56,11 +59,14 @@ func (d *Difference) verdict() string {
 		return "; Envoy " + d.Envoy + " gave no answer, see above"
 	case failed:
 		return "; Envoy " + d.Envoy + " does otherwise, see above"
-	case len(d.Results()) == 0:
+	case shown == 0:
 		return "; no request shows it on an Envoy"
 	}
 	if unshown > 0 {
 		text += fmt.Sprintf(", but for %s that no request waits for", terminal.Count(unshown, "limit"))
+	}
+	if beyond > 0 {
+		text += fmt.Sprintf(", but for %s that no request shows", terminal.Count(beyond, "change"))
 	}
 	if unasked > 0 {
 		text += fmt.Sprintf(", but for %s to which no request goes", terminal.Count(unasked, "service"))
@@ -91,6 +97,9 @@ func (e *evidence) write(w io.Writer, p terminal.Paint) {
 	}
 	for _, text := range e.unshown {
 		fmt.Fprintf(w, "      not waited for: %s\n", terminal.Printable(text))
+	}
+	for _, text := range e.beyond {
+		fmt.Fprintf(w, "      not shown: %s\n", terminal.Printable(text))
 	}
 }
 
@@ -125,7 +134,7 @@ func (e *evidence) form() (out evidenceJSON) {
 	for _, s := range e.shown {
 		out.Shown = append(out.Shown, shownJSON{way(s.Old), way(s.New), s.problems()})
 	}
-	out.Unshown = e.unshown
+	out.Unshown, out.Beyond = e.unshown, e.beyond
 	return out
 }
 
@@ -140,6 +149,9 @@ func (d *Difference) paragraphs() (out []string) {
 		}
 		for _, text := range form.Unshown {
 			out = append(out, "not waited for: "+text)
+		}
+		for _, text := range form.Beyond {
+			out = append(out, "not shown: "+text)
 		}
 	}
 	return append(out, d.errors()...)

@@ -234,6 +234,7 @@ type changeJSON struct {
 type evidenceJSON struct {
 	Shown   []shownJSON `json:"shown,omitempty"`
 	Unshown []string    `json:"notWaitedFor,omitempty"`
+	Beyond  []string    `json:"notShown,omitempty"`
 }
 
 type backendJSON struct {
