@@ -2,6 +2,7 @@ package cases
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/casefile"
@@ -100,6 +101,14 @@ func (b *builder) read(field, noun string, patterns []string, meant func(manifes
 		files, err := inside.Files(pattern)
 		if err != nil {
 			return nil, b.doc.Errorf(at, "%q: %v", pattern, err)
+		}
+		// A case has nowhere to say what it leaves out.
+		passed, err := folder.PassedOver(filepath.Join(b.folder, pattern))
+		if err != nil {
+			return nil, b.doc.Errorf(at, "%q: %v", pattern, err)
+		}
+		if len(passed) > 0 {
+			return nil, b.doc.Errorf(at, "%q: by its name %s is not read: end the name of a file in .yaml, .yml or .json, and name a folder behind a link by itself", pattern, passed[0])
 		}
 		for _, file := range files {
 			if seen[file] {

@@ -23,9 +23,9 @@ type Shown struct{ Old, New result.RoutedRequest }
 // evidence is what an Envoy shows of a change.
 type evidence struct {
 	shown []Shown
-	// unshown names the limits that differ and no request shows, and beyond what else differs that one
+	// unshown names the limits that differ and no request shows, and notShown what else differs that one
 	// request cannot show: the shares of several backends, and the protocol of a backend.
-	unshown, beyond []string
+	unshown, notShown []string
 	// indexes are the places of the requests in both cases.
 	indexes []int
 }
@@ -168,7 +168,7 @@ func (c *confirmation) addClasses() {
 			c.add(change.evidence, found.ask(change.Witness))
 			for _, f := range change.Fields {
 				if f.kind == Moved && sharesBackend(change.Old, change.New) {
-					change.evidence.beyond = append(change.evidence.beyond, fmt.Sprintf("%s %s → %s: one request takes one of the backends, and both sides have one in common", f.Name, f.Old.Text, f.New.Text))
+					change.evidence.notShown = append(change.evidence.notShown, fmt.Sprintf("%s %s → %s: one request takes one of the backends, and both sides have one in common", f.Name, f.Old.Text, f.New.Text))
 				}
 				if f.limits != nil {
 					c.waits = append(c.waits, wait{change.evidence, f, found.waiting(f, change.Witness)})
@@ -186,7 +186,7 @@ func (c *confirmation) addClusters() {
 		for _, f := range change.Fields {
 			if f.limits == nil {
 				if f.kind == Moved {
-					change.evidence.beyond = append(change.evidence.beyond, fmt.Sprintf("%s %s → %s: a request is answered alike", f.Name, f.Old.Text, f.New.Text))
+					change.evidence.notShown = append(change.evidence.notShown, fmt.Sprintf("%s %s → %s: a request is answered alike", f.Name, f.Old.Text, f.New.Text))
 				}
 				continue
 			}

@@ -48,7 +48,7 @@ func (d *Difference) verdict() string {
 			unasked++
 			continue
 		}
-		shown, unshown, beyond = shown+len(e.shown), unshown+len(e.unshown), beyond+len(e.beyond)
+		shown, unshown, beyond = shown+len(e.shown), unshown+len(e.unshown), beyond+len(e.notShown)
 	}
 	for _, s := range d.Senders {
 		beyond += len(s.Outbounds)
@@ -98,7 +98,7 @@ func (e *evidence) write(w io.Writer, p terminal.Paint) {
 	for _, text := range e.unshown {
 		fmt.Fprintf(w, "      not waited for: %s\n", terminal.Printable(text))
 	}
-	for _, text := range e.beyond {
+	for _, text := range e.notShown {
 		fmt.Fprintf(w, "      not shown: %s\n", terminal.Printable(text))
 	}
 }
@@ -134,7 +134,7 @@ func (e *evidence) form() (out evidenceJSON) {
 	for _, s := range e.shown {
 		out.Shown = append(out.Shown, shownJSON{way(s.Old), way(s.New), s.problems()})
 	}
-	out.Unshown, out.Beyond = e.unshown, e.beyond
+	out.Unshown, out.NotShown = e.unshown, e.notShown
 	return out
 }
 
@@ -150,7 +150,7 @@ func (d *Difference) paragraphs() (out []string) {
 		for _, text := range form.Unshown {
 			out = append(out, "not waited for: "+text)
 		}
-		for _, text := range form.Beyond {
+		for _, text := range form.NotShown {
 			out = append(out, "not shown: "+text)
 		}
 	}

@@ -232,9 +232,9 @@ type changeJSON struct {
 
 // evidenceJSON is what an Envoy showed.
 type evidenceJSON struct {
-	Shown   []shownJSON `json:"shown,omitempty"`
-	Unshown []string    `json:"notWaitedFor,omitempty"`
-	Beyond  []string    `json:"notShown,omitempty"`
+	Shown    []shownJSON `json:"shown,omitempty"`
+	Unshown  []string    `json:"notWaitedFor,omitempty"`
+	NotShown []string    `json:"notShown,omitempty"`
 }
 
 type backendJSON struct {

@@ -246,7 +246,7 @@ func (t Tally) Plus(u Tally) Tally {
 // Line is the last line of a run.
 func (t Tally) Line(p terminal.Paint, run report.Run) string {
 	sign := p.Mark(t.Failed == 0 && t.NotRun == 0)
-	if t.nothingAsked() {
+	if t.Passed+t.Failed+t.NotRun == 0 {
 		sign = "–"
 	}
 	line := fmt.Sprintf("%s %s on Envoy %s (%s)", sign, t, run.Envoy, run.Runtime)
