@@ -67,6 +67,9 @@ func find(f xds.Filters, normalized bool) (found string) {
 				}
 			case *rbacv3.Permission:
 				look(m.GetRequestedServerName().GetSafeRegex().GetRegex())
+			case *routev3.QueryParameterMatcher:
+				// The query of a path is never normalized.
+				look(m.GetStringMatch().GetSafeRegex().GetRegex())
 			case *envoymatcherv3.PathMatcher:
 				if !normalized {
 					look(m.GetPath().GetSafeRegex().GetRegex())
