@@ -74,6 +74,9 @@ func Examine(reading *verdict.Reading, filters []xds.Filters, anyNames bool, sam
 
 func (x *Examination) inbound(in verdict.Inbound, filters xds.Filters, sample int) {
 	lost := slices.Concat(tokensApart(in, filters.Tokens), listenerApart(in, filters), AsksApart(in, filters))
+	for _, apart := range ReachedApart(in, filters) {
+		lost = append(lost, "the compiler "+apart)
+	}
 	filters = withoutLogs(filters)
 	if takesBoth(in) {
 		filters = askingForNames(filters)

@@ -53,3 +53,25 @@ func AsksApart(in verdict.Inbound, filters xds.Filters) (apart []string) {
 	}
 	return apart
 }
+
+// ReachedApart says in what filters reach an authorizer otherwise than the mesh config says: another server may answer, or
+// a request may pass for which the answer comes too late.
+func ReachedApart(in verdict.Inbound, filters xds.Filters) (apart []string) {
+	own := in.Authorizers()
+	for _, asks := range []map[int]authorizer.Authorizer{filters.NetworkAsks, filters.HTTPAsks} {
+		for _, i := range slices.Sorted(maps.Keys(asks)) {
+			given := asks[i]
+			want, ok := own[given.Provider]
+			switch {
+			case !ok:
+			case want.Cluster != given.Cluster:
+				apart = append(apart, fmt.Sprintf("asks the authorizer %q behind the cluster %q, and in the mesh config it is behind %q", want.Provider, given.Cluster, want.Cluster))
+			case given.Authority != "" && given.Authority != want.Authority:
+				apart = append(apart, fmt.Sprintf("asks the authorizer %q for the host %q, and in the mesh config it is %q", want.Provider, given.Authority, want.Authority))
+			case want.FailOpen && want.Timeout != given.Timeout:
+				apart = append(apart, fmt.Sprintf("lets a request pass that the authorizer %q gives no answer about within %s, and the mesh config says %s", want.Provider, given.Timeout, want.Timeout))
+			}
+		}
+	}
+	return apart
+}

@@ -50,6 +50,8 @@ func TestListenerApart(t *testing.T) {
 		"nobody is asked":       {func(f *xds.Filters) { f.HTTPAsks = nil }, "", true},
 		"another is asked":      {func(f *xds.Filters) { f.HTTPAsks[0] = authorizer.Authorizer{Provider: "own"} }, `ask the authorizer "own", and the policies do not`, false},
 		"errors pass":           {func(f *xds.Filters) { a := opa; a.FailOpen = true; f.HTTPAsks[0] = a }, `ask the authorizer "opa" otherwise`, false},
+		"another server":        {func(f *xds.Filters) { a := f.HTTPAsks[0]; a.Cluster = "outbound|1||evil"; f.HTTPAsks[0] = a }, `behind the cluster "outbound|1||evil"`, false},
+		"another host":          {func(f *xds.Filters) { a := f.HTTPAsks[0]; a.Authority = "evil"; f.HTTPAsks[0] = a }, `for the host "evil"`, false},
 		"another status":        {func(f *xds.Filters) { f.HTTPAsks[0] = authorizer.Authorizer{Provider: "opa"} }, `ask the authorizer "opa" otherwise`, false},
 		"asked about no path":   {func(f *xds.Filters) { clear(f.HTTP[0].ShadowRules.Policies) }, "", true},
 		"and it denies as well": {func(f *xds.Filters) { f.HTTP[0].Rules = f.HTTP[0].ShadowRules }, "does more than to say what is asked about", false},

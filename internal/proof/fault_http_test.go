@@ -51,12 +51,6 @@ var faultsOfHTTP = []fault{
 		{"policy/cilium/internal/networkpolicy/http.go", `if f.value == ""`, `if FAULT && f.name == "method" || f.value == ""`},
 		{"policy/cilium/internal/evaluation/http.go", `|| !full(rule.Method, r.Method, r)`, `|| !FAULT && !full(rule.Method, r.Method, r)`},
 	}},
-	{"an expired token passes", []change{
-		{"internal/token/demand.go", `case t.Fault == Expired:`, `case t.Fault == Expired && !FAULT:`},
-	}},
-	{"the key of another issuer signs", []change{
-		{"internal/token/demand.go", `case t.SignedBy != "" &&`, `case !FAULT && t.SignedBy != "" &&`},
-	}},
 	{"a token is taken at the usual places alone", []change{
 		{"internal/token/place.go", `if len(i.Places) == 0 {`, `if len(i.Places) == 0 || FAULT {`},
 	}},

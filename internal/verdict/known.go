@@ -20,7 +20,7 @@ func (in Inbound) Contradiction(q cases.Request) string {
 			return fmt.Sprintf(texts[OtherOpinion], fmt.Sprintf("%#v", x.Decision), fmt.Sprintf("%#v", x.Second))
 		}
 	}
-	if !bears(expected, q.Want) {
+	if !bears(expected, q.Want) || findsRoute(expected, q) {
 		return fmt.Sprintf("the case wants %s, meshproof expects %s", q.Want, Want(expected))
 	}
 	x, ok := expected.(Judged)
@@ -46,6 +46,14 @@ func (in Inbound) Contradiction(q cases.Request) string {
 	return ""
 }
 
+// findsRoute reports whether a route takes a request which, as the case says, none does: that is a decision too. The
+// routes of the lab itself take no target that is no path, such as the star of OPTIONS.
+func findsRoute(expected Expectation, q cases.Request) bool {
+	status, _ := q.Want.Status()
+	x, judged := expected.(Judged)
+	return judged && status == 404 && x.Decision.Effect != policy.NoRoute && (q.Path == "" || q.Path[0] == '/')
+}
+
 // bears reports whether a request that must become what is expected can become what the
 // case wants. A status that no policy gives is up to Envoy.
 func bears(expected Expectation, want cases.Want) bool {
@@ -59,6 +67,8 @@ func bears(expected Expectation, want cases.Want) bool {
 		return want == cases.Allow || isStatus && status != 403
 	case Judged:
 		switch {
+		case x.Decision.Effect == policy.NoRoute:
+			return status == 404
 		case isStatus && status != 403:
 			return true
 		case x.Decision.Effect == policy.Allow:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/internal/authorizer"
 	"github.com/meshproof/meshproof/internal/beyond"
 	"github.com/meshproof/meshproof/internal/destination"
 	"github.com/meshproof/meshproof/internal/examination"
@@ -321,21 +319,9 @@ func (g *groups) add(s *source, in cases.Inbound, enforced sidecar.Inbound) erro
 // askedElsewhere says in what the filters ask an authorizer otherwise than the policies do, or another
 // one.
 func askedElsewhere(in verdict.Inbound, f xds.Filters) []string {
-	out, own := examination.AsksApart(in, f), in.Authorizers()
-	for _, asks := range []map[int]authorizer.Authorizer{f.NetworkAsks, f.HTTPAsks} {
-		for _, i := range slices.Sorted(maps.Keys(asks)) {
-			given := asks[i]
-			want, ok := own[given.Provider]
-			switch {
-			case !ok:
-			case want.Cluster != given.Cluster:
-				out = append(out, fmt.Sprintf("the sidecar asks the authorizer %q behind the cluster %q, and in the mesh config it is behind %q", want.Provider, given.Cluster, want.Cluster))
-			case given.Authority != "" && given.Authority != want.Authority:
-				out = append(out, fmt.Sprintf("the sidecar asks the authorizer %q for the host %q, and in the mesh config it is %q", want.Provider, given.Authority, want.Authority))
-			case want.FailOpen && want.Timeout != given.Timeout:
-				out = append(out, fmt.Sprintf("the sidecar lets a request pass that the authorizer %q gives no answer about within %s, and the mesh config says %s", want.Provider, given.Timeout, want.Timeout))
-			}
-		}
+	out := examination.AsksApart(in, f)
+	for _, apart := range examination.ReachedApart(in, f) {
+		out = append(out, "the sidecar "+apart)
 	}
 	return out
 }
