@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/dialecttest"
 	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
@@ -146,7 +146,7 @@ func drawOptions(t *rapid.T) networkpolicy.Options {
 // selection included.
 func TestEvaluateAgreesWithLower(t *testing.T) {
 	t.Parallel()
-	seen := map[string]int{}
+	seen := dialecttest.Outcomes{}
 	property.Check(t, func(r *rapid.T) {
 		yaml := drawPolicies(r)
 		ps, opts := parseAll(t, yaml), drawOptions(r)
@@ -161,26 +161,15 @@ func TestEvaluateAgreesWithLower(t *testing.T) {
 			evaluate := evaluation.ForInbound(ps, in, opts)
 			for range 5 {
 				request := drawRequest(r, in)
-				want, got := evaluate(request), policy.Decide(program, request)
-				if diff := cmp.Diff(want, got); diff != "" {
-					r.Fatalf("%s %+v (-text +program):\n%s\n%s\n%s", in, request, diff, yaml, program)
-				}
+				got := dialecttest.Agree(r, yaml, program, evaluate, in, request)
 				seen[fmt.Sprintf("%s %s, named %t, shadow %t", got.Layer, got.Effect, got.Origin != "", got.Shadowed)]++
 			}
 		}
 	})
-	if testing.Short() {
-		// Rapid draws a fifth then, which is too few for rare forms.
-		return
-	}
-	for _, outcome := range []string{
+	seen.Want(t,
 		"L4 allow, named true, shadow false", "L4 allow, named false, shadow false", "L4 deny, named true, shadow false", "L4 deny, named false, shadow false",
 		"L7 allow, named true, shadow false", "L7 deny, named false, shadow false", "L7 deny, named false, shadow true", "L7 allow, named true, shadow true", "L4 allow, named false, shadow true",
-	} {
-		if seen[outcome] == 0 {
-			t.Errorf("outcome %q was never seen: the requests miss the policies: %v", outcome, seen)
-		}
-	}
+	)
 }
 
 // TestLinesThatTheCodecJoins has headers that the codec of Envoy joins, and leaves empty lines out

@@ -12,8 +12,6 @@ import (
 	"github.com/meshproof/meshproof/policy/language"
 )
 
-var documents = dialecttest.Documents
-
 func parseAll(t testing.TB, yaml string) []networkpolicy.Policy {
 	t.Helper()
 	return dialecttest.Policies(t, networkpolicy.ParseAll, yaml)

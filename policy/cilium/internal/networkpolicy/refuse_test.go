@@ -86,7 +86,7 @@ func TestCheckRefusesWhatIsAmbiguous(t *testing.T) {
 
 func TestOwnedDocuments(t *testing.T) {
 	t.Parallel()
-	for yaml, want := range map[string]bool{
+	dialecttest.Owned(t, networkpolicy.Owns, map[string]bool{
 		"{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy}":                              true,
 		"{apiVersion: cilium.io/v2, kind: CiliumClusterwideNetworkPolicy}":                   true,
 		"{apiVersion: cilium.io/v9, kind: CiliumNetworkPolicy}":                              true,
@@ -94,11 +94,7 @@ func TestOwnedDocuments(t *testing.T) {
 		"{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy}":                            false,
 		"{type: MeshTrafficPermission, apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy}": false,
 		"[CiliumNetworkPolicy]": false,
-	} {
-		if got := networkpolicy.Owns(documents(t, yaml)[0]); got != want {
-			t.Errorf("Owns(%s) = %t, want %t", yaml, got, want)
-		}
-	}
+	})
 }
 
 // FuzzParseAll feeds any text: accepted policies can be selected, lowered and judged, and both

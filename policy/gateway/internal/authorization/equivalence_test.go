@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/dialecttest"
 	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
@@ -102,10 +102,7 @@ func TestEvaluateAgreesWithLower(t *testing.T) {
 			if err := program.Check(); err != nil {
 				r.Fatal(err)
 			}
-			want, got := evaluation.ForInbound(ps, in, options)(request), policy.Decide(program, request)
-			if diff := cmp.Diff(want, got); diff != "" {
-				r.Fatalf("%s %+v (-text +program):\n%s\n%s\n%s", in, request, diff, yaml, program)
-			}
+			got := dialecttest.Agree(r, yaml, program, evaluation.ForInbound(ps, in, options), in, request)
 			seen[fmt.Sprintf("gates %d, %s, named %t", len(program.Gates), got.Effect, got.Origin != "")]++
 		}
 	})

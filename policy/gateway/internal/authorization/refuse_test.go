@@ -26,7 +26,7 @@ func TestRefusals(t *testing.T) {
 
 func TestOwnedDocuments(t *testing.T) {
 	t.Parallel()
-	for yaml, want := range map[string]bool{
+	dialecttest.Owned(t, authorization.Owns, map[string]bool{
 		"{apiVersion: gateway.networking.x-k8s.io/v1alpha1, kind: XAuthorizationPolicy}": true,
 		"{apiVersion: gateway.networking.k8s.io/v1, kind: AuthorizationPolicy}":          true,
 		"{apiVersion: gateway.networking.k8s.io/v9, kind: AuthorizationPolicy}":          true,
@@ -40,11 +40,7 @@ func TestOwnedDocuments(t *testing.T) {
 		"{type: MeshTrafficPermission, apiVersion: gateway.networking.k8s.io/v1, kind: AuthorizationPolicy}": false,
 		"kind: AuthorizationPolicy": false,
 		"[AuthorizationPolicy]":     false,
-	} {
-		if got := authorization.Owns(documents(t, yaml)[0]); got != want {
-			t.Errorf("Owns(%s) = %t, want %t", yaml, got, want)
-		}
-	}
+	})
 }
 
 // FuzzParseAll feeds any text: accepted policies can be selected, lowered, printed

@@ -24,7 +24,7 @@ func TestRefusals(t *testing.T) {
 
 func TestOwnedDocuments(t *testing.T) {
 	t.Parallel()
-	for yaml, want := range map[string]bool{
+	dialecttest.Owned(t, authorization.Owns, map[string]bool{
 		"{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy}":                              true,
 		"{apiVersion: security.istio.io/v1beta1, kind: AuthorizationPolicy}":                         true,
 		"{apiVersion: security.istio.io/v9, kind: AuthorizationPolicy}":                              true,
@@ -33,11 +33,7 @@ func TestOwnedDocuments(t *testing.T) {
 		"{apiVersion: policy.linkerd.io/v1alpha1, kind: AuthorizationPolicy}":                        false,
 		"{type: MeshTrafficPermission, apiVersion: security.istio.io/v1, kind: AuthorizationPolicy}": false,
 		"[AuthorizationPolicy]": false,
-	} {
-		if got := authorization.Owns(documents(t, yaml)[0]); got != want {
-			t.Errorf("Owns(%s) = %t, want %t", yaml, got, want)
-		}
-	}
+	})
 }
 
 // FuzzParseAll feeds any text: accepted policies can be selected, lowered and judged, and both

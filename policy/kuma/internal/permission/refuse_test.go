@@ -8,6 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/meshproof/meshproof/internal/dialecttest"
 	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/evaluation"
@@ -65,7 +66,7 @@ func TestParseTakesBothSpellingsOfTheIdentity(t *testing.T) {
 
 func TestOwnedDocuments(t *testing.T) {
 	t.Parallel()
-	for yaml, want := range map[string]bool{
+	dialecttest.Owned(t, permission.Owns, map[string]bool{
 		"type: MeshTrafficPermission":                                 true,
 		"{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission}": true,
 		"{apiVersion: kuma.io/v9, kind: MeshTrafficPermission}":       true,
@@ -75,15 +76,7 @@ func TestOwnedDocuments(t *testing.T) {
 		"kind: MeshTrafficPermission": false,
 		"[MeshTrafficPermission]":     false,
 		"{type: [MeshTrafficPermission], apiVersion: 1, kind: {a: b}, other: x}": false,
-	} {
-		docs, err := manifest.Parse("p.yaml", []byte(yaml))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := permission.Owns(docs[0]); got != want {
-			t.Errorf("Owns(%s) = %t, want %t", yaml, got, want)
-		}
-	}
+	})
 }
 
 func FuzzParseAll(f *testing.F) {

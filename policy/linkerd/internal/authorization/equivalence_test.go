@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 	"pgregory.net/rapid"
@@ -201,7 +200,7 @@ func drawRequest(t *rapid.T, in policy.Inbound) policy.Request {
 // the choice of a route included.
 func TestEvaluateAgreesWithLower(t *testing.T) {
 	t.Parallel()
-	seen := map[string]int{}
+	seen := dialecttest.Outcomes{}
 	property.Check(t, func(r *rapid.T) {
 		yaml := drawSet(r)
 		s, opts := parse(t, yaml), options(t)
@@ -224,26 +223,15 @@ func TestEvaluateAgreesWithLower(t *testing.T) {
 			evaluate := evaluation.ForInbound(s, in, opts)
 			for range 5 {
 				request := drawRequest(r, in)
-				want, got := evaluate(request), policy.Decide(program, request)
-				if diff := cmp.Diff(want, got); diff != "" {
-					r.Fatalf("%s %+v (-text +program):\n%s\n%s\n%s", in, request, diff, yaml, program)
-				}
+				got := dialecttest.Agree(r, yaml, program, evaluate, in, request)
 				seen[fmt.Sprintf("%s %s, named %t, shadow %t", got.Layer, got.Effect, got.Origin != "", got.Shadowed)]++
 			}
 		}
 	})
-	if testing.Short() {
-		// Rapid draws a fifth then, which is too few for rare forms.
-		return
-	}
-	for _, outcome := range []string{
+	seen.Want(t,
 		"L4 allow, named true, shadow false", "L4 deny, named false, shadow false", "L4 allow, named true, shadow true", "L7 allow, named true, shadow false", "L7 deny, named false, shadow false",
 		"L7 allow, named true, shadow true", "L7 no route, named false, shadow false",
-	} {
-		if seen[outcome] == 0 {
-			t.Errorf("outcome %q was never seen: the requests miss the policies: %v", outcome, seen)
-		}
-	}
+	)
 }
 
 // TestPrograms lowers the policies of each archive for each inbound and compares selection,
