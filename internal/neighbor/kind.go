@@ -175,10 +175,8 @@ func (c *comparison) isOwned(o object) bool {
 		}
 		for _, side := range []workloads{c.recents, c.olds} {
 			made, found := side.byKey[o.key]
-			for _, p := range side.all {
-				if found && p.kind == kind && p.name == name && p.namespace == o.namespace && isMadeFrom(made.spec, p.spec) {
-					return true
-				}
+			if p, owns := side.byName[[3]string{kind, o.namespace, name}]; found && owns && isMadeFrom(made.spec, p.spec) {
+				return true
 			}
 		}
 	}

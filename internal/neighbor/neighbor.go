@@ -72,6 +72,7 @@ type comparison struct {
 	// oldObjects and recentObjects are the objects of both sides, olds and recents their workloads.
 	oldObjects, recentObjects objects
 	olds, recents             workloads
+	gone                      departed
 }
 
 func newComparison(old, recent Side, symmetric bool) *comparison {
@@ -105,6 +106,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 		}
 	}
 	c.olds, c.recents = workloadsOf(c.oldObjects.all), workloadsOf(c.recentObjects.all)
+	c.gone = c.departed()
 	return c
 }
 
@@ -142,7 +144,7 @@ func (c *comparison) compare(olds, recents []object) []Change {
 	case len(recents) == 0 && c.symmetric:
 		return c.alone(olds[0], c.recents, c.olds, isAlone)
 	case len(recents) == 0:
-		return c.gone(olds[0])
+		return c.ended(olds[0])
 	case olds[0].doc.Flow() == recents[0].doc.Flow():
 		return nil
 	default:
@@ -186,8 +188,8 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 	}
 }
 
-// gone says of an object that only the old side has whether its end may open something.
-func (c *comparison) gone(o object) []Change {
+// ended says of an object that only the old side has whether its end may open something.
+func (c *comparison) ended(o object) []Change {
 	switch o.category {
 	case workload, namespace, account:
 		return nil

@@ -1,6 +1,8 @@
 package neighbor
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -9,6 +11,9 @@ import (
 type workloads struct {
 	all   []pods
 	byKey map[string]pods
+	// byName has them by kind, namespace and name, byLabel by namespace and one label.
+	byName  map[[3]string]pods
+	byLabel map[[3]string][]pods
 }
 
 // pods are those of one object.
@@ -20,7 +25,7 @@ type pods struct {
 }
 
 func workloadsOf(all []object) workloads {
-	out := workloads{byKey: map[string]pods{}}
+	out := workloads{byKey: map[string]pods{}, byName: map[[3]string]pods{}, byLabel: map[[3]string][]pods{}}
 	for _, o := range all {
 		place, known := podPlaces[o.kind]
 		if o.category == harmless || !known {
@@ -35,7 +40,11 @@ func workloadsOf(all []object) workloads {
 		}
 		p := pods{o.key, o.kind, o.namespace, o.name, labels, account, spec}
 		out.all = append(out.all, p)
-		out.byKey[o.key] = p
+		out.byKey[o.key], out.byName[[3]string{p.kind, p.namespace, p.name}] = p, p
+		for key, value := range labels {
+			label := [3]string{p.namespace, key, fmt.Sprint(value)}
+			out.byLabel[label] = append(out.byLabel[label], p)
+		}
 	}
 	return out
 }
@@ -45,50 +54,58 @@ func (w workloads) hasKey(key string) bool {
 	return found
 }
 
+// departed are the workloads that are gone.
+type departed struct {
+	// names have their namespaces and names, alike what policies may select and name them by.
+	names, alike map[string]bool
+}
+
+func (c *comparison) departed() departed {
+	out := departed{map[string]bool{}, map[string]bool{}}
+	for _, p := range c.olds.all {
+		if !c.recents.hasKey(p.key) {
+			out.names[p.namespace+"/"+p.name], out.alike[c.selectors(p)] = true, true
+		}
+	}
+	return out
+}
+
 // replaces reports whether a new workload may be one that is gone, so that other policies select it or name it:
 // no workload that is gone has its namespace, its account and the labels that something selects by, or one
 // of another kind has its name.
 func (c *comparison) replaces(o object) bool {
-	if _, known := podPlaces[o.kind]; !known || c.symmetric || o.category != workload {
+	if _, known := podPlaces[o.kind]; !known || c.symmetric || o.category != workload || len(c.gone.names) == 0 {
 		return false
 	}
-	isGone, isAlike := false, false
-	own := c.recents.byKey[o.key]
-	for _, p := range c.olds.all {
-		switch {
-		case c.recents.hasKey(p.key):
-		case p.namespace == o.namespace && p.name == o.name:
-			return true
-		default:
-			isGone = true
-			isAlike = isAlike || p.namespace == o.namespace && p.account == own.account && c.sameNamed(p.labels, own.labels)
-		}
-	}
-	return isGone && !isAlike
+	return c.gone.names[o.namespace+"/"+o.name] || !c.gone.alike[c.selectors(c.recents.byKey[o.key])]
 }
 
-// sameNamed reports whether labels that something selects by are the same.
-func (c *comparison) sameNamed(was, is map[string]any) bool {
-	for key := range union(was, is) {
-		if c.named.has(key) && was[key] != is[key] {
-			return false
+// selectors has the namespace, the account and the labels by which something selects pods.
+func (c *comparison) selectors(p pods) string {
+	parts := []string{p.namespace, fmt.Sprint(normal("serviceAccountName", p.account))}
+	for _, key := range slices.Sorted(maps.Keys(p.labels)) {
+		if c.named.has(key) {
+			parts = append(parts, fmt.Sprintf("%s=%v", key, p.labels[key]))
 		}
 	}
-	return true
+	return strings.Join(parts, " ")
 }
 
 // selected returns the keys of the objects whose pods a Service selects.
 func (w workloads) selected(service object) map[string]bool {
 	out := map[string]bool{}
 	selector, _ := fieldOf(service.fields, "spec", "selector").(map[string]any)
-	for _, p := range w.all {
-		matches := len(selector) > 0 && p.namespace == service.namespace
-		for key, value := range selector {
-			matches = matches && p.labels[key] == value
+	for key, value := range selector {
+		for _, p := range w.byLabel[[3]string{service.namespace, key, fmt.Sprint(value)}] {
+			matches := true
+			for key, value := range selector {
+				matches = matches && p.labels[key] == value
+			}
+			if matches {
+				out[p.key] = true
+			}
 		}
-		if matches {
-			out[p.key] = true
-		}
+		break
 	}
 	return out
 }
