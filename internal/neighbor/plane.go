@@ -7,7 +7,7 @@ import (
 
 // planeNames begin the names of what a control plane consists of, planeNamespaces are where it runs.
 var (
-	planeNames      = []string{"cilium", "istio-", "istiod", "kong-mesh", "kuma-", "linkerd-", "spire-", "ztunnel"}
+	planeNames      = []string{"cilium", "clustermesh-", "istio-", "istiod", "kong-mesh", "kuma-", "linkerd-", "spire-", "ztunnel"}
 	planeNamespaces = []string{"cilium", "cilium-system", "istio-system", "kong-mesh-system", "kuma-system", "linkerd", "linkerd-cni", "linkerd-viz", "spire", "spire-server", "spire-system"}
 )
 

@@ -56,15 +56,15 @@ func (w workloads) hasKey(key string) bool {
 
 // departed are the workloads that are gone.
 type departed struct {
-	// names have their namespaces and names, alike what policies may select and name them by.
-	names, alike map[string]bool
+	// names have their namespaces and names, selectable what policies may select and name them by.
+	names, selectable map[string]bool
 }
 
 func (c *comparison) departed() departed {
 	out := departed{map[string]bool{}, map[string]bool{}}
 	for _, p := range c.olds.all {
 		if !c.recents.hasKey(p.key) {
-			out.names[p.namespace+"/"+p.name], out.alike[c.selectors(p)] = true, true
+			out.names[p.namespace+"/"+p.name], out.selectable[c.selectors(p)] = true, true
 		}
 	}
 	return out
@@ -77,7 +77,7 @@ func (c *comparison) replaces(o object) bool {
 	if _, known := podPlaces[o.kind]; !known || c.symmetric || o.category != workload || len(c.gone.names) == 0 {
 		return false
 	}
-	return c.gone.names[o.namespace+"/"+o.name] || !c.gone.alike[c.selectors(c.recents.byKey[o.key])]
+	return c.gone.names[o.namespace+"/"+o.name] || !c.gone.selectable[c.selectors(c.recents.byKey[o.key])]
 }
 
 // selectors has the namespace, the account and the labels by which something selects pods.

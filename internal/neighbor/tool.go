@@ -133,6 +133,10 @@ func (c *comparison) comparePolicy(was, is object) (out []Change) {
 			out = append(out, Change{of.doc.Place(child("metadata."+field, key)), of.String(), isChanged})
 		}
 	}
+	// An API server deletes an object whose owner is not there.
+	if recent := fieldOf(is.fields, "metadata", "ownerReferences"); recent != nil && fieldOf(was.fields, "metadata", "ownerReferences") == nil {
+		out = append(out, Change{is.doc.Place("metadata.ownerReferences"), is.String(), isChanged})
+	}
 	if old, recent := fieldOf(was.fields, "metadata", "deletionTimestamp"), fieldOf(is.fields, "metadata", "deletionTimestamp"); old != recent && is.fields != nil {
 		out = append(out, Change{is.doc.Place("metadata.deletionTimestamp"), is.String(), isChanged})
 	}
