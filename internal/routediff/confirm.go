@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -44,15 +45,11 @@ type confirmation struct {
 // is ended on one side, and answered or ended later on the other. It returns the results.
 func (d *Difference) Confirm(ctx context.Context, envoy string, run func(context.Context, ...*verdict.Reading) []result.Case) ([]result.Case, error) {
 	var out []result.Case
-	for i := range d.Senders {
-		s := &d.Senders[i]
-		if !d.changes(s) {
-			continue
-		}
-		c, err := d.ask(s)
+	for c, err := range d.confirmations() {
 		if err != nil {
 			return nil, err
 		}
+		s := c.sender
 		old, errOld := verdict.Read(c.old)
 		recent, errNew := verdict.Read(c.recent)
 		if errOld != nil || errNew != nil {
@@ -74,6 +71,17 @@ func (d *Difference) Confirm(ctx context.Context, envoy string, run func(context
 	}
 	d.Envoy = envoy
 	return out, nil
+}
+
+// confirmations are the cases of each sender with a change, or the error that no case can be made.
+func (d *Difference) confirmations() iter.Seq2[*confirmation, error] {
+	return func(yield func(*confirmation, error) bool) {
+		for i := range d.Senders {
+			if s := &d.Senders[i]; d.changes(s) && !yield(d.ask(s)) {
+				return
+			}
+		}
+	}
 }
 
 // Results are what became of the cases of [Difference.Confirm].

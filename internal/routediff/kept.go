@@ -13,12 +13,7 @@ import (
 // what must become of it under the policies of the side. Left names the requests that no file can
 // state, because backends of one route end them differently.
 func (d *Difference) Cases() (old, recent []cases.Case, left []string, err error) {
-	for i := range d.Senders {
-		s := &d.Senders[i]
-		if !d.changes(s) {
-			continue
-		}
-		c, err := d.ask(s)
+	for c, err := range d.confirmations() {
 		if err != nil {
 			return nil, nil, nil, err
 		}
