@@ -122,6 +122,9 @@ func (w *words) fill(v vocabulary, stay bool, fresh func() string, behind func(s
 				if strings.Contains(text, ".") {
 					word = fresh() // a trust domain
 				}
+				if w.turn%3 == 0 && !w.short && len(text) > 2 && !strings.Contains(text, ".") && len(word) > 20 {
+					word += letters(w.Rand, 14) // up to 55 bytes: other words may begin with it
+				}
 				return first + word[1:]
 			}
 		}

@@ -35,10 +35,19 @@ func (s *subject) otherIstioNode(node dump.Node) string {
 		return ""
 	}
 	w := s.inbound.Workload
-	if namespace, _, ok := strings.Cut(parts[3], ".svc."); ok && namespace != w.Namespace {
-		return fmt.Sprintf("the dump is that of a pod of namespace %q, and the policies are asked for namespace %q", namespace, w.Namespace)
+	domain, _, _ := strings.Cut(parts[3], ".svc.")
+	_, ofPod, _ := strings.Cut(parts[2], ".")
+	stated := domain
+	if namespace, has := node.Metadata["NAMESPACE"]; has {
+		stated = fmt.Sprint(namespace)
 	}
-	labels, has := node.Metadata["LABELS"].(map[string]any)
+	for _, namespace := range []string{domain, ofPod[strings.LastIndexByte(ofPod, '.')+1:], stated} {
+		if namespace != w.Namespace {
+			return fmt.Sprintf("the dump is that of a pod of namespace %q, and the policies are asked for namespace %q", namespace, w.Namespace)
+		}
+	}
+	labels, _ := node.Metadata["LABELS"].(map[string]any)
+	_, has := node.Metadata["LABELS"]
 	for _, key := range slices.Sorted(maps.Keys(w.Labels)) {
 		if value, _ := labels[key].(string); has && value != w.Labels[key] {
 			return fmt.Sprintf("the dump is that of a pod with the label %s=%q, and the policies are asked for %s=%q", key, value, key, w.Labels[key])
