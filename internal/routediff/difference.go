@@ -11,6 +11,7 @@ import (
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/routelint"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -115,6 +116,7 @@ func Diff(old, recent Side) (*Difference, error) {
 	out := &Difference{Unasked: population.Unasked, Truncated: population.Truncated && !stated}
 	if is != nil && len(recent.Workloads()) > 0 {
 		out.Warnings = is.Mismatches(workloads)
+		out.Warnings = append(slices.Clip(out.Warnings), routelint.Idle(is, workloads, out.Warnings)...)
 	}
 	groups := map[string]int{}
 	add := func(before, after policy.Inbound) *Sender {

@@ -42,6 +42,18 @@ func Lint(set capability.Routing, workloads []policy.Inbound) []policy.Warning {
 	return s.warnings
 }
 
+// Idle returns the rules and the limits without an effect on any of the workloads, but for the places of the
+// others, and the policies of those with something missing, of which more is told already.
+func Idle(set capability.Routing, workloads []policy.Inbound, others []routing.Ignored) (out []routing.Ignored) {
+	for _, w := range Lint(set, workloads) {
+		idle := w.Kind == warning.RouteNotReached || w.Kind == warning.LimitWithoutEffect
+		if idle && !slices.ContainsFunc(others, func(i routing.Ignored) bool { return i.Place == w.Place || i.Missing && i.Origin == w.Policy }) {
+			out = append(out, routing.Ignored{Origin: w.Policy, Place: w.Place, Kind: w.Kind, Reason: w.Message})
+		}
+	}
+	return out
+}
+
 // survey is what is known of the workloads.
 type survey struct {
 	warnings []policy.Warning

@@ -19,6 +19,7 @@ import (
 	"github.com/meshproof/meshproof/internal/mistake"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/routeclasses"
+	"github.com/meshproof/meshproof/internal/routelint"
 	"github.com/meshproof/meshproof/internal/routeverdict"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/policy"
@@ -112,6 +113,13 @@ func plan(files *lab.Files, s lab.Surroundings) ([]*Proof, lab.Population, error
 		if len(p.asked) > 0 {
 			out = append(out, p)
 		}
+	}
+	if len(out) > 0 && !files.StateCase() {
+		told := slices.Clone(senders[0].Mismatches)
+		for _, u := range population.Unasked {
+			told = append(told, routing.Ignored{Origin: u.Policy, Place: u.Place, Missing: true})
+		}
+		out[0].Mismatches = append(slices.Clip(out[0].Mismatches), routelint.Idle(senders[0].Routing, workloads, told)...)
 	}
 	return out, population, nil
 }

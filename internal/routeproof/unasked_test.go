@@ -29,6 +29,7 @@ func TestWhatIsNotAsked(t *testing.T) {
 		"all is asked":                         {nil, "", ""},
 		"a service is missing for one of two":  {[]string{"TO", "none", "TARGET", "targetRef: {kind: Dataplane, labels: {app: b}},"}, `there is no MeshService "none" among the documents`, ""},
 		"a path that the lab cannot send":      {[]string{"MATCH", "matches: [{path: {type: Exact, value: /ä}}],"}, "the lab cannot send the requests that take it: path /ä", ""},
+		"a rule that no request takes":         {[]string{"MATCH", "matches: [{queryParams: [{name: v, value: 'a b'}]}],"}, "", "no request of any workload takes this rule"},
 		"connections to a port of requests":    {[]string{"KIND", "MeshTCPRoute"}, "on which no MeshTCPRoute is proven", ""},
 		"inbounds of one workload differ":      {[]string{"SECOND", ", {name: second, port: 81, tags: {v: two, kuma.io/protocol: http}}", "TARGET", "targetRef: {kind: MeshSubset, tags: {v: two}},"}, "the sidecar of a: routes or timeouts select it by the tags", ""},
 		"a Dataplane says what it reaches":     {[]string{"NETWORK", "transparentProxying: {reachableServices: [x]},"}, "", "who reaches whom is not read there"},
