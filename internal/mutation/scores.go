@@ -76,10 +76,10 @@ func (s Scores) Baselines() []result.Case {
 	return out
 }
 
-// Holds reports whether no mistake survived, and every case has a score.
+// Holds reports whether there was a mistake to make, none survived, and every case has a score.
 func (s Scores) Holds() bool {
 	counts := s.Counts()
-	return counts.Killed == counts.Of && len(s.Failed) == 0
+	return counts.Of > 0 && counts.Killed == counts.Of && len(s.Failed) == 0
 }
 
 // exclusions counts the changes that were no mistakes.
