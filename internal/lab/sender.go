@@ -140,26 +140,43 @@ func withoutService(doc manifest.Document) Unasked {
 // Unroutable returns which of the routes and timeouts are about no request of the senders: a service or
 // a route that they name is missing, or no workload that they select has a service to send to.
 func Unroutable(docs []manifest.Document, senders []Sender) (out []Unasked) {
+	// Of each policy: what it names that is missing, and the workloads that it does not select.
+	missing, missed, reached := map[string][]Unasked{}, map[string]int{}, map[string]bool{}
+	known := map[Unasked]bool{}
+	withOutbounds, missedThere := 0, map[string]int{}
+	for _, sender := range senders {
+		sends := len(sender.Outbounds) > 0
+		if sends {
+			withOutbounds++
+		}
+		for _, i := range sender.Ignored {
+			if i.Place == i.Policy {
+				missed[i.Policy]++
+				if sends {
+					missedThere[i.Policy]++
+				}
+			}
+			u := Unasked{Policy: i.Origin, Place: i.Place, Reason: i.Reason}
+			if i.Missing {
+				u.Reason += " among the documents"
+			}
+			if (i.Missing || i.Unproven) && !known[u] {
+				known[u] = true
+				missing[i.Policy] = append(missing[i.Policy], u)
+			}
+		}
+	}
+	for place, n := range missedThere {
+		reached[place] = n < withOutbounds
+	}
 	for _, doc := range docs {
 		if _, sends := doc.Lookup("spec.to"); !sends {
 			continue
 		}
-		place, selected, reached := doc.Place(""), false, false
-		for _, sender := range senders {
-			applies := true
-			for _, i := range sender.Ignored {
-				applies = applies && i.Place != place
-				u := Unasked{Policy: i.Origin, Place: i.Place, Reason: i.Reason}
-				if i.Missing {
-					u.Reason += " among the documents"
-				}
-				if (i.Missing || i.Unproven) && i.Policy == place && !slices.Contains(out, u) {
-					out = append(out, u)
-				}
-			}
-			selected, reached = selected || applies, reached || applies && len(sender.Outbounds) > 0
-		}
-		if selected && !reached {
+		place := doc.Place("")
+		out = append(out, missing[place]...)
+		reaches, ok := reached[place]
+		if selected := missed[place] < len(senders); selected && !(reaches || !ok && withOutbounds > 0) {
 			out = append(out, withoutService(doc))
 		}
 	}
@@ -196,13 +213,26 @@ func (f *Files) UnreadReach() (out []routing.Ignored) {
 // ofAll returns what has no effect on any of the senders: the item itself, or the whole policy. What
 // names something that is missing has none wherever the policy applies.
 func ofAll(senders []Sender) (out []routing.Ignored) {
+	// An item has no effect on a workload by itself, or because the whole policy has none.
+	ignored := map[string]int{}
+	for _, sender := range senders {
+		places := map[string]bool{}
+		for _, i := range sender.Ignored {
+			places[i.Place] = true
+		}
+		for place := range places {
+			ignored[place]++
+		}
+	}
+	known := map[string]bool{}
 	for _, sender := range senders {
 		for _, i := range sender.Ignored {
-			known := slices.ContainsFunc(out, func(other routing.Ignored) bool { return other.Place == i.Place })
-			effective := func(s Sender) bool {
-				return !slices.ContainsFunc(s.Ignored, func(other routing.Ignored) bool { return other.Place == i.Place || other.Place == i.Policy })
+			n := ignored[i.Place]
+			if i.Policy != "" && i.Policy != i.Place {
+				n += ignored[i.Policy]
 			}
-			if !known && (i.Missing || i.Unproven || !slices.ContainsFunc(senders, effective)) {
+			if !known[i.Place] && (i.Missing || i.Unproven || n >= len(senders)) {
+				known[i.Place] = true
 				out = append(out, i)
 			}
 		}

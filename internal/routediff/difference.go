@@ -195,6 +195,9 @@ func (d *Difference) compareUnroutable(side, other Side, set capability.Routing,
 	_, same := flows(other.Routing)
 	docs := slices.DeleteFunc(slices.Clone(side.Routing), func(doc manifest.Document) bool { return same[doc.Flow()] })
 	var senders []lab.Sender
+	if len(docs) == 0 {
+		workloads = nil
+	}
 	for _, w := range workloads {
 		proxy, ignored := set.Outbounds(w)
 		senders = append(senders, lab.Sender{Workload: w, Proxy: proxy, Ignored: ignored})
