@@ -58,3 +58,21 @@ func UnsendableClasses(cover *classes.Cover, outbounds ...routing.Outbound) (out
 	}
 	return out
 }
+
+// UnmetRoutes returns the routes whose matches no request of the lab meets, whatever routes stand before them.
+// The cover is one of the outbound.
+func UnmetRoutes(cover *classes.Cover, o routing.Outbound) (out []routing.Route) {
+	if o.Protocol.Layer() == policy.L4 {
+		return nil
+	}
+	met := func(r routing.Route, by *classes.Cover) bool {
+		return r.When == nil || slices.ContainsFunc(by.Classes, func(c classes.Class) bool { return r.When.Holds(&c.Witness) })
+	}
+	for _, r := range o.Routes {
+		alone := o
+		if alone.Routes = []routing.Route{r}; !met(r, cover) && !met(r, cut(false, []routing.Outbound{alone})) {
+			out = append(out, r)
+		}
+	}
+	return out
+}

@@ -112,6 +112,28 @@ func compare(was, is *routing.Outbound) Comparison {
 			out.Unsendable = append(out.Unsendable, fmt.Sprintf("requests to %s that the lab cannot send are treated otherwise: %s", is.Service, &class))
 		}
 	}
+	if len(out.Unsendable) == 0 {
+		out.Unsendable = compareUnmet(out.Cover, was, is)
+	}
+	return out
+}
+
+// compareUnmet names the rules of one side alone that no request of the lab meets.
+func compareUnmet(cover *classes.Cover, was, is *routing.Outbound) (out []string) {
+	texts := func(o *routing.Outbound) (all []string) {
+		for _, r := range routeclasses.UnmetRoutes(cover, *o) {
+			all = append(all, fmt.Sprintf("%s to %v", r.When, r.Backends))
+		}
+		return all
+	}
+	olds, recents := texts(was), texts(is)
+	for _, sides := range [][2][]string{{olds, recents}, {recents, olds}} {
+		for _, text := range sides[0] {
+			if !slices.Contains(sides[1], text) {
+				out = append(out, fmt.Sprintf("a rule for requests to %s that the lab cannot send differs: %s", is.Service, text))
+			}
+		}
+	}
 	return out
 }
 
