@@ -72,7 +72,8 @@ var harmlessValues = map[string]any{
 // defaults are what an API server takes for a field that is not there.
 var defaults = map[string]any{
 	"spec.hostNetwork": false, "spec.hostPID": false, "spec.hostIPC": false, "spec.shareProcessNamespace": false, "spec.hostUsers": true,
-	"spec.serviceAccountName": "default", "spec.automountServiceAccountToken": true, "automountServiceAccountToken": true,
+	// A pod that says nothing of its token takes what its account says.
+	"spec.serviceAccountName": "default", "automountServiceAccountToken": true,
 	"spec.containers[].securityContext.privileged": false, "spec.containers[].ports[].protocol": "TCP",
 	"spec.type": "ClusterIP", "spec.ports[].protocol": "TCP", "spec.externalTrafficPolicy": "Cluster",
 }
@@ -82,6 +83,7 @@ var defaults = map[string]any{
 var openings = map[string]bool{
 	"spec.hostNetwork": true, "spec.hostPID": true, "spec.hostIPC": true, "spec.serviceAccountName": true, "spec.serviceAccount": true,
 	"template.serviceAccount":                      true,
+	"spec.volumes[].hostPath.path":                 true,
 	"spec.containers[].securityContext.privileged": true, "spec.containers[].securityContext.capabilities.add": true,
 	"spec.initContainers[].securityContext.privileged": true, "spec.initContainers[].securityContext.capabilities.add": true,
 }

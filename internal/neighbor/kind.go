@@ -121,8 +121,8 @@ func (o object) isIdentity() bool {
 	return strings.HasPrefix(of, "system.kuma.io/") || of == "kubernetes.io/service-account-token"
 }
 
-// isHarmless reports whether nothing about an object matters, in the light of all documents.
-func (c *comparison) isHarmless(all []object) bool {
+// isHarmless reports whether nothing about an object matters, in the light of all documents of its side.
+func (c *comparison) isHarmless(all []object, side workloads) bool {
 	for _, o := range all {
 		switch o.category {
 		case harmless:
@@ -130,7 +130,8 @@ func (c *comparison) isHarmless(all []object) bool {
 				return false
 			}
 		case config:
-			if c.named.has(o.name) {
+			// Istio takes the authority of a Gateway out of a Secret of its own.
+			if c.named.has(o.name) || c.named.has(strings.TrimSuffix(o.name, "-cacert")) {
 				return false
 			}
 		case unknown:
@@ -139,7 +140,7 @@ func (c *comparison) isHarmless(all []object) bool {
 				return false
 			}
 		case workload:
-			if !c.isOwned(o) {
+			if !c.isOwned(o, side) {
 				return false
 			}
 		default:
@@ -156,6 +157,9 @@ func (o object) isEndpoints() bool { return o.kind == "Endpoints" || o.kind == "
 // Those that an author writes may name a workload, which then has the ports of the Service.
 func (c *comparison) isSelected(endpoints object) bool {
 	name, _ := fieldOf(endpoints.fields, "metadata", "labels", "kubernetes.io/service-name").(string)
+	if by := fieldOf(endpoints.fields, "metadata", "labels", "endpointslice.kubernetes.io/managed-by"); endpoints.kind == "EndpointSlice" && by != "endpointslice-controller.k8s.io" {
+		return false
+	}
 	for _, o := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
 		if o.category == service && o.namespace == endpoints.namespace && (o.name == endpoints.name || o.name == name) && fieldOf(o.fields, "spec", "selector") != nil {
 			return true
@@ -164,28 +168,47 @@ func (c *comparison) isSelected(endpoints object) bool {
 	return false
 }
 
-// isOwned reports whether another workload beside it made the object, as in a list that a cluster gave: the
-// other one has its fields. A mesh adds its own containers alone.
-func (c *comparison) isOwned(o object) bool {
+// isOwned reports whether another workload of the same side made the object, as in a list that a cluster gave:
+// the other one has its fields. A mesh adds its own containers alone.
+func (c *comparison) isOwned(o object, side workloads) bool {
 	for _, owner := range mappings(fieldOf(o.fields, "metadata", "ownerReferences")) {
 		kind, _ := owner["kind"].(string)
 		name, _ := owner["name"].(string)
 		if owner["controller"] != true || kind == "" || name == "" || kind == o.kind {
 			continue
 		}
-		for _, side := range []workloads{c.recents, c.olds} {
-			made, found := side.byKey[o.key]
-			if p, owns := side.byName[[3]string{kind, o.namespace, name}]; found && owns && isMadeFrom(made.spec, p.spec) {
-				return true
-			}
+		made, found := side.byKey[o.key]
+		if p, owns := side.byName[[3]string{kind, o.namespace, name}]; found && owns && c.isMadeFrom(made, p) {
+			return true
 		}
 	}
 	return false
 }
 
-// isMadeFrom reports whether pods have the power that their template has.
-func isMadeFrom(spec, template map[string]any) bool {
-	for _, field := range []string{"hostNetwork", "hostPID", "hostIPC", "serviceAccountName"} {
+// written are the labels that a controller writes into pods.
+var written = fields(`pod-template-hash controller-revision-hash pod-template-generation statefulset.kubernetes.io/pod-name
+	apps.kubernetes.io/pod-index job-name controller-uid batch.kubernetes.io/job-name batch.kubernetes.io/controller-uid
+	batch.kubernetes.io/job-completion-index rollouts-pod-template-hash`)
+
+// isMadeFrom reports whether pods have the labels, the settings of the mesh and the power that their template has.
+func (c *comparison) isMadeFrom(made, of pods) bool {
+	for key := range union(made.labels, of.labels) {
+		isInjected := of.labels[key] == nil && isOfMesh(key) && injections[key] == "" && !c.named.has(key)
+		if made.labels[key] != of.labels[key] && !written[key] && !isInjected && (c.named.has(key) || isOfMesh(key)) {
+			return false
+		}
+	}
+	for key := range union(made.annotations, of.annotations) {
+		if made.annotations[key] == of.annotations[key] || !isOfMesh(key) {
+			continue
+		}
+		// An injector writes what it has done.
+		if of.annotations[key] != nil || !begins(key, injected) {
+			return false
+		}
+	}
+	spec, template := made.spec, of.spec
+	for _, field := range []string{"hostNetwork", "hostPID", "hostIPC", "serviceAccountName", "shareProcessNamespace"} {
 		if !reflect.DeepEqual(normal(field, spec[field]), normal(field, template[field])) {
 			return false
 		}

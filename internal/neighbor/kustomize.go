@@ -41,19 +41,20 @@ func FilesOf(doc manifest.Document) (out []string) {
 	return out
 }
 
+const toolFile = "a file of a tool that changes manifests or leaves some out"
+
 // compareFiles compares the files of tools, and names what Kustomize may take although it is not read.
 func (c *comparison) compareFiles() (out []Change) {
-	const file = "a file of a tool that changes manifests or leaves some out"
 	for _, name := range slices.Sorted(maps.Keys(c.recent.Files)) {
 		if was, found := c.old.Files[name]; !found {
-			out = append(out, Change{name, file, isNew})
+			out = append(out, Change{name, toolFile, isNew})
 		} else if was != c.recent.Files[name] {
-			out = append(out, Change{name, file, isChanged})
+			out = append(out, Change{name, toolFile, isChanged})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.old.Files)) {
 		if _, found := c.recent.Files[name]; !found {
-			out = append(out, Change{name, file, isGone})
+			out = append(out, Change{name, toolFile, isGone})
 		}
 	}
 	for _, place := range slices.Concat(c.recent.Absent, c.old.Absent) {

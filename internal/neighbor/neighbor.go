@@ -129,7 +129,7 @@ func (c *comparison) changes() (out []Change) {
 // compare compares one object of both sides; one of them may lack it, or have it more than once.
 func (c *comparison) compare(olds, recents []object) []Change {
 	all := slices.Concat(olds, recents)
-	if c.isHarmless(all) {
+	if c.isHarmless(olds, c.olds) && c.isHarmless(recents, c.recents) {
 		return nil
 	}
 	switch {
@@ -182,6 +182,9 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 		}
 		w := walker{comparison: c, category: o.category, kind: o.kind, alone: true}
 		w.walk("", "", nil, o.fields)
+		if p, found := own.byKey[o.key]; found && normal("serviceAccountName", p.account) == "default" && w.mayLetIn("default") {
+			return append(w.changes(o, o), o.change("calls by the account default, and the other side does not have the object"))
+		}
 		return w.changes(o, o)
 	default:
 		return []Change{o.change(effect)}

@@ -156,7 +156,7 @@ func TestOrdinaryChanges(t *testing.T) {
 		{"a DestinationRule", all, "", of("networking.istio.io/v1", "DestinationRule", "spec: {host: a}")},
 		{"a ServiceEntry of another host", all, "", of("networking.istio.io/v1", "ServiceEntry", "spec: {hosts: [a.example], resolution: DNS}")},
 		{"a job", policy, of("batch/v1", "CronJob", "spec: {schedule: a, jobTemplate: {spec: {template: {spec: {containers: [{name: c, image: a}]}}}}}"), of("batch/v1", "CronJob", "spec: {schedule: b, jobTemplate: {spec: {template: {spec: {containers: [{name: c, image: b}]}}}}}")},
-		{"a pod that a set made", together(policy, deployment), "", "apiVersion: v1\nkind: Pod\nmetadata: {name: web-1, namespace: shop, ownerReferences: [{kind: Deployment, name: web, controller: true}]}\nspec: {serviceAccountName: web, containers: [{name: istio-proxy}]}"},
+		{"a pod that a set made", together(policy, deployment), "", "apiVersion: v1\nkind: Pod\nmetadata: {name: web-1, namespace: shop, labels: {app: web, track: stable, pod-template-hash: a, istio.io/rev: default}, annotations: {sidecar.istio.io/status: a}, ownerReferences: [{kind: Deployment, name: web, controller: true}]}\nspec: {serviceAccountName: web, containers: [{name: istio-proxy}]}"},
 		{"a label that policies have too", together(strings.Replace(policy, "namespace: shop}", "namespace: shop, labels: {app.kubernetes.io/version: '1'}}", 1), deployment), "track: stable", "track: stable, app.kubernetes.io/version: '2'"},
 		{"addresses that a server writes", all, "", strings.Replace(of("v1", "Endpoints", "subsets: []"), "name: n", "name: web", 1)},
 		{"a job under another name", policy, of("batch/v1", "Job", "spec: {}"), strings.Replace(of("batch/v1", "Job", "spec: {}"), "name: n", "name: m", 1)},

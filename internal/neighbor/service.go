@@ -19,7 +19,7 @@ type workloads struct {
 // pods are those of one object.
 type pods struct {
 	key, kind, namespace, name string
-	labels                     map[string]any
+	labels, annotations        map[string]any
 	account                    any
 	spec                       map[string]any
 }
@@ -33,12 +33,13 @@ func workloadsOf(all []object) workloads {
 		}
 		head := strings.Split(place, ".")
 		labels, _ := fieldOf(o.fields, append(slices.Clone(head), "metadata", "labels")...).(map[string]any)
+		annotations, _ := fieldOf(o.fields, append(slices.Clone(head), "metadata", "annotations")...).(map[string]any)
 		spec, _ := fieldOf(o.fields, append(slices.Clone(head), "spec")...).(map[string]any)
 		account := spec["serviceAccountName"]
 		if account == nil {
 			account = spec["serviceAccount"]
 		}
-		p := pods{o.key, o.kind, o.namespace, o.name, labels, account, spec}
+		p := pods{o.key, o.kind, o.namespace, o.name, labels, annotations, account, spec}
 		out.all = append(out.all, p)
 		out.byKey[o.key], out.byName[[3]string{p.kind, p.namespace, p.name}] = p, p
 		for key, value := range labels {

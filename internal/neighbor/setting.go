@@ -21,6 +21,9 @@ var injections = map[string]string{
 	"linkerd.io/inject": "enabled", "istio-injection": "enabled", "sidecar.istio.io/inject": "true", "kuma.io/sidecar-injection": "enabled",
 }
 
+// injected are the annotations that an injector writes into the pods that it gave a sidecar to.
+var injected = []string{"sidecar.istio.io/status", "istio.io/rev", "kuma.io/sidecar-injected", "kuma.io/mesh", "linkerd.io/created-by", "linkerd.io/proxy-version", "linkerd.io/trust-root-sha256", "viz.linkerd.io/"}
+
 // harmlessAnnotations begin the annotations with a domain that tell neither a mesh nor a tool whether and
 // how something is applied. An annotation without a domain is read by nobody else.
 var harmlessAnnotations = []string{
@@ -86,16 +89,18 @@ func (w *walker) walkSettings(path, place string, was, is map[string]any) {
 // selects by it.
 func (w *walker) matters(label bool, key string, was, is any) bool {
 	switch {
+	case label && !w.alone && w.named.has(key):
+		return true
 	case isOfMesh(key):
 		on, ok := injections[key]
 		return !begins(key, harmlessSettings) && !(ok && was == nil && is == on)
 	case w.alone && label:
-		value, _ := is.(string)
-		return w.peers.has(key) && w.peers.has(value)
+		// An expression may ask for the key alone.
+		return w.peers.has(key)
 	case w.alone:
 		return false
 	case label:
-		return w.named.has(key) || isOfTool(key)
+		return isOfTool(key)
 	default:
 		return domainOf(key) != "" && !begins(key, harmlessAnnotations)
 	}

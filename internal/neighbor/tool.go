@@ -20,12 +20,15 @@ var idle = []struct {
 	{"argocd.argoproj.io/hook", "Argo CD", nil},
 	{"config.kubernetes.io/local-config", "kustomize", nil},
 	{"kustomize.toolkit.fluxcd.io/reconcile", "Flux", []string{"disabled"}},
-	{"kustomize.toolkit.fluxcd.io/ssa", "Flux", []string{"Ignore", "IfNotPresent", "ignore", "ifnotpresent"}},
+	{"kustomize.toolkit.fluxcd.io/ssa", "Flux", []string{"Ignore", "IfNotPresent"}},
 	{"kapp.k14s.io/noop", "kapp", nil},
 	{"kapp.k14s.io/exists", "kapp", nil},
 	{"kapp.k14s.io/update-strategy", "kapp", []string{"skip"}},
 	{"configmanagement.gke.io/managed", "Config Sync", []string{"disabled"}},
 	{"client.lifecycle.config.k8s.io/mutation", "Config Sync", []string{"ignore"}},
+	{"configsync.gke.io/cluster-name-selector", "Config Sync", nil},
+	{"configmanagement.gke.io/cluster-selector", "Config Sync", nil},
+	{"configmanagement.gke.io/namespace-selector", "Config Sync", nil},
 	{"addonmanager.kubernetes.io/mode", "the addon manager", []string{"EnsureExists"}},
 	{"kluctl.io/ignore", "kluctl", nil},
 }
@@ -76,7 +79,7 @@ func says(setting manifest.Document, values []string) bool {
 	if values == nil {
 		return text != "false" && value != nil
 	}
-	return slices.Contains(values, text)
+	return slices.ContainsFunc(values, func(of string) bool { return strings.EqualFold(of, text) })
 }
 
 // comparePolicies compares what no dialect reads of the policies: whether and how tools apply them, and of two
@@ -107,13 +110,29 @@ func (c *comparison) comparePolicies() (out []Change) {
 	if otherwise {
 		// A policy that is not applied hides nothing that another one lets in now.
 		for _, o := range after.all {
-			if len(Idle([]manifest.Document{o.doc})) > 0 {
-				out = append(out, o.change("may not be applied by a tool, and other policies have changed"))
+			if len(Idle([]manifest.Document{o.doc})) > 0 || o.hasToolSettings() {
+				out = append(out, o.change(mayBeIdle))
 			}
 		}
 		out = append(out, c.compareKustomized(after)...)
+		out = append(out, c.compareDeliveries()...)
 	}
 	return append(out, compareAges(before, after)...)
+}
+
+const mayBeIdle = "may not be applied by a tool, and policies have changed"
+
+// hasToolSettings reports whether a label or an annotation is of a tool.
+func (o object) hasToolSettings() bool {
+	for _, field := range []string{"labels", "annotations"} {
+		settings, _ := fieldOf(o.fields, "metadata", field).(map[string]any)
+		for key := range settings {
+			if isOfTool(key) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // comparePolicy compares the labels and annotations of one policy; one of the two may be missing.

@@ -63,6 +63,10 @@ func (w *walker) walk(path, place string, was, is any) {
 	}
 	oldFields, wasMapping := was.(map[string]any)
 	newFields, isMapping := is.(map[string]any)
+	if w.relative(path) == "spec.initContainers[]" && !w.alone && (hasPower(oldFields) || hasPower(newFields)) {
+		w.find(place, was, is) // whatever it does, it may do to the rules by which the sidecar gets connections
+		return
+	}
 	oldItems, wasList := was.([]any)
 	newItems, isList := is.([]any)
 	switch {
@@ -276,12 +280,31 @@ func (w *walker) opens(path string, value any) bool {
 		return false
 	case strings.Contains(relative, "serviceAccount"):
 		name, _ := value.(string)
-		return name != "default" && w.peers.has("/"+name)
+		return name != "" && w.mayLetIn(name)
 	case isList:
 		return len(list) > 0
+	case strings.HasSuffix(relative, "hostPath.path"):
+		return value != ""
 	default:
 		return value == true
 	}
+}
+
+// hasPower reports whether a container may change the network of its pod.
+func hasPower(container map[string]any) bool {
+	added, _ := fieldOf(container, "securityContext", "capabilities", "add").([]any)
+	return len(added) > 0 || fieldOf(container, "securityContext", "privileged") == true
+}
+
+// mayLetIn reports whether policies may let an account in: its name stands in what they say of callers, or they
+// say it with a pattern.
+func (w *walker) mayLetIn(account string) bool {
+	for word := range w.peers {
+		if word != "*" && (strings.Contains(word, "*") || strings.Contains(word, account)) {
+			return true
+		}
+	}
+	return false
 }
 
 // includes reports whether a list has all items of another one, or says that it has everything.

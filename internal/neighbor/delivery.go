@@ -1,0 +1,69 @@
+package neighbor
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// harmlessOfDeliveries are the fields of the objects of tools by which these tools apply what is in a folder
+// as it is written, by the API groups of the objects. "[]" stands behind a list.
+var harmlessOfDeliveries = map[string]map[string]bool{
+	"argoproj.io": fields(`spec.project spec.destination spec.info spec.revisionHistoryLimit spec.syncPolicy.automated spec.syncPolicy.retry
+		spec.source.repoURL spec.source.path spec.source.targetRevision spec.source.directory.recurse
+		spec.sources[].repoURL spec.sources[].path spec.sources[].targetRevision spec.sources[].directory.recurse`),
+	"kustomize.toolkit.fluxcd.io": fields(`spec.interval spec.retryInterval spec.timeout spec.path spec.prune spec.sourceRef spec.wait spec.force
+		spec.dependsOn spec.healthChecks spec.serviceAccountName spec.decryption`),
+	"source.toolkit.fluxcd.io": fields(`spec.interval spec.timeout spec.url spec.ref spec.secretRef spec.provider spec.verify spec.endpoint
+		spec.bucketName spec.region spec.insecure spec.certSecretRef spec.proxySecretRef spec.recurseSubmodules`),
+}
+
+// compareDeliveries names the objects and the files of tools that may leave a policy out, or change it, where
+// policies have changed: what is left out hides nothing that another policy lets in now.
+func (c *comparison) compareDeliveries() (out []Change) {
+	const effect = "may leave policies out or change them, and some of them have changed: write out what is applied"
+	for _, o := range c.recentObjects.all {
+		if o.category != unknown || o.isOfKustomize() || o.kind == "" || !o.isOfTool() {
+			continue
+		}
+		if harmless, known := harmlessOfDeliveries[o.group]; !known {
+			out = append(out, o.change(effect))
+		} else if field := unknownField("spec", fieldOf(o.fields, "spec"), harmless); field != "" {
+			out = append(out, Change{o.doc.Place(""), o.String(), field + " " + effect})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.recent.Files)) {
+		out = append(out, Change{name, toolFile, effect})
+	}
+	return out
+}
+
+// isOfTool reports whether an object is of a tool that applies manifests, or tells it how.
+func (o object) isOfTool() bool {
+	return o.kind == "Kptfile" || o.group == "kpt.dev" || slices.ContainsFunc(toolDomains, func(of string) bool { return o.group == of || strings.HasSuffix(o.group, "."+of) })
+}
+
+// unknownField returns the first field that is not in a table, "" where there is none.
+func unknownField(path string, value any, known map[string]bool) string {
+	if known[path] {
+		return ""
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			if field := unknownField(joined(path, key), value[key], known); field != "" {
+				return field
+			}
+		}
+		return ""
+	case []any:
+		for _, item := range value {
+			if field := unknownField(path+"[]", item, known); field != "" {
+				return field
+			}
+		}
+		return ""
+	default:
+		return path
+	}
+}

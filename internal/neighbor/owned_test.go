@@ -1,0 +1,93 @@
+package neighbor_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/neighbor"
+)
+
+// A pod that another workload made has what its template has. Where it says otherwise, it is compared as any
+// other workload, whichever side has it.
+func TestOwnedPods(t *testing.T) {
+	t.Parallel()
+	const pod = `
+apiVersion: v1
+kind: Pod
+metadata:
+  name: web-1
+  namespace: shop
+  labels: {app: web, track: stable, pod-template-hash: a}
+  annotations: {sidecar.istio.io/status: a}
+  ownerReferences: [{kind: Deployment, name: web, controller: true}]
+spec: {serviceAccountName: web, containers: [{name: web, securityContext: {runAsNonRoot: true}}, {name: log}, {name: istio-proxy}]}
+`
+	const set = `
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: web-set, namespace: shop, ownerReferences: [{kind: Deployment, name: web, controller: true}]}
+spec: {template: {metadata: {labels: {app: web}}, spec: {serviceAccountName: web}}}
+`
+	for name, tt := range map[string]struct{ was, is, want string }{
+		"a pod more":                       {"", pod, ""},
+		"a pod less":                       {pod, "", ""},
+		"another name of its set":          {pod, strings.Replace(pod, "pod-template-hash: a", "pod-template-hash: b", 1), ""},
+		"another label of a pod":           {pod, strings.Replace(pod, "app: web", "app: other", 1), "labels.app"},
+		"a label less":                     {pod, strings.Replace(pod, "app: web, ", "", 1), "labels.app"},
+		"a new pod without a sidecar":      {"", strings.Replace(pod, "sidecar.istio.io/status: a", "sidecar.istio.io/inject: 'false'", 1), "sidecar.istio.io/inject"},
+		"a pod that was alone before":      {strings.Replace(pod, "name: web, controller", "name: none, controller", 1), pod, ""},
+		"a set in the network of the host": {set, strings.Replace(set, "{serviceAccountName", "{hostNetwork: true, serviceAccountName", 1), "hostNetwork"},
+		"another label of a set":           {set, strings.Replace(set, "labels: {app: web}", "labels: {app: other}", 1), "labels.app"},
+		"a set without a sidecar":          {set, strings.Replace(set, "labels: {app: web}", "labels: {app: web, sidecar.istio.io/inject: 'false'}", 1), "sidecar.istio.io/inject"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := textOf(neighbor.Changes(sideOf(t, together(policy, deployment, tt.was)), sideOf(t, together(policy, deployment, tt.is))))
+			if !strings.Contains(got, tt.want) || (tt.want == "") != (got == "") {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// Where policies change, what leaves one of them out is named although it is as before.
+func TestDeliveries(t *testing.T) {
+	t.Parallel()
+	of := func(version, kind, spec string) string {
+		return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: n, namespace: shop}\nspec: " + spec + "\n"
+	}
+	const application, flux, source = "argoproj.io/v1alpha1", "kustomize.toolkit.fluxcd.io/v1", "source.toolkit.fluxcd.io/v1"
+	for name, tt := range map[string]struct{ beside, want string }{
+		"an application":                       {of(application, "Application", "{project: a, source: {repoURL: a, path: b, directory: {recurse: true}}, syncPolicy: {automated: {prune: true}}}"), ""},
+		"an application that leaves files out": {of(application, "Application", "{project: a, source: {repoURL: a, path: b, directory: {exclude: 'deny-*'}}}"), "spec.source.directory.exclude may leave policies out"},
+		"one of several sources":               {of(application, "Application", "{sources: [{repoURL: a}, {repoURL: b, kustomize: {patches: [{patch: a}]}}]}"), "spec.sources[].kustomize"},
+		"Flux":                                 {of(flux, "Kustomization", "{interval: 1m, path: ./a, prune: true, sourceRef: {kind: GitRepository, name: a}}"), ""},
+		"a patch of Flux":                      {of(flux, "Kustomization", "{path: ./a, patches: [{patch: a}]}"), "spec.patches"},
+		"Flux does nothing":                    {of(flux, "Kustomization", "{path: ./a, suspend: true}"), "spec.suspend"},
+		"a source":                             {of(source, "GitRepository", "{url: a, ref: {branch: main}}"), ""},
+		"a source that leaves files out":       {of(source, "GitRepository", "{url: a, ignore: 'deny-*'}"), "spec.ignore"},
+		"rules of kapp":                        {"apiVersion: kapp.k14s.io/v1alpha1\nkind: Config\nmetadata: {name: n}\nrebaseRules: []\n", "Config default/n) may leave"},
+		"a package of kpt":                     {"apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: n}\npipeline: {mutators: []}\n", "Kptfile default/n) may leave"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			before, after := sideOf(t, together(policy, tt.beside)), sideOf(t, together(strings.Replace(policy, "8080", "8081", 1), tt.beside))
+			if got := textOf(neighbor.Changes(before, after)); !strings.Contains(got, tt.want) || (tt.want == "") != (got == "") {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+			if got := neighbor.Changes(before, before); len(got) > 0 {
+				t.Errorf("nothing has changed, and %s", textOf(got))
+			}
+		})
+	}
+	side := sideOf(t, policy)
+	side.Files = map[string]string{"d/.sourceignore": "deny-*"}
+	changed := sideOf(t, strings.Replace(policy, "8080", "8081", 1))
+	changed.Files = side.Files
+	if got := textOf(neighbor.Changes(side, changed)); !strings.Contains(got, "d/.sourceignore") {
+		t.Errorf("a file of a tool: %q", got)
+	}
+	if got := neighbor.Changes(side, side); len(got) > 0 {
+		t.Errorf("nothing has changed, and %s", textOf(got))
+	}
+}
