@@ -95,6 +95,8 @@ func TestChangesThatMayMatter(t *testing.T) {
 		{change{"a new caller by a pattern", strings.Replace(policy, "cluster.local/ns/shop/sa/fe", "'*/sa/front*'", 1), "", deployment}, "serviceAccountName"},
 		{change{"a new caller by the account default", strings.Replace(policy, "sa/fe", "sa/default", 1), "", strings.Replace(deployment, "      serviceAccountName: web\n", "", 1)}, "calls by the account default"},
 		{change{"a new caller by a key alone", strings.Replace(cilium, "{matchLabels: {app: fe,", "{matchExpressions: [{key: track, operator: Exists}], matchLabels: {app: fe,", 1), "", deployment}, "labels.track"},
+		{change{"a new Dataplane with the service of a caller", strings.Replace(policy, "sa/fe", "sa/front", 1), "", strings.Replace(dp, "protocol: http}", "protocol: http, tags: {kuma.io/service: front}}", 1)}, "may call as front"},
+		{change{"a new caller by its namespace", strings.Replace(policy, "principals: [cluster.local/ns/shop/sa/fe]", "namespaces: [shop]", 1), "", deployment}, "calls from a namespace"},
 		{change{"new machines by their account", policy, "", of("networking.istio.io/v1", "WorkloadGroup", "spec: {template: {serviceAccount: fe}}")}, "template.serviceAccount"},
 		{change{"a new namespace of callers", cilium, "", "apiVersion: v1\nkind: Namespace\nmetadata: {name: n, labels: {team: a}}"}, "labels.team"},
 		{change{"a new workload without a sidecar", policy, "", strings.Replace(deployment, "track: stable", "sidecar.istio.io/inject: 'false'", 1)}, "sidecar.istio.io/inject"},

@@ -53,6 +53,15 @@ func (c *comparison) openingsOf(o object) (out []Change) {
 	if fieldOf(fields, "networking", "outbound") != nil {
 		out = append(out, Change{o.doc.Place(joined(o.root(), "networking.outbound")), o.String(), isAlone})
 	}
+	for _, name := range strings.Fields(c.callsAs(o)) {
+		_, value, isLabel := strings.Cut(name, "=")
+		if !isLabel {
+			value = name
+		}
+		if value != "<nil>" && c.mayLetIn(value) {
+			return append(out, o.change("may call as "+value+", whom policies may let in, and the other side does not have it"))
+		}
+	}
 	return out
 }
 

@@ -182,10 +182,15 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 		}
 		w := walker{comparison: c, category: o.category, kind: o.kind, alone: true}
 		w.walk("", "", nil, o.fields)
-		if p, found := own.byKey[o.key]; found && normal("serviceAccountName", p.account) == "default" && w.mayLetIn("default") {
-			return append(w.changes(o, o), o.change("calls by the account default, and the other side does not have the object"))
+		found := w.changes(o, o)
+		switch p, hasPods := own.byKey[o.key]; {
+		case !hasPods || len(found) > 0:
+		case normal("serviceAccountName", p.account) == "default" && c.mayLetIn("default"):
+			found = append(found, o.change("calls by the account default, and the other side does not have the object"))
+		case c.mayLetInAll(o.namespace):
+			found = append(found, o.change("calls from a namespace that policies may let in, and the other side does not have the object"))
 		}
-		return w.changes(o, o)
+		return found
 	default:
 		return []Change{o.change(effect)}
 	}

