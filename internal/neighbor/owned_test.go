@@ -57,7 +57,7 @@ func TestDeliveries(t *testing.T) {
 		return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: n, namespace: shop}\nspec: " + spec + "\n"
 	}
 	const application, flux, source = "argoproj.io/v1alpha1", "kustomize.toolkit.fluxcd.io/v1", "source.toolkit.fluxcd.io/v1"
-	for name, tt := range map[string]struct{ beside, want string }{
+	for name, tt := range map[string]struct{ manifests, want string }{
 		"an application":                       {of(application, "Application", "{project: a, source: {repoURL: a, path: b, directory: {recurse: true}}, syncPolicy: {automated: {prune: true}}}"), ""},
 		"an application that leaves files out": {of(application, "Application", "{project: a, source: {repoURL: a, path: b, directory: {exclude: 'deny-*'}}}"), "spec.source.directory.exclude may leave policies out"},
 		"one of several sources":               {of(application, "Application", "{sources: [{repoURL: a}, {repoURL: b, kustomize: {patches: [{patch: a}]}}]}"), "spec.sources[].kustomize"},
@@ -71,7 +71,7 @@ func TestDeliveries(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			before, after := sideOf(t, together(policy, tt.beside)), sideOf(t, together(strings.Replace(policy, "8080", "8081", 1), tt.beside))
+			before, after := sideOf(t, together(policy, tt.manifests)), sideOf(t, together(strings.Replace(policy, "8080", "8081", 1), tt.manifests))
 			if got := textOf(neighbor.Changes(before, after)); !strings.Contains(got, tt.want) || (tt.want == "") != (got == "") {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
