@@ -28,9 +28,9 @@ const shared = "the parsing of policies, Dataplanes and cases, which oracle, pla
 
 // text says what the proof rests on.
 func (k *KnownAnswers) text() string {
-	known := fmt.Sprintf("all %s known answers of %s", thousands(k.Answers), terminal.Count(k.Cases, "built-in case"))
+	known := fmt.Sprintf("all %s known answers of %s", terminal.Number(k.Answers), terminal.Count(k.Cases, "built-in case"))
 	if n := len(k.Wrong); n > 0 {
-		known = fmt.Sprintf("%s of %s known answers of %s are contradicted", thousands(n), thousands(k.Answers), terminal.Count(k.Cases, "built-in case"))
+		known = fmt.Sprintf("%s of %s known answers of %s are contradicted", terminal.Number(n), terminal.Number(k.Answers), terminal.Count(k.Cases, "built-in case"))
 	}
 	return "rests on " + shared + "; held against " + known
 }

@@ -1,6 +1,9 @@
 package proof_test
 
 import (
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/meshproof/meshproof/cases"
@@ -20,6 +23,19 @@ func TestKnownAnswers(t *testing.T) {
 	if known.Cases < 200 || known.Answers < 2000 {
 		t.Errorf("%d answers of %d cases", known.Answers, known.Cases)
 	}
+	var text strings.Builder
+	report := proof.Report{Known: &known}
+	report.WriteText(&text, false)
+	page, err := os.ReadFile("../../docs/prove.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The numbers grow with each case.
+	number := regexp.MustCompile(`[0-9][0-9,]*`)
+	if _, line, _ := strings.Cut(text.String(), "✓ rests on"); !strings.Contains(number.ReplaceAllString(string(page), "N"), number.ReplaceAllString(line, "N")) || line == "" {
+		t.Errorf("docs/prove.md shows another line than\n%s", &text)
+	}
+	t.Logf("%s", &text)
 	turned := 0
 	for _, c := range all {
 		for i, q := range c.Requests {

@@ -10,6 +10,7 @@ import (
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/servername"
+	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -123,16 +124,7 @@ func Sentence(proven, of int, complete bool, envoy string) string {
 	if !complete {
 		cover = "cover sampled"
 	}
-	return fmt.Sprintf("%s of %s request classes decided as specified on Envoy %s; %s", thousands(proven), thousands(of), envoy, cover)
-}
-
-// thousands writes a number as a reader reads it.
-func thousands(n int) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
+	return fmt.Sprintf("%s of %s request classes decided as specified on Envoy %s; %s", terminal.Number(proven), terminal.Number(of), envoy, cover)
 }
 
 // Grid is the truth table of an inbound: the callers of all witnesses by the requests of all

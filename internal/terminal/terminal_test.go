@@ -22,6 +22,16 @@ func TestTableLines(t *testing.T) {
 	}
 }
 
+// A count is written in one way, with and without a noun.
+func TestCount(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "0 cases", 1: "1 case", 999: "999 cases", 1157: "1,157 cases", 27_000_000: "27,000,000 cases"} {
+		if got := Count(n, "case"); got != want || n != 1 && Number(n)+" cases" != got {
+			t.Errorf("Count(%d) = %s, want %s", n, got, want)
+		}
+	}
+}
+
 // On a terminal the line is replaced as cases end, and at each tick.
 func TestProgressOnTerminal(t *testing.T) {
 	t.Parallel()

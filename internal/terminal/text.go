@@ -99,7 +99,16 @@ func Plural(n int, one, more string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return fmt.Sprintf("%d %s", n, more)
+	return Number(n) + " " + more
+}
+
+// Number writes a number as a reader reads it, with a comma before each three digits.
+func Number(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }
 
 // Quote makes one word of s for a POSIX shell.
