@@ -108,6 +108,8 @@ func ToKuma(docs []manifest.Document) (capability.Conversion, error) {
 		"Envoy names the policy that decided, and not the rule",
 		"a caller in plaintext passes Kuma's policies on a permissive inbound, and Istio judges it",
 		"aliases of the trust domain stand in Istio's mesh config: add a matcher for each",
+		"Istio's root namespace is taken for " + rootNamespace + ", and the namespace of Kuma's control plane for " + systemNamespace,
+		"Kuma merges the slashes of a path, and refuses an escaped one: Istio compares /a//b as it is written, unless its mesh config says MERGE_SLASHES or DECODE_AND_MERGE_SLASHES",
 	}}, nil
 }
 

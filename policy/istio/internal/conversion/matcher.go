@@ -158,6 +158,8 @@ func (w *writer) paths(field string, values []string) (out []*match) {
 			w.refuse(at, "a path is compared as a whole, or by its first segments")
 		case !strings.HasPrefix(value, "/"), strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' || r == '?' || r == '#' }):
 			w.refuse(at, "%q is no path", value)
+		case strings.Contains(value, "//"):
+			w.refuse(at, "Kuma merges the slashes of a path before it compares it")
 		case isBelow && below == "":
 			out = append(out, prefix("/"))
 		case isBelow && !slices.Contains(values, below):

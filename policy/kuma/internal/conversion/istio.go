@@ -98,6 +98,8 @@ func ToIstio(ps []permission.Policy) (capability.Conversion, error) {
 		"Envoy names the rule that decided, as in ns[istio-system]-policy[p-allow]-rule[0]",
 		"the dry run says what it would refuse; it does not say what Kuma's shadow says of other requests",
 		"a caller in plaintext passes Kuma's policies on a permissive inbound, and Istio judges it",
+		"the namespace of Kuma's control plane is taken for " + permission.Options{}.ControlPlaneNamespace() + ", and Istio's root namespace for " + rootNamespace,
+		"Kuma merges the slashes of a path, and refuses an escaped one: Istio compares /a//b as it is written, unless its mesh config says normalization: DECODE_AND_MERGE_SLASHES",
 	}}, nil
 }
 
@@ -185,12 +187,18 @@ func ruleOf(p *permission.Policy, m permission.Matcher) (out authorizationRule, 
 	}
 	var to operation
 	if m.Method != "" {
+		if strings.Contains(m.Method, "*") {
+			refuse(m.Method, "a star stands for other text")
+		}
 		to.Methods = []string{m.Method}
 	}
 	if m.Path != nil {
 		value := m.Path.Value
 		if strings.ContainsAny(value, "*{}") {
 			refuse(value, "a star and braces stand for other text")
+		}
+		if strings.Contains(value, "//") {
+			refuse(value, "Kuma merges slashes before it compares a path")
 		}
 		to.Paths = []string{value}
 		if below := strings.TrimRight(value, "/"); m.Path.Kind != policy.Exact {
