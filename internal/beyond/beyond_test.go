@@ -8,6 +8,29 @@ import (
 	"github.com/meshproof/meshproof/policy/classes"
 )
 
+// A class whose only witness has no name hides nothing: TLS keeps that caller out, and lets in others of the class.
+func TestWidenedBehindNameless(t *testing.T) {
+	t.Parallel()
+	friend := attribute.Identity.Exact("spiffe://td/a")
+	others := policy.Not{Condition: attribute.Identity.Prefix("spiffe://")}
+	for name, rule := range map[string]policy.Condition{
+		"no beginning of SPIFFE":        others,
+		"a method behind such a rule":   policy.Or{others, attribute.Method.Exact("get")},
+		"a name behind such a rule":     policy.Or{others, policy.Is{Attribute: attribute.Identity, Match: policy.Match{Kind: policy.Suffix, Value: ",https://x"}}},
+		"a fragment behind such a rule": policy.Or{others, policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: policy.Contains, Value: "#"}}},
+	} {
+		var programs [2]policy.Program
+		for i := range programs {
+			rules := []policy.Rule{{When: friend, Verdict: policy.Verdict{Effect: policy.Allow, Origin: "rule"}}, {When: rule, Verdict: policy.Verdict{Effect: policy.Allow, Origin: "more"}}}
+			programs[i] = policy.Program{Gates: []policy.Gate{{Layer: policy.L7, Form: policy.Ordered, Rules: rules[:1+i]}}}
+		}
+		on := classes.Surface{Protocol: policy.HTTP}
+		if got := Widened(classes.Cut(on, programs[:]...), on, programs[0], programs[1], nil); len(got) == 0 {
+			t.Errorf("%s: nothing is said", name)
+		}
+	}
+}
+
 // A rule lets in what no class of requests of the lab has.
 func TestWidened(t *testing.T) {
 	t.Parallel()

@@ -54,7 +54,8 @@ type reader struct {
 	optional bool
 }
 
-// provided is a provider that a requirement names, with audiences of its own where it has some.
+// provided is a provider that a requirement names. Its audiences are nil where those of the provider count. An empty
+// list of the requirement counts in their place, and allows each audience.
 type provided struct {
 	name      string
 	audiences []string
@@ -123,7 +124,7 @@ func (r *reader) requireOne(of *jwtauthnv3.JwtRequirement) error {
 	case *jwtauthnv3.JwtRequirement_ProviderName:
 		r.named = append(r.named, provided{name: of.ProviderName})
 	case *jwtauthnv3.JwtRequirement_ProviderAndAudiences:
-		r.named = append(r.named, provided{of.ProviderAndAudiences.ProviderName, of.ProviderAndAudiences.Audiences})
+		r.named = append(r.named, provided{of.ProviderAndAudiences.ProviderName, append([]string{}, of.ProviderAndAudiences.Audiences...)})
 	case *jwtauthnv3.JwtRequirement_AllowMissingOrFailed:
 		return errors.New("a bad token passes as if there were none (allow_missing_or_failed)")
 	case *jwtauthnv3.JwtRequirement_ExtractOnlyWithoutValidation:
@@ -145,7 +146,9 @@ func (r *reader) istioAllows(requirements []*jwtauthnv3.JwtRequirement) bool {
 		}
 		named = append(named, of.named...)
 	}
-	return slices.EqualFunc(named, r.named, func(a, b provided) bool { return a.name == b.name && slices.Equal(a.audiences, b.audiences) })
+	return slices.EqualFunc(named, r.named, func(a, b provided) bool {
+		return a.name == b.name && slices.Equal(a.audiences, b.audiences) && (a.audiences == nil) == (b.audiences == nil)
+	})
 }
 
 // skew is the skew of clocks in seconds that Envoy allows unless a provider states another.

@@ -100,6 +100,8 @@ func TestTokenFilters(t *testing.T) {
 		{"keys in another form", tokenPolicies, []edit{drop(provider + ".local_jwks.inline_string"), put(provider+".local_jwks.inline_bytes", `"eyJrZXlzIjogW3sia2lkIjogIjIifSwgeyJraWQiOiAiMSJ9XX0="`)}, ""},
 		{"a cache and a prefix of counters", tokenPolicies, []edit{put(provider+".jwt_cache_config", `{"jwt_cache_size": 7}`), put(jwt+".stat_prefix", `"x"`), put(jwt+".strip_failure_response", `true`)}, ""},
 		{"a requirement by name", tokenPolicies, []edit{put(jwt+".requirement_map", `{"r": {"requires_any": {"requirements": [{"provider_name": "origins-0"}, {"allow_missing": {}}]}}}`), put(jwt+".rules.0", `{"match": {"prefix": ""}, "requirement_name": "r"}`)}, ""},
+		{"a requirement for each audience", tokenPolicies, []edit{put(requires+".requires_any.requirements.0", `{"provider_and_audiences": {"provider_name": "origins-0", "audiences": []}}`)}, `the audiences of "a" are`},
+		{"one more key, by other letters", tokenPolicies, []edit{put(provider+".local_jwks.inline_string", `"{\"keys\": [{\"kid\": \"3\"}], \"KEYS\": [{\"kid\": \"1\"}, {\"kid\": \"2\"}]}"`)}, "other tokens"},
 		{"audiences of the requirement", tokenPolicies, []edit{put(provider+".audiences", `["x"]`), put(requires+".requires_any.requirements.0", `{"provider_and_audiences": {"provider_name": "origins-0", "audiences": ["api"]}}`)}, ""},
 		{"the usual header, by name", tokenPolicies, []edit{put(provider+".from_headers", `[{"name": "Authorization", "value_prefix": "Bearer "}]`), put(provider+".from_params", `["access_token"]`)}, ""},
 		{"the usual skew of clocks", tokenPolicies, []edit{put(provider+".clock_skew_seconds", `60`)}, ""},
