@@ -70,6 +70,8 @@ func Split(file string, docs []manifest.Document) (own []manifest.Document, othe
 			own = append(own, doc)
 		case head.Type == predecessor, head.Kind == predecessor && group(head) == "kuma.io":
 			errs = append(errs, doc.Errorf("", "kind %q is not read: meshproof knows its successor, MeshTrafficPermission: take it out of the files", predecessor))
+		case hidden(doc, head, dialects) != "":
+			errs = append(errs, doc.Errorf("type", "%q is a kind that meshproof reads, and apiVersion and kind say %s %s: give the document one kind", hidden(doc, head, dialects), head.APIVersion, head.Kind))
 		case head == (manifest.Head{}) && isOfOtherTool(file):
 			others = append(others, doc)
 		case head.Type == "" && (head.APIVersion == "" || head.Kind == "") || isMisspelt(head, kindsOf(dialects)):
@@ -87,6 +89,19 @@ func Split(file string, docs []manifest.Document) (own []manifest.Document, othe
 // predecessor is Kuma's kind before MeshTrafficPermission. It decides too, so that it is not
 // left out.
 const predecessor = "TrafficPermission"
+
+// hidden returns the kind of a policy or a Dataplane that a Kubernetes object of another kind has as its
+// type; "" for none. Kubernetes and kumactl may read such a document as two things.
+func hidden(doc manifest.Document, head manifest.Head, dialects []language.Dialect) string {
+	var typed string
+	if at, ok := doc.Lookup("type"); head.Type != "" || !ok || at.Decode(&typed) != nil {
+		return ""
+	}
+	if typed == predecessor || slices.Contains(slices.Concat(kindsOf(dialects), dataplane.Kinds), manifest.Head{Type: typed}) {
+		return typed
+	}
+	return ""
+}
 
 // isOfOtherTool reports whether a file may have documents without a kind. Kustomize needs none
 // in its own file, and JSON is what many tools write.

@@ -41,6 +41,10 @@ func TestSplit(t *testing.T) {
 		"{apiVersion: v1, kind: Service}":                                           other,
 		"{apiVersion: v1, kind: ServiceAccount}":                                    other,
 		"{apiVersion: kustomize.config.k8s.io/v1beta1, kind: Kustomization}":        other,
+		"{apiVersion: v1, kind: Secret, type: Opaque}":                              other,
+		"{apiVersion: v1, kind: Secret, type: Dataplan}":                            other,
+		"{apiVersion: v1, kind: Secret, type: MeshTrafficPermission}":               `p.yaml:1: type: "MeshTrafficPermission" is a kind that meshproof reads, and apiVersion and kind say v1 Secret: give the document one kind`,
+		"{apiVersion: v1, kind: Secret, type: Dataplane}":                           `p.yaml:1: type: "Dataplane" is a kind that meshproof reads, and apiVersion and kind say v1 Secret: give the document one kind`,
 		"{type: Mesh}":                                     other,
 		"{type: MeshTimeout}":                              other,
 		"{type: DataplaneInsight}":                         other,
@@ -100,12 +104,12 @@ func TestSplitWithoutKind(t *testing.T) {
 
 func TestCountOfOtherKinds(t *testing.T) {
 	t.Parallel()
-	docs, err := manifest.Parse("p.yaml", []byte("{apiVersion: v1, kind: Service}\n---\n{apiVersion: apps/v1, kind: Deployment}\n---\n{type: Mesh}\n---\n{apiVersion: apps/v1, kind: Deployment}\n"))
+	docs, err := manifest.Parse("p.yaml", []byte("{apiVersion: v1, kind: Service}\n---\n{apiVersion: apps/v1, kind: Deployment}\n---\n{type: Mesh}\n---\n{apiVersion: apps/v1, kind: Deployment}\n---\n{apiVersion: v1, kind: Secret, type: Opaque}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, others, err := kinds.Split("p.yaml", docs)
-	if err != nil || others.String() != "2 Deployment, 1 Mesh, 1 Service" {
+	if err != nil || others.String() != "2 Deployment, 1 Mesh, 1 Secret, 1 Service" {
 		t.Errorf("%q, %v", others, err)
 	}
 	const want = "p.yaml:1: a document of kind Service is neither a policy nor a Dataplane"

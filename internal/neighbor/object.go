@@ -23,8 +23,7 @@ type object struct {
 // objectOf reads the identity of a document. The version of its kind is no part of it.
 func objectOf(doc manifest.Document) object {
 	head := doc.Type()
-	// A Secret of Kubernetes has a field of that name too.
-	o := object{doc: doc, kind: head.Kind, universal: head.Type != "" && head.APIVersion == ""}
+	o := object{doc: doc, kind: head.Kind, universal: head.Type != ""}
 	if o.universal {
 		o.kind = head.Type
 	}

@@ -18,7 +18,8 @@ type Document struct {
 
 // Head has the fields that say which kind of resource a document is.
 type Head struct {
-	// Type is the kind of a universal resource.
+	// Type is the kind of a universal resource. It is empty for a Kubernetes object: the field
+	// type of a Secret is no kind.
 	Type string
 	// APIVersion and Kind belong to a Kubernetes object.
 	APIVersion string
@@ -28,7 +29,11 @@ type Head struct {
 // Type returns the head of the document. A field that is missing or no text is empty: the
 // code that decodes the document reports it with its place.
 func (d Document) Type() Head {
-	return Head{Type: d.text("type"), APIVersion: d.text("apiVersion"), Kind: d.text("kind")}
+	head := Head{Type: d.text("type"), APIVersion: d.text("apiVersion"), Kind: d.text("kind")}
+	if head.APIVersion != "" && head.Kind != "" {
+		head.Type = ""
+	}
+	return head
 }
 
 func (d Document) text(key string) string {

@@ -108,7 +108,11 @@ func TestType(t *testing.T) {
 		"{apiVersion: a/v1, kind: K}":  {APIVersion: "a/v1", Kind: "K"},
 		"{type: 1, kind: [], other: }": {},
 		"[type]":                       {},
-		"type":                         {},
+		// A Secret has a field of this name.
+		"{apiVersion: v1, kind: K, type: Opaque}": {APIVersion: "v1", Kind: "K"},
+		"{apiVersion: v1, type: T}":               {Type: "T", APIVersion: "v1"},
+		"{kind: K, type: T}":                      {Type: "T", Kind: "K"},
+		"type":                                    {},
 	} {
 		if got := parseOne(t, yaml).Type(); got != want {
 			t.Errorf("Type(%s) = %+v, want %+v", yaml, got, want)

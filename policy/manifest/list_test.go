@@ -46,6 +46,7 @@ func TestParseRefusesLists(t *testing.T) {
 		"apiVersion: v1\nkind: List\n":                                             "p.yaml:1: items: the list has no items: write [] for an empty list",
 		"apiVersion: v1\nkind: List\nitems:\n":                                     "p.yaml:3: items: the list has no items: write [] for an empty list",
 		"apiVersion: v1\nkind: List\nitmes: []\n":                                  "p.yaml:3: itmes: unknown field: did you mean items?",
+		"apiVersion: v1\nkind: List\ntype: Opaque\nitems: [{type: A}]\n":           "p.yaml:3: type: unknown field: use one of apiVersion, items, kind, metadata, next, total",
 		"apiVersion: v1\nkind: List\nitems: {}\n":                                  "p.yaml:3: items: expected a list, found a mapping",
 		"apiVersion: v1\nkind: List\nitems: []\nspec: {}":                          "p.yaml:4: spec: unknown field: use one of apiVersion, items, kind, metadata, next, total",
 		"items: [{type: A}]\nnext: http://cp/meshes?offset=1\n":                    "p.yaml:2: next: " + page,
