@@ -9,15 +9,19 @@ import (
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/dialects"
+	"github.com/meshproof/meshproof/internal/kinds"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
-// Pod is a pod with the policies that select it.
+// Pod is a pod with the policies that select it. Others are the policies of other dialects in its
+// cluster, which may decide about it too.
 type Pod struct {
 	policy.Workload
 	Inherited []capability.Inherited
+	Others    kinds.Others
 }
 
 // Pods are pods of one name in several clusters.
@@ -28,17 +32,19 @@ type Pods []Pod
 func PodsOf(files *lab.Files, given policy.Workload) (Pods, error) {
 	var out Pods
 	for _, c := range clustersOf(files) {
+		inheritor := dialects.Having[capability.Inheritor]()[0]
+		others := slices.DeleteFunc(slices.Clone(c.policies), inheritor.(language.Dialect).Owns)
 		pods := c.pods
 		if pods == nil {
 			pods = []policy.Workload{given}
 		}
 		for _, pod := range pods {
-			inherited, err := dialects.Having[capability.Inheritor]()[0].Inherited(c.policies, pod)
+			inherited, err := inheritor.Inherited(c.policies, pod)
 			if err != nil {
 				return nil, err
 			}
 			if pod.Name == given.Name {
-				out = append(out, Pod{pod, inherited})
+				out = append(out, Pod{pod, inherited, others})
 			}
 		}
 	}
@@ -70,6 +76,9 @@ func (p Pod) write(w io.Writer) {
 	terminal.Table{
 		{"Name:", terminal.Printable(p.Name)}, {"Namespace:", terminal.Printable(p.Namespace)}, {"Labels:", strings.Join(labels, ",")},
 	}.Write(w, "")
+	if len(p.Others) > 0 {
+		defer fmt.Fprintf(w, "NotDescribed:  %s, which Gateway API does not define\n", terminal.Printable(p.Others.String()))
+	}
 	if p.Inherited == nil {
 		fmt.Fprintf(w, "InheritedPolicies:  %s\n", none)
 		return
