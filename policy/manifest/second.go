@@ -147,6 +147,9 @@ func (n *node) differs(from any, field string) (at string, line int, reason stri
 		return "", 0, ""
 	}
 	if !n.isScalar(from) {
+		if n.kind == text && isWhole(n.scalar) && isFloat(from) {
+			return field, n.line, fmt.Sprintf("%s is beyond 64 bits, and no two readers of YAML keep it alike: write a smaller number, or a text in quotes", shorten(n.scalar))
+		}
 		return differ(describe(from))
 	}
 	return "", 0, ""
@@ -166,6 +169,19 @@ func (n *node) differsIn(from map[string]any, keys int, field string) (at string
 		return field, n.line, fmt.Sprintf("kubectl reads %d keys here, and meshproof %d: write them so that every reader of YAML reads the same", keys, len(n.entries))
 	}
 	return "", 0, ""
+}
+
+// isWhole reports whether a text is written as a whole number.
+func isWhole(s string) bool {
+	digits := strings.ReplaceAll(strings.TrimLeft(s, "+-"), "_", "")
+	return digits != "" && strings.Trim(digits, "0123456789") == ""
+}
+
+// isFloat reports whether another reader read a number, of YAML as a fraction or of JSON.
+func isFloat(from any) bool {
+	_, float := from.(float64)
+	_, number := from.(json.Number)
+	return float || number
 }
 
 // words are booleans of YAML 1.1.

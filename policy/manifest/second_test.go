@@ -12,6 +12,8 @@ func TestParseRefusesWhatKubectlReadsOtherwise(t *testing.T) {
 	t.Parallel()
 	const quoted = ": write it so that every reader of YAML reads the same, such as in quotes"
 	const apart = ": separate documents by a line that is ---"
+	// The lexer of meshproof reads such a number as a text, and the policy of a foreign compiler would have a text.
+	const beyond = " is beyond 64 bits, and no two readers of YAML keep it alike: write a smaller number, or a text in quotes"
 	for yaml, want := range map[string]string{
 		"a: 1 # a comment\u2028b: 2\n":                  "p.yaml:1: kubectl reads 2 keys here, and meshproof 1: write them so that every reader of YAML reads the same",
 		"a: 1 # a comment\u2029b: 2\n":                  "",
@@ -26,6 +28,10 @@ func TestParseRefusesWhatKubectlReadsOtherwise(t *testing.T) {
 		"a: {app:backend}\n":                            "",
 		"a: {app: b, namespace:shop}\n":                 "",
 		"a: 1e3\n":                                      `p.yaml:1: a: kubectl reads the number 1000 here, and meshproof the text "1e3"` + quoted,
+		"a: {b: [18446744073709551616]}\n":              "p.yaml:1: a.b[0]: 18446744073709551616" + beyond,
+		"a:\n  b: -9223372036854775809\n":               "p.yaml:2: a.b: -9223372036854775809" + beyond,
+		"a: 1_000_000_000_000_000_000_000\n":            "p.yaml:1: a: 1_000_000_000_000_000_000_000" + beyond,
+		`{"a": 18446744073709551616}`:                   "p.yaml:1: a: 18446744073709551616" + beyond,
 		"y: a\n":                                        `p.yaml:1: y: kubectl does not read the key "y" here: write it so that every reader of YAML reads the same, such as in quotes, with a space behind the colon`,
 		"a: \"b\\\n  c\"\nd: 'e\n\n  f'\ng: e\u0085f\n": "",
 	} {
