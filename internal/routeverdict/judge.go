@@ -50,7 +50,7 @@ func Judge(x Expectation, p casefile.RoutedRequest, e exchange.Evidence) Judgeme
 		j.Delay = j.lateness(x, e)
 		// With several backends, a request that is sent again may take one without the fault. Only
 		// the same backend settles it, which has to be known.
-		j.Mistimed = (len(x.Outcomes) == 1 || finding.Cluster != "") && (j.outlived(p) || j.isEarly(x, e) || j.isHasty() || j.isSentinel(e) || j.isSlowStart(e) ||
+		j.Mistimed = (len(x.Outcomes) == 1 || finding.Cluster != "") && (j.outlived(p) || j.isEarly(x) || j.isHasty() || j.isSentinel(e) || j.isSlowStart(e) ||
 			!slices.ContainsFunc(j.Problems, func(p verdict.Problem) bool {
 				// No policy decided where the bound took effect before the request came so far.
 				return p.Kind != verdict.TooEarly && (p.Kind != verdict.OtherStatedBy || j.Finding.Judged)
@@ -105,11 +105,13 @@ func (j *Judgement) isSlowStart(e exchange.Evidence) bool {
 }
 
 // isEarly reports whether a bound that the request has ended it, although the request should have ended
-// otherwise and before, and Envoy's own clock says that the time of the bound was not over.
-func (j *Judgement) isEarly(x Expectation, e exchange.Evidence) bool {
+// otherwise and before, and Envoy's own clock says that the time of the bound was not over. It does not matter
+// whether the request had reached its application: one that was cut before it could answer has sent nothing,
+// and its clock tells of no delay.
+func (j *Judgement) isEarly(x Expectation) bool {
 	bound, ok := j.Finding.Cause.Bound()
 	limit := x.limits(j.Finding.Cluster)[bound].Time
-	return ok && j.Finding.Cause != j.Outcome.Cause && e.Arrival == nil && j.Finding.Duration < limit-early
+	return ok && j.Finding.Cause != j.Outcome.Cause && j.Finding.Duration < limit-early
 }
 
 // isHasty reports whether the right bound ended the request, and by Envoy's own clock before its time. The request

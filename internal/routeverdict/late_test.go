@@ -27,6 +27,9 @@ func TestLate(t *testing.T) {
 		"refused, ended by its bound too early":           {expected: Outcome{Cause: denied}, found: Outcome{Cause: bounded}, duration: limit / 2, early: true},
 		"refused, ended by a bound that it has not":       {expected: Outcome{Cause: denied}, found: Outcome{Cause: routing.Bounded(routing.Request)}, duration: limit},
 		"refused, and it is served":                       {expected: Outcome{Cause: denied}, found: Outcome{Cause: routing.Answered}, duration: limit},
+		"arrived, ended by its bound in time":             {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: bounded}, duration: limit, arrival: &arrival.Record{}, delayed: true},
+		"arrived, ended by its bound too early":           {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: bounded}, duration: limit / 2, arrival: &arrival.Record{}, early: true},
+		"cut too early, before the application answered":  {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: bounded}, duration: limit / 2, arrival: timing(arrival.Timing{Cut: limit / 10}), early: true},
 		"a body, and the headers were there in time":      {expected: Outcome{Cause: bounded, End: exchange.Cut}, found: Outcome{Cause: bounded, Status: 504}, duration: limit, arrival: timing(arrival.Timing{Sent: []time.Duration{time.Millisecond}, Cut: limit}), delayed: true},
 		"a body, and the headers were not there":          {expected: Outcome{Cause: bounded, End: exchange.Cut}, found: Outcome{Cause: bounded}, duration: limit, arrival: timing(arrival.Timing{Cut: limit})},
 		"an application behind its script":                {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: bounded}, duration: limit, arrival: timing(arrival.Timing{Delay: limit / 4, Cut: limit}), delayed: true},
@@ -45,11 +48,11 @@ func TestLate(t *testing.T) {
 			x := Expectation{clusters: map[string]routing.Limits{"c": {routing.MaxStream: {Time: limit}, routing.StreamIdle: {Time: limit}}}}
 			j := Judgement{Outcome: c.expected, Finding: exchange.Finding{Cluster: "c", Cause: c.found.Cause, Duration: c.duration, Answer: exchange.Answer{Status: c.found.Status}}}
 			e := exchange.Evidence{Arrival: c.arrival, Request: exchange.Request{Keep: c.kept}, Counted: time.Time{}.Add(c.counted)}
-			if c.arrival != nil {
+			if c.arrival != nil && c.arrival.Timing != nil {
 				e.Outbound.Began = c.arrival.Timing.Began
 			}
-			if late := j.lateness(x, e); (late != "") != c.delayed || j.isEarly(x, e) != c.early {
-				t.Errorf("late %q, early %t", late, j.isEarly(x, e))
+			if late := j.lateness(x, e); (late != "") != c.delayed || j.isEarly(x) != c.early {
+				t.Errorf("late %q, early %t", late, j.isEarly(x))
 			}
 		})
 	}
