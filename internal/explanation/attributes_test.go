@@ -168,5 +168,5 @@ func isSayable(q cases.Request) bool {
 	for _, h := range q.Headers {
 		text += h.Value
 	}
-	return isNamed && isClaimed && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError })
+	return isNamed && isClaimed && (q.Token == nil || q.Token.Values()["claim iss"] != nil) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError })
 }

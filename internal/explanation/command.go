@@ -51,7 +51,8 @@ func (c Command) Line(of cases.Case, q cases.Request, named bool) string {
 		words = append(words, "--source", source)
 	}
 	claims, ok := claimWords(q.Token)
-	if !ok {
+	if !ok || q.Token != nil && q.Token.Values()["claim iss"] == nil {
+		// Explain adds the issuer that the inbound demands.
 		return ""
 	}
 	words = append(words, claims...)

@@ -149,16 +149,18 @@ func explain(s lab.Subject, program language.Program, q cases.Request) Explanati
 	for _, name := range request.DNS {
 		e.Caller = strings.TrimSpace(e.Caller + " " + dnsPrefix + name)
 	}
-	if rejected != nil {
+	decision, traces := policy.Explain(program.Program, request)
+	beforePath, beforeToken := verdict.Precedes(decision, traces)
+	if rejected != nil && !beforePath {
 		e.Request, e.Decision = q.Method+" "+q.Path, "400: "+rejected.Error()
 		return e
 	}
 	if s.Inbound.Protocol.Layer() == policy.L7 {
-		e.Request, e.Host, e.Token = request.Method+" "+request.Path, q.Authority, token.Text(q.Token)
+		e.Request, e.Host, e.Token = request.Method+" "+cmp.Or(request.Path, q.Path), q.Authority, token.Text(q.Token)
 		for _, h := range request.Headers {
 			e.Headers = append(e.Headers, requestline.Line(h))
 		}
-		if refusal := program.Tokens.ForRequest(q.Method, q.Headers).RefusesWith(q.Token, q.Path, q.Headers); refusal.Status != 0 {
+		if refusal := program.Tokens.ForRequest(q.Method, q.Headers).RefusesWith(q.Token, q.Path, q.Headers); refusal.Status != 0 && !beforeToken {
 			e.Decision = fmt.Sprintf("%d: %s", refusal.Status, refusal.Why)
 			return e
 		}
@@ -167,7 +169,6 @@ func explain(s lab.Subject, program language.Program, q cases.Request) Explanati
 	if destination.IsAsked(program.Program) {
 		e.Destination = request.Destination.String()
 	}
-	decision, traces := policy.Explain(program.Program, request)
 	e.Decision = decision.Verdict.String()
 	if decision.Shadowed {
 		e.Shadow = decision.Shadow.String()

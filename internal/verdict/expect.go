@@ -89,14 +89,11 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 		return *disputed
 	}
 	d, traces := in.Explain(seen)
-	// A network filter refuses the connection before Envoy reads the path.
-	early := d.Effect == policy.Deny && d.Layer == policy.L4
-	// Envoy asks an authorizer before it verifies a token.
-	byAuthorizer := d.Effect == policy.Deny && slices.ContainsFunc(traces, func(t policy.Trace) bool { return t.Decides && t.Gate.Asks != nil })
-	if err != nil && !early {
+	beforePath, beforeToken := Precedes(d, traces)
+	if err != nil && !beforePath {
 		return Rejected{400, err}
 	}
-	if refusal := in.refusal(q); refusal.Status != 0 && !early && !byAuthorizer {
+	if refusal := in.refusal(q); refusal.Status != 0 && !beforeToken {
 		return Rejected{refusal.Status, errors.New(refusal.Why)}
 	}
 	rule, _ := Reasons(traces, seen)
@@ -109,6 +106,15 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 	}
 	judged.Asked = in.asks(seen)
 	return judged
+}
+
+// Precedes reports whether a decision comes before the listener reads the path, and whether it comes
+// before the filter for tokens. A network filter refuses the connection before both, and Envoy asks an
+// authorizer before it verifies a token.
+func Precedes(d policy.Decision, traces []policy.Trace) (path, token bool) {
+	early := d.Effect == policy.Deny && d.Layer == policy.L4
+	byAuthorizer := d.Effect == policy.Deny && slices.ContainsFunc(traces, func(t policy.Trace) bool { return t.Decides && t.Gate.Asks != nil })
+	return early, early || byAuthorizer
 }
 
 // plainlySeen returns the request as the plain evaluator sees it, whose path package plainpath
