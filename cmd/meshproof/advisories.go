@@ -102,7 +102,7 @@ func (o *advisoriesOptions) readVersion() (doubts []string, err error) {
 	if o.envoy.version = cmp.Or(o.envoy.version, found.Envoy); o.envoy.version == "" {
 		return nil, fmt.Errorf("--config-dump: %s: the dump does not state the version of its Envoy, because it has no bootstrap: name the version with --envoy", o.dump)
 	}
-	return found.DoubtsOfEnvoy(), nil
+	return found.DoubtsOfEnvoy(o.envoy.version), nil
 }
 
 // readings reads the policies, with the inbounds that they are about.

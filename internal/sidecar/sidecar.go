@@ -18,8 +18,10 @@
 package sidecar
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	jwtauthnv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/jwt_authn/v3"
@@ -234,8 +236,12 @@ func (s Sidecar) Unplaced() []dump.Unknown {
 	return slices.DeleteFunc(slices.Clone(s.Unknown), func(u dump.Unknown) bool { return u.Kind == dump.Note || about[u] })
 }
 
-// DoubtsOfEnvoy says what else the dump says of the Envoy itself that may change how it judges.
-func (s Sidecar) DoubtsOfEnvoy() (out []string) {
+// DoubtsOfEnvoy says why the Envoy of the asked version may judge otherwise than that of the dump: it is
+// another release, or the dump says more of the Envoy itself that may change how it judges.
+func (s Sidecar) DoubtsOfEnvoy(asked string) (out []string) {
+	if number, _, _ := strings.Cut(s.Envoy, "-"); s.Envoy != "" && asked != s.Envoy && asked != number {
+		out = append(out, fmt.Sprintf("the dump is of Envoy %s, and Envoy %s was asked: releases decide differently", s.Envoy, asked))
+	}
 	for _, u := range s.Unknown {
 		if u.Kind == dump.BesideRBAC && u.Listener == "" {
 			out = append(out, u.String())
