@@ -58,7 +58,10 @@ type Case struct {
 	Normalization policy.PathNormalization
 	Inbounds      []Inbound
 	Policies      []manifest.Document
-	Requests      []Request
+	// LeftOut are the documents of named files that are neither policies nor Dataplanes. The case
+	// does not read them.
+	LeftOut  []manifest.Document
+	Requests []Request
 	// Routing are the services that sidecars reach, and the routes and timeouts among the
 	// policies. RoutedRequests are the requests through sidecars.
 	Routing        []manifest.Document

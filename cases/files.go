@@ -115,10 +115,11 @@ func (b *builder) read(field, noun string, patterns []string, meant func(manifes
 				continue
 			}
 			seen[file] = true
-			docs, err := readDocuments(inside, file)
+			docs, others, err := readDocuments(inside, file)
 			if err != nil {
 				return nil, b.doc.Errorf(at, "%v", err)
 			}
+			b.leaveOut(others)
 			for _, doc := range docs {
 				if meant(doc) {
 					out = append(out, doc)
@@ -132,21 +133,38 @@ func (b *builder) read(field, noun string, patterns []string, meant func(manifes
 	return out, nil
 }
 
-// readDocuments returns the policies, services and Dataplanes of a file, and none of a case file.
-func readDocuments(inside *folder.Root, file string) ([]manifest.Document, error) {
+// leaveOut notes the documents of a file that the case does not read. A file may be named under several keys.
+func (b *builder) leaveOut(others []manifest.Document) {
+	for _, doc := range others {
+		if !slices.ContainsFunc(b.built.LeftOut, func(known manifest.Document) bool { return known.Place("") == doc.Place("") }) {
+			b.built.LeftOut = append(b.built.LeftOut, doc)
+		}
+	}
+}
+
+// readDocuments returns the policies, services and Dataplanes of a file, and the documents of other kinds. It
+// returns none of a case file.
+func readDocuments(inside *folder.Root, file string) (docs, others []manifest.Document, err error) {
 	data, err := inside.Read(file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	docs, err := manifest.Parse(inside.Path(file), data)
+	docs, err = manifest.Parse(inside.Path(file), data)
 	if err != nil || len(docs) == 0 {
-		return nil, err
+		return nil, nil, err
 	}
 	if _, is := docs[0].Lookup("case"); is {
-		return nil, nil
+		return nil, nil, nil
 	}
-	own, others, err := kinds.Split(file, docs)
-	return append(own, slices.DeleteFunc(slices.Clone(others), isNoRouting)...), err
+	own, rest, err := kinds.Split(file, docs)
+	for _, doc := range rest {
+		if isNoRouting(doc) {
+			others = append(others, doc)
+		} else {
+			own = append(own, doc)
+		}
+	}
+	return own, others, err
 }
 
 // addDataplane adds a workload with the inbounds of a Dataplane.

@@ -73,6 +73,22 @@ func OfOptions(doc manifest.Document) string {
 	return names[0]
 }
 
+// UnusedOptions returns the options of a document that only dialects have which read none of the given
+// documents. Without documents each option may say whose policies there are none of.
+func UnusedOptions(options manifest.Document, docs []manifest.Document) (unused []string) {
+	for _, key := range options.Keys() {
+		of := slices.DeleteFunc(slices.Clone(dialects), func(d language.Dialect) bool { return !hasKey(d.NewOptions(), key) })
+		used := slices.ContainsFunc(of, func(d language.Dialect) bool {
+			router, routes := d.(capability.Router)
+			return slices.ContainsFunc(docs, func(doc manifest.Document) bool { return d.Owns(doc) || routes && router.OwnsRouting(doc) })
+		})
+		if len(docs) > 0 && len(of) > 0 && !used {
+			unused = append(unused, key)
+		}
+	}
+	return unused
+}
+
 // Designs is the flag that chooses what to rewrite policies for, with the designs of every
 // dialect that is a [capability.Converter].
 func Designs() capability.Flag {

@@ -189,6 +189,7 @@ func (r Runner) newReadingRun(reading *verdict.Reading, began time.Time) *run {
 
 // end returns the result.
 func (r *run) end() result.Case {
+	r.noteUnread()
 	if r.runner.Strict && r.result.Case.ExpectWarnings == nil {
 		for _, w := range r.result.Warnings {
 			r.result.Err = errors.Join(r.result.Err, fmt.Errorf("the case does not expect the warning %q", w))
