@@ -11,6 +11,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/internal/plugin"
+	"github.com/meshproof/meshproof/internal/recording"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
@@ -21,7 +22,8 @@ import (
 // the project's page; "" where the row above says it too.
 type difference struct{ message, row string }
 
-// refusals has the answers: the SHA-256 of the policies, then a character for each of them.
+// refusals has the answers: the SHA-256 of the policies and the version that was asked, then a character
+// for each of them.
 const refusals = "refusals.txt"
 
 const accepted, refused = '+', '-'
@@ -42,6 +44,15 @@ func (p project) readRefusals(t *testing.T, policies []string) []bool {
 	}
 	head, answers, _ := strings.Cut(string(text), "\n")
 	answers = strings.ReplaceAll(answers, "\n", "")
+	head, version, _ := strings.Cut(head, " ")
+	// A test of the recordings holds their version against the one that the compiler is built with.
+	of, err := recording.Read(p.file("answers.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if version != of.Version() {
+		t.Fatalf("%s is of version %q, and the other answers of %q: record again with %s", path, version, of.Version(), again)
+	}
 	if head != hash(policies) || len(answers) != len(policies) {
 		t.Fatalf("%s is about other policies: record again with %s", path, again)
 	}
@@ -56,7 +67,7 @@ func (p project) readRefusals(t *testing.T, policies []string) []bool {
 func (p project) askRefusals(t *testing.T, policies []string) []bool {
 	t.Helper()
 	c := p.start(t, nil)
-	text := hash(policies)
+	text := hash(policies) + " " + c.Version
 	out := make([]bool, len(policies))
 	for i, one := range policies {
 		_, err := c.Compile(t.Context(), policy.Inbound{Port: 80, Protocol: policy.HTTP, Workload: policy.Workload{Name: "w", Namespace: "default"}}, read(t, one), language.Options{})

@@ -18,6 +18,9 @@ func TestRecordingsAreOfThePinnedCompilers(t *testing.T) {
 			t.Fatal(err)
 		}
 		pinned := regexp.MustCompile(`(?m)^\t` + regexp.QuoteMeta(module) + ` (\S+)$`).FindSubmatch(text)
+		if replaced := regexp.MustCompile(`(?m)^(replace)?\s*` + regexp.QuoteMeta(module) + `(\s+v\S+)?\s+=>`).Find(text); replaced != nil {
+			t.Errorf("%s: go.mod has %q: the compiler is then no release of the mesh", name, replaced)
+		}
 		r, err := Read("../../plugins/" + name + "/testdata/answers.jsonl")
 		if err != nil {
 			t.Fatal(err)
