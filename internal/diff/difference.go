@@ -49,6 +49,8 @@ type Difference struct {
 
 	old, recent *lab.Files
 	callers     lab.Callers
+	// madeByNew are the inbounds that are made for NEW alone, where it has Dataplanes.
+	madeByNew []lab.Made
 }
 
 // ForgetNames leaves out the changes that concern nothing but the names of policies.

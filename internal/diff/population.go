@@ -22,6 +22,9 @@ func (d *Difference) populate(old, recent Side, olds, recents []lab.Case) ([]lab
 	if err := errors.Join(errOld, errNew); err != nil {
 		return nil, nil, err
 	}
+	if recent.HasDataplanes {
+		d.madeByNew = lab.Populate(recent.Inbound, setNew).Made
+	}
 	// Dataplanes of one side say what inbounds there are on both.
 	for _, sides := range [][2]*lab.PolicySet{{&setOld, &setNew}, {&setNew, &setOld}} {
 		if len(sides[0].Described) == 0 {

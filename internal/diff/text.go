@@ -5,18 +5,21 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/explanation"
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/report/summary"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/internal/token"
+	"github.com/meshproof/meshproof/policy"
 )
 
 // Sentence says in one sentence what changes, and what Envoy says about it.
@@ -189,8 +192,10 @@ func (d *Difference) explain(c Case, change Change, shown []result.Request) stri
 // reports false where no arguments lead to the inbound.
 func (d *Difference) argumentsOf(c Case, to string) ([]string, bool) {
 	switch made := c.Made != nil; {
-	case d.recent.Empty() || made && d.recent.HasDataplanes:
+	case d.recent.Empty():
 		return nil, false
+	case made && d.recent.HasDataplanes:
+		return d.Arguments(), d.isMadeByNew(c, to)
 	case !c.generated:
 		return summary.Arguments(c.New, false), true
 	case made || d.old.HasDataplanes && !d.recent.HasDataplanes:
@@ -200,6 +205,15 @@ func (d *Difference) argumentsOf(c Case, to string) ([]string, bool) {
 	default:
 		return d.Arguments(), true
 	}
+}
+
+// isMadeByNew reports whether a command that reads NEW alone makes the inbound of that name too. Beside
+// Dataplanes no flags describe an inbound.
+func (d *Difference) isMadeByNew(c Case, to string) bool {
+	same := func(in policy.Inbound) bool { return in.String() == to }
+	i := slices.IndexFunc(c.New.Inbounds, func(in cases.Inbound) bool { return same(in.Inbound) })
+	found := slices.DeleteFunc(slices.Clone(d.madeByNew), func(m lab.Made) bool { return !same(m.Inbound) })
+	return i >= 0 && len(found) == 1 && reflect.DeepEqual(found[0].Inbound, c.New.Inbounds[i].Inbound)
 }
 
 func writeChange(w io.Writer, p terminal.Paint, c Change, shown []result.Request) {
