@@ -10,6 +10,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/behavior"
+	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/routeverdict"
@@ -148,11 +149,10 @@ func explainRouted(sender lab.Sender, o *routing.Outbound, subjects []lab.Subjec
 		Protocol: o.Protocol.String(), Port: o.Port, Routes: []Route{}, Limits: []Limit{}, Backends: []Backend{},
 		told: map[string]bool{},
 	}
-	var request policy.Request
+	request := routeverdict.Seen(o, casefile.RoutedRequest{Method: q.Method, Path: q.Path, Authority: q.Authority, Headers: q.Headers, GRPC: q.GRPC})
 	isHTTP := o.Protocol.Layer() == policy.L7
 	if isHTTP {
-		request.Method, request.Path, request.Headers, request.Host = q.Method, q.Path, q.Headers, q.Authority
-		p.Request = q.Method + " " + q.Path
+		p.Request = request.Method + " " + request.Path
 		for _, h := range q.Headers {
 			p.Headers = append(p.Headers, requestline.Line(h))
 		}

@@ -108,7 +108,7 @@ func (s Sidecar) follow(p casefile.RoutedRequest) (Expectation, error) {
 	if err := checkProtocol(o, p); err != nil {
 		return x, err
 	}
-	seen := seen(o, p)
+	seen := Seen(o, p)
 	// Old releases join the lines of a header before they match a route.
 	seen.JoinsLines = !s.inbounds.Envoy().Fixed(behavior.RouteLines)
 	x.Decision = o.Decide(seen)
@@ -191,14 +191,14 @@ func AsCall(o *routing.Outbound, p casefile.RoutedRequest) casefile.RoutedReques
 	call := p
 	call.GRPC, call.Method, call.Path = strings.TrimPrefix(p.Path, "/"), "", ""
 	call.Headers = slices.DeleteFunc(slices.Clone(p.Headers), isOfGRPC)
-	if o.Decide(seen(o, call)).Route != o.Decide(seen(o, p)).Route {
+	if o.Decide(Seen(o, call)).Route != o.Decide(Seen(o, p)).Route {
 		return p
 	}
 	return call
 }
 
-// seen returns a request as the routes of an outbound see it.
-func seen(o *routing.Outbound, p casefile.RoutedRequest) policy.Request {
+// Seen returns a request as the routes of an outbound see it.
+func Seen(o *routing.Outbound, p casefile.RoutedRequest) policy.Request {
 	if o.Protocol.Layer() == policy.L4 {
 		return policy.Request{}
 	}
