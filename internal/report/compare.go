@@ -334,7 +334,7 @@ func (c Comparison) Sentence() string {
 	for _, change := range c.Changed {
 		changed[change.Case] = true
 	}
-	text := fmt.Sprintf("%d of %s in common differ", len(changed), terminal.Count(c.Common, "case"))
+	text := fmt.Sprintf("%s of %s in common differ", terminal.Number(len(changed)), terminal.Count(c.Common, "case"))
 	if n := len(c.OnlyA) + len(c.OnlyB); n > 0 {
 		text += fmt.Sprintf("; in one run only: %d", n)
 	}

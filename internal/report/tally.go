@@ -1,10 +1,10 @@
 package report
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/feature"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // Tally counts cases by their status.
@@ -80,7 +80,7 @@ func (t Tally) String() string {
 		what string
 	}{{t.Passed, "passed"}, {t.Failed, "failed"}, {t.Skipped, "skipped"}, {t.NotApplicable, "not applicable"}} {
 		if part.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
+			parts = append(parts, terminal.Number(part.n)+" "+part.what)
 		}
 	}
 	if parts == nil {

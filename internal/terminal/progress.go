@@ -105,7 +105,7 @@ func (p *Progress) End(name string, failed bool) {
 		p.failed++
 	}
 	p.starting = false
-	p.doing, p.name = fmt.Sprintf("%d of %d cases, %d failed", p.ended, p.total, p.failed), Printable(name)
+	p.doing, p.name = fmt.Sprintf("%s of %s cases, %s failed", Number(p.ended), Number(p.total), Number(p.failed)), Printable(name)
 	p.draw()
 }
 
@@ -137,9 +137,9 @@ func (p *Progress) line() string {
 	}
 	switch {
 	case due > 0:
-		line += fmt.Sprintf(", %d of %d requests", asked, due)
+		line += fmt.Sprintf(", %s of %s requests", Number(int(asked)), Number(int(due)))
 	case asked > 0:
-		line += fmt.Sprintf(", %d requests", asked)
+		line += fmt.Sprintf(", %s requests", Number(int(asked)))
 	}
 	if p.name != "" {
 		line += ": " + p.name

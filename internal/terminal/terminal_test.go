@@ -32,6 +32,15 @@ func TestCount(t *testing.T) {
 	}
 }
 
+func TestNumber(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 13230: "13,230", 1234567: "1,234,567", -1000: "-1,000", -100: "-100"} {
+		if got := Number(n); got != want {
+			t.Errorf("%d is %s, want %s", n, got, want)
+		}
+	}
+}
+
 // On a terminal the line is replaced as cases end, and at each tick.
 func TestProgressOnTerminal(t *testing.T) {
 	t.Parallel()

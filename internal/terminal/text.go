@@ -105,7 +105,7 @@ func Plural(n int, one, more string) string {
 // Number writes a number as a reader reads it, with a comma before each three digits.
 func Number(n int) string {
 	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
 		text = text[:i] + "," + text[i:]
 	}
 	return text

@@ -8,6 +8,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // fixedIDs are the IDs in the template.
@@ -131,7 +132,7 @@ func (s *storyView) count(labels []string, ids idSet) {
 		case absent:
 			cell.Label, cell.Time = string(absent), ""
 		default:
-			cell.Text = formatCount(map[status]int{passed: t.Passed, skipped: t.Skipped, notApplicable: t.NotApplicable}[cell.Status])
+			cell.Text = terminal.Number(map[status]int{passed: t.Passed, skipped: t.Skipped, notApplicable: t.NotApplicable}[cell.Status])
 		}
 		cell.Rest = restText(t, cell.Status)
 		if c := s.shows(i); c != nil {
@@ -170,10 +171,10 @@ func (s *storyView) shows(run int) *caseView {
 func restText(t report.Tally, s status) string {
 	var parts []string
 	if t.Skipped > 0 && s != skipped {
-		parts = append(parts, skipped.Sign()+" "+formatCount(t.Skipped))
+		parts = append(parts, skipped.Sign()+" "+terminal.Number(t.Skipped))
 	}
 	if t.NotApplicable > 0 && s != notApplicable {
-		parts = append(parts, notApplicable.Sign()+" "+formatCount(t.NotApplicable))
+		parts = append(parts, notApplicable.Sign()+" "+terminal.Number(t.NotApplicable))
 	}
 	return strings.Join(parts, " ")
 }

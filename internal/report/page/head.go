@@ -37,7 +37,7 @@ var attributes = []struct {
 		if r.ClassesProven == nil {
 			return ""
 		}
-		text := fmt.Sprintf("%s of %s", formatCount(r.ClassesProven.Proven), formatCount(r.ClassesProven.Of))
+		text := fmt.Sprintf("%s of %s", terminal.Number(r.ClassesProven.Proven), terminal.Number(r.ClassesProven.Of))
 		if !r.ClassesProven.Complete {
 			text += ", regular expressions sampled"
 		}
@@ -47,7 +47,7 @@ var attributes = []struct {
 		if r.MutationScore == nil {
 			return ""
 		}
-		return fmt.Sprintf("%s of %s", formatCount(r.MutationScore.Killed), formatCount(r.MutationScore.Of))
+		return fmt.Sprintf("%s of %s", terminal.Number(r.MutationScore.Killed), terminal.Number(r.MutationScore.Of))
 	}},
 }
 
@@ -125,7 +125,7 @@ func (v *view) verdict(runs []report.Run) {
 		v.Verdict += all.String() + " of " + terminal.Count(all.Total(), "result")
 	}
 	if classes := runs[0].ClassesProven; v.Title == "proof" && len(runs) == 1 && classes != nil {
-		v.Verdict += fmt.Sprintf(", %s of %s request classes proven", formatCount(classes.Proven), formatCount(classes.Of))
+		v.Verdict += fmt.Sprintf(", %s of %s request classes proven", terminal.Number(classes.Proven), terminal.Number(classes.Of))
 	}
 }
 
@@ -245,7 +245,7 @@ func (v *view) time(c *caseView, labels []string) {
 			t.Cells = append(t.Cells, timeCell{Text: absent.Sign()})
 			continue
 		}
-		t.Cells = append(t.Cells, timeCell{Text: formatCount(int(math.Round(r.Milliseconds))), Slow: c.Results[i].Slow})
+		t.Cells = append(t.Cells, timeCell{Text: terminal.Number(int(math.Round(r.Milliseconds))), Slow: c.Results[i].Slow})
 		if r.Milliseconds > t.longest {
 			t.longest, t.Run, t.Time = r.Milliseconds, labels[i], c.Results[i].Time
 		}

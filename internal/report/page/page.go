@@ -18,6 +18,7 @@ import (
 	"sync"
 
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 //go:embed page.html page.css page.js
@@ -26,7 +27,7 @@ var assets embed.FS
 var (
 	// pageTemplate is parsed when a page is written, because most runs of the program write none.
 	pageTemplate = sync.OnceValue(func() *template.Template {
-		return template.Must(template.New("page.html").Funcs(template.FuncMap{"count": formatCount, "v": report.Visible, "lines": visibleLines}).ParseFS(assets, "page.html"))
+		return template.Must(template.New("page.html").Funcs(template.FuncMap{"count": terminal.Number, "v": report.Visible, "lines": visibleLines}).ParseFS(assets, "page.html"))
 	})
 	style  = template.CSS(asset("page.css"))
 	script = template.JS(asset("page.js"))

@@ -3,7 +3,6 @@ package page
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/report"
@@ -34,15 +33,6 @@ func (ids idSet) take(text string) string {
 	}
 	ids[id] = true
 	return id
-}
-
-// formatCount writes a number with commas between thousands.
-func formatCount(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }
 
 // presentCases returns the cases that are not nil.

@@ -214,15 +214,6 @@ func TestPageIDs(t *testing.T) {
 	}
 }
 
-func TestPageCount(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 13230: "13,230", 1234567: "1,234,567", -1000: "-1,000", -100: "-100"} {
-		if got := formatCount(n); got != want {
-			t.Errorf("%d is %s, want %s", n, got, want)
-		}
-	}
-}
-
 func TestPageAgain(t *testing.T) {
 	t.Parallel()
 	again := func(commands ...string) []string {

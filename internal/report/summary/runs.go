@@ -261,7 +261,7 @@ func (t Tally) Line(p terminal.Paint, run report.Run) string {
 func (t Tally) String() string {
 	text := terminal.Count(t.Passed, "case") + " passed"
 	if t.Failed > 0 {
-		text = fmt.Sprintf("%d of %s failed", t.Failed, terminal.Count(t.Passed+t.Failed, "case"))
+		text = fmt.Sprintf("%s of %s failed", terminal.Number(t.Failed), terminal.Count(t.Passed+t.Failed, "case"))
 	}
 	if t.NotRun > 0 {
 		text += fmt.Sprintf(", %d not run", t.NotRun)
