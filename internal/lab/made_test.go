@@ -53,6 +53,14 @@ func TestPopulate(t *testing.T) {
 		"one and none":      {policies: gateway("matchLabels: {app: a}, matchExpressions: [{key: app, operator: NotIn, values: [a]}]", ""), unasked: 1},
 		"there and not":     {policies: gateway("matchExpressions: [{key: app, operator: Exists}, {key: app, operator: DoesNotExist}]", ""), unasked: 1},
 		"two values of one": {policies: gateway("matchLabels: {app: a}, matchExpressions: [{key: app, operator: In, values: [b]}]", ""), unasked: 1},
+		"nothing but an authentication that no policy names": {
+			policies: "apiVersion: policy.linkerd.io/v1alpha1\nkind: NetworkAuthentication\nmetadata: {name: n, namespace: x}\nspec: {networks: [{cidr: 10.0.0.0/8}]}\n",
+			unasked:  1,
+		},
+		"nothing but a route of a Service": {
+			policies: "apiVersion: policy.linkerd.io/v1beta3\nkind: HTTPRoute\nmetadata: {name: r, namespace: x}\nspec: {parentRefs: [{kind: Service, group: core, name: s, port: 80}], rules: [{matches: [{path: {type: Exact, value: /a}}]}]}\n",
+			unasked:  1,
+		},
 		"ports": {
 			policies: gateway("matchLabels: {app: a}", ", rules: [{networkAttributes: {ports: [8080, 5432]}}]"),
 			want:     []string{"made-for-p/5432 map[app:a]", "made-for-p-2/8080 map[app:a]", "made-for-p-3/8081 map[app:a]"},

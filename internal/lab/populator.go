@@ -103,8 +103,12 @@ func (p *populator) targets(set PolicySet) []*target {
 	blank.Workload.Name, blank.Workload.Labels = madeName, nil
 	var out []*target
 	known := map[string]*target{}
+	var inert []Unasked
 	for _, t := range targeter.Targets() {
 		if t.Elsewhere != "" {
+			if t.Inert && set.Changed == nil {
+				inert = append(inert, Unasked{Policy: t.Policy, Place: t.Place, Reason: t.Elsewhere})
+			}
 			// What another set of documents does with it is not known.
 			if set.Changed == nil && !t.Inert || set.Changed != nil && set.Changed(t.Place) {
 				p.Unasked = append(p.Unasked, Unasked{Policy: t.Policy, Place: t.Place, Reason: t.Elsewhere})
@@ -131,6 +135,10 @@ func (p *populator) targets(set PolicySet) []*target {
 		}
 		known[t.Key] = &target{t, changed, described, least, []string{name}}
 		out = append(out, known[t.Key])
+	}
+	if len(out) == 0 && set.assumed(p.template) != "" {
+		// Nothing is asked of this set but an inbound that is assumed, which would be a tick for nothing.
+		p.Unasked = append(p.Unasked, inert...)
 	}
 	return out
 }

@@ -34,6 +34,9 @@ func (s Set) elsewhere() (out []capability.Target) {
 		}
 	}
 	for _, r := range s.Routes {
+		if len(r.Servers) == 0 {
+			out = append(out, capability.Elsewhere(Origin(r.Head), r.Head.Metadata.Name, r.Place(""), "it is about the callers of a Service, and meshproof proves what Servers let in", true))
+		}
 		if !s.hasServers(r) {
 			add(r.Head, r.Place(""), "a Server that it names", false)
 		}
