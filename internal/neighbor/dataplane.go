@@ -58,7 +58,7 @@ func (c *comparison) openingsOf(o object) (out []Change) {
 		if !isLabel {
 			value = name
 		}
-		if value != "<nil>" && c.mayLetIn(value) {
+		if value != "<nil>" && c.mayLetIn("", value) {
 			return append(out, o.change("may call as "+value+", whom policies may let in, and the other side does not have it"))
 		}
 	}
@@ -71,7 +71,12 @@ func (c *comparison) callsAs(o object) string {
 	var parts []string
 	networking := fieldOf(o.fields, o.root(), "networking")
 	for _, in := range append(mappings(fieldOf(networking, "inbound")), mappings([]any{fieldOf(networking, "gateway")})...) {
-		parts = append(parts, fmt.Sprint(fieldOf(in, "tags", "kuma.io/service")))
+		tags, _ := in["tags"].(map[string]any)
+		for key, value := range tags {
+			if key == "kuma.io/service" || c.peers.has(key) {
+				parts = append(parts, fmt.Sprintf("%s=%v", key, value))
+			}
+		}
 	}
 	labels, _ := fieldOf(o.fields, "labels").(map[string]any)
 	if !o.universal {

@@ -1,6 +1,8 @@
 package neighbor
 
 import (
+	"cmp"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -131,8 +133,12 @@ func (c *comparison) isHarmless(all []object, side workloads) bool {
 			}
 		case config:
 			// Istio takes the authority of a Gateway out of a Secret of its own.
-			if c.named.has(o.name) || c.named.has(strings.TrimSuffix(o.name, "-cacert")) {
-				return false
+			target, _ := fieldOf(o.fields, "spec", "target", "name").(string)
+			sealed, _ := fieldOf(o.fields, "spec", "template", "metadata", "name").(string)
+			for _, name := range []string{o.name, target, sealed} {
+				if c.named.has(name) || c.named.has(strings.TrimSuffix(name, "-cacert")) {
+					return false
+				}
 			}
 		case unknown:
 			// kubectl applies no document without a kind. Kustomize takes it for a patch.
@@ -192,36 +198,56 @@ var written = fields(`pod-template-hash controller-revision-hash pod-template-ge
 
 // isMadeFrom reports whether pods have the labels, the settings of the mesh and the power that their template has.
 func (c *comparison) isMadeFrom(made, of pods) bool {
-	for key := range union(made.labels, of.labels) {
-		isInjected := of.labels[key] == nil && isOfMesh(key) && injections[key] == "" && !c.named.has(key)
-		if made.labels[key] != of.labels[key] && !written[key] && !isInjected && (c.named.has(key) || isOfMesh(key)) {
-			return false
-		}
-	}
-	for key := range union(made.annotations, of.annotations) {
-		if made.annotations[key] == of.annotations[key] || !isOfMesh(key) {
-			continue
-		}
-		// An injector writes what it has done.
-		if of.annotations[key] != nil || !begins(key, injected) {
-			return false
-		}
-	}
-	spec, template := made.spec, of.spec
-	for _, field := range []string{"hostNetwork", "hostPID", "hostIPC", "serviceAccountName", "shareProcessNamespace"} {
-		if !reflect.DeepEqual(normal(field, spec[field]), normal(field, template[field])) {
-			return false
-		}
-	}
-	for _, list := range []string{"containers", "initContainers"} {
-		for _, container := range mappings(spec[list]) {
-			i := slices.IndexFunc(mappings(template[list]), func(of map[string]any) bool { return of["name"] == container["name"] })
-			if i < 0 && !isSidecar(container) || i >= 0 && !reflect.DeepEqual(mappings(template[list])[i]["securityContext"], container["securityContext"]) {
+	hasSidecar := slices.ContainsFunc(slices.Concat(mappings(made.spec["containers"]), mappings(made.spec["initContainers"])), isSidecar)
+	for _, settings := range [][2]map[string]any{{made.labels, of.labels}, {made.annotations, of.annotations}} {
+		for key := range union(settings[0], settings[1]) {
+			same := reflect.DeepEqual(settings[0][key], settings[1][key])
+			isInjected := hasSidecar && settings[1][key] == nil && begins(key, injected)
+			if !same && !written[key] && !isInjected && (c.named.has(key) || isOfMesh(key)) {
 				return false
 			}
 		}
 	}
+	spec, template := made.spec, of.spec
+	for _, field := range []string{"hostNetwork", "hostPID", "hostIPC", "serviceAccountName", "shareProcessNamespace", "automountServiceAccountToken"} {
+		if !reflect.DeepEqual(normal(field, spec[field]), normal(field, template[field])) {
+			return false
+		}
+	}
+	if power, ofTemplate := spec["securityContext"], template["securityContext"]; !isEmpty(power) && !reflect.DeepEqual(power, ofTemplate) {
+		return false
+	}
+	for _, list := range []string{"containers", "initContainers"} {
+		for _, container := range mappings(spec[list]) {
+			i := slices.IndexFunc(mappings(template[list]), func(of map[string]any) bool { return of["name"] == container["name"] })
+			if i < 0 && !isSidecar(container) {
+				return false
+			}
+			if i >= 0 {
+				of := mappings(template[list])[i]
+				if !reflect.DeepEqual(of["securityContext"], container["securityContext"]) || portsOf(of) != portsOf(container) {
+					return false
+				}
+			}
+		}
+	}
 	return true
+}
+
+// isEmpty reports whether a mapping says nothing.
+func isEmpty(value any) bool {
+	fields, isMapping := value.(map[string]any)
+	return value == nil || isMapping && len(fields) == 0
+}
+
+// portsOf has the ports of a container, as an API server writes them.
+func portsOf(container map[string]any) string {
+	var out []string
+	for _, port := range mappings(container["ports"]) {
+		out = append(out, fmt.Sprint(port["name"], port["containerPort"], port["hostPort"], port["hostIP"], cmp.Or(port["protocol"], any("TCP"))))
+	}
+	slices.Sort(out)
+	return strings.Join(out, " ")
 }
 
 func normal(field string, value any) any {

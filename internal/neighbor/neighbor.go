@@ -8,6 +8,7 @@ package neighbor
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -183,12 +184,8 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 		w := walker{comparison: c, category: o.category, kind: o.kind, alone: true}
 		w.walk("", "", nil, o.fields)
 		found := w.changes(o, o)
-		switch p, hasPods := own.byKey[o.key]; {
-		case !hasPods || len(found) > 0:
-		case normal("serviceAccountName", p.account) == "default" && c.mayLetIn("default"):
-			found = append(found, o.change("calls by the account default, and the other side does not have the object"))
-		case c.mayLetInAll(o.namespace):
-			found = append(found, o.change("calls from a namespace that policies may let in, and the other side does not have the object"))
+		if p, hasPods := own.byKey[o.key]; hasPods && len(found) == 0 && c.mayLetIn(o.namespace, fmt.Sprint(normal("serviceAccountName", p.account))) {
+			found = append(found, o.change("calls as somebody whom policies may let in, and the other side does not have the object"))
 		}
 		return found
 	default:
@@ -245,7 +242,10 @@ func (w words) addValue(value any) {
 }
 
 // peerKeys are the fields by which policies name callers, beside those such as from, fromEndpoints and source.
-var peerKeys = fields("spiffeId identities identityRefs serviceAccounts client requiredAuthenticationRefs")
+var peerKeys = fields("spiffeid identities identityrefs serviceaccounts client requiredauthenticationrefs")
+
+// anybody is a word that no document has: a policy says of callers what many of them meet.
+const anybody = "\x00"
 
 // addPeers adds the words of what a policy says of callers.
 func (w words) addPeers(value any) {
@@ -256,11 +256,31 @@ func (w words) addPeers(value any) {
 		}
 	case map[string]any:
 		for key, item := range value {
-			if strings.HasPrefix(key, "from") || strings.HasPrefix(key, "source") || peerKeys[key] {
+			if strings.HasPrefix(key, "from") || strings.HasPrefix(key, "source") || peerKeys[strings.ToLower(key)] {
 				w.addValue(item)
+				if hasEmpty(item) {
+					w[anybody] = true
+				}
 			}
 			w.addPeers(item)
 		}
+	}
+}
+
+// hasEmpty reports whether a value has a mapping without fields: a selector of everything.
+func hasEmpty(value any) bool {
+	switch value := value.(type) {
+	case []any:
+		return slices.ContainsFunc(value, hasEmpty)
+	case map[string]any:
+		for _, item := range value {
+			if hasEmpty(item) {
+				return true
+			}
+		}
+		return len(value) == 0
+	default:
+		return false
 	}
 }
 

@@ -11,11 +11,12 @@ import (
 
 // object is a document with its identity.
 type object struct {
-	doc                          manifest.Document
-	group, kind, namespace, name string
-	universal                    bool
-	fields                       any
-	category                     category
+	doc                  manifest.Document
+	group, version, kind string
+	namespace, name      string
+	universal            bool
+	fields               any
+	category             category
 	// key is the same for one object on both sides. What has no name is known by its content.
 	key string
 }
@@ -23,7 +24,7 @@ type object struct {
 // objectOf reads the identity of a document. The version of its kind is no part of it.
 func objectOf(doc manifest.Document) object {
 	head := doc.Type()
-	o := object{doc: doc, kind: head.Kind, universal: head.Type != ""}
+	o := object{doc: doc, kind: head.Kind, version: head.APIVersion, universal: head.Type != ""}
 	if o.universal {
 		o.kind = head.Type
 	}

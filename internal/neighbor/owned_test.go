@@ -20,7 +20,7 @@ metadata:
   labels: {app: web, track: stable, pod-template-hash: a}
   annotations: {sidecar.istio.io/status: a}
   ownerReferences: [{kind: Deployment, name: web, controller: true}]
-spec: {serviceAccountName: web, containers: [{name: web, securityContext: {runAsNonRoot: true}}, {name: log}, {name: istio-proxy}]}
+spec: {serviceAccountName: web, containers: [{name: web, ports: [{name: http, containerPort: 8080, protocol: TCP}], securityContext: {runAsNonRoot: true}}, {name: log}, {name: istio-proxy}]}
 `
 	const set = `
 apiVersion: apps/v1
@@ -29,16 +29,21 @@ metadata: {name: web-set, namespace: shop, ownerReferences: [{kind: Deployment, 
 spec: {template: {metadata: {labels: {app: web}}, spec: {serviceAccountName: web}}}
 `
 	for name, tt := range map[string]struct{ was, is, want string }{
-		"a pod more":                       {"", pod, ""},
-		"a pod less":                       {pod, "", ""},
-		"another name of its set":          {pod, strings.Replace(pod, "pod-template-hash: a", "pod-template-hash: b", 1), ""},
-		"another label of a pod":           {pod, strings.Replace(pod, "app: web", "app: other", 1), "labels.app"},
-		"a label less":                     {pod, strings.Replace(pod, "app: web, ", "", 1), "labels.app"},
-		"a new pod without a sidecar":      {"", strings.Replace(pod, "sidecar.istio.io/status: a", "sidecar.istio.io/inject: 'false'", 1), "sidecar.istio.io/inject"},
-		"a pod that was alone before":      {strings.Replace(pod, "name: web, controller", "name: none, controller", 1), pod, ""},
-		"a set in the network of the host": {set, strings.Replace(set, "{serviceAccountName", "{hostNetwork: true, serviceAccountName", 1), "hostNetwork"},
-		"another label of a set":           {set, strings.Replace(set, "labels: {app: web}", "labels: {app: other}", 1), "labels.app"},
-		"a set without a sidecar":          {set, strings.Replace(set, "labels: {app: web}", "labels: {app: web, sidecar.istio.io/inject: 'false'}", 1), "sidecar.istio.io/inject"},
+		"a pod more":                          {"", pod, ""},
+		"a pod less":                          {pod, "", ""},
+		"another name of its set":             {pod, strings.Replace(pod, "pod-template-hash: a", "pod-template-hash: b", 1), ""},
+		"another label of a pod":              {pod, strings.Replace(pod, "app: web", "app: other", 1), "labels.app"},
+		"a label less":                        {pod, strings.Replace(pod, "app: web, ", "", 1), "labels.app"},
+		"a new pod without a sidecar":         {"", strings.Replace(pod, "sidecar.istio.io/status: a", "sidecar.istio.io/inject: 'false'", 1), "sidecar.istio.io/inject"},
+		"a pod that was alone before":         {strings.Replace(pod, "name: web, controller", "name: none, controller", 1), pod, ""},
+		"another mesh":                        {"", strings.Replace(pod, "sidecar.istio.io/status: a", "sidecar.istio.io/status: a, kuma.io/mesh: other", 1), "opens something"},
+		"another revision, without a sidecar": {"", strings.Replace(strings.Replace(pod, ", {name: istio-proxy}", "", 1), "app: web", "app: web, istio.io/rev: nope", 1), "istio.io/rev"},
+		"no ambient mode":                     {"", strings.Replace(pod, "app: web", "app: web, istio.io/dataplane-mode: none", 1), "dataplane-mode"},
+		"a port of the node":                  {strings.Replace(set, "serviceAccountName: web}", "serviceAccountName: web, containers: [{name: web, ports: [{containerPort: 8080}]}]}", 1), strings.Replace(set, "serviceAccountName: web}", "serviceAccountName: web, containers: [{name: web, ports: [{containerPort: 8080, hostPort: 80}]}]}", 1), "ports"},
+		"a user of the pod":                   {pod, strings.Replace(pod, "spec: {", "spec: {securityContext: {runAsUser: 1337}, ", 1), "runAsUser"},
+		"a set in the network of the host":    {set, strings.Replace(set, "{serviceAccountName", "{hostNetwork: true, serviceAccountName", 1), "hostNetwork"},
+		"another label of a set":              {set, strings.Replace(set, "labels: {app: web}", "labels: {app: other}", 1), "labels.app"},
+		"a set without a sidecar":             {set, strings.Replace(set, "labels: {app: web}", "labels: {app: web, sidecar.istio.io/inject: 'false'}", 1), "sidecar.istio.io/inject"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,6 +72,9 @@ func TestDeliveries(t *testing.T) {
 		"a source":                             {of(source, "GitRepository", "{url: a, ref: {branch: main}}"), ""},
 		"a source that leaves files out":       {of(source, "GitRepository", "{url: a, ignore: 'deny-*'}"), "spec.ignore"},
 		"rules of kapp":                        {"apiVersion: kapp.k14s.io/v1alpha1\nkind: Config\nmetadata: {name: n}\nrebaseRules: []\n", "Config default/n) may leave"},
+		"a mutation of Kyverno":                {"apiVersion: kyverno.io/v1\nkind: ClusterPolicy\nmetadata: {name: n}\nspec: {rules: []}\n", "ClusterPolicy default/n) may leave"},
+		"a mutation of the server":             {"apiVersion: admissionregistration.k8s.io/v1\nkind: MutatingAdmissionPolicy\nmetadata: {name: n}\nspec: {}\n", "may leave"},
+		"a transformer of Kustomize":           {"apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: n}\npatch: a\n", "may leave"},
 		"a package of kpt":                     {"apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: n}\npipeline: {mutators: []}\n", "Kptfile default/n) may leave"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package neighbor
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -21,8 +22,9 @@ var injections = map[string]string{
 	"linkerd.io/inject": "enabled", "istio-injection": "enabled", "sidecar.istio.io/inject": "true", "kuma.io/sidecar-injection": "enabled",
 }
 
-// injected are the annotations that an injector writes into the pods that it gave a sidecar to.
-var injected = []string{"sidecar.istio.io/status", "istio.io/rev", "kuma.io/sidecar-injected", "kuma.io/mesh", "linkerd.io/created-by", "linkerd.io/proxy-version", "linkerd.io/trust-root-sha256", "viz.linkerd.io/"}
+// injected begin the labels and annotations that an injector writes into the pods that it gave a sidecar to.
+var injected = []string{"sidecar.istio.io/status", "istio.io/rev", "security.istio.io/tlsMode", "service.istio.io/canonical-", "kuma.io/sidecar-injected",
+	"linkerd.io/control-plane-ns", "linkerd.io/workload-ns", "linkerd.io/proxy-deployment", "linkerd.io/created-by", "linkerd.io/proxy-version", "linkerd.io/trust-root-sha256", "viz.linkerd.io/"}
 
 // harmlessAnnotations begin the annotations with a domain that tell neither a mesh nor a tool whether and
 // how something is applied. An annotation without a domain is read by nobody else.
@@ -79,7 +81,7 @@ func (w *walker) isMetadata(path string) bool {
 func (w *walker) walkSettings(path, place string, was, is map[string]any) {
 	_, field, _ := cutLast(path)
 	for _, key := range slices.Sorted(maps.Keys(union(was, is))) {
-		if was[key] != is[key] && w.matters(field == "labels", key, was[key], is[key]) {
+		if !reflect.DeepEqual(was[key], is[key]) && w.matters(field == "labels", key, was[key], is[key]) {
 			w.find(child(place, key), was[key], is[key])
 		}
 	}

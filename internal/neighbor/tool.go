@@ -2,6 +2,7 @@ package neighbor
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -142,7 +143,7 @@ func (c *comparison) comparePolicy(was, is object) (out []Change) {
 		recent, _ := fieldOf(is.fields, "metadata", field).(map[string]any)
 		w := walker{comparison: c, kind: is.kind}
 		for key := range union(old, recent) {
-			if old[key] == recent[key] || readSettings[key] || !w.matters(field == "labels", key, old[key], recent[key]) && !isOfTool(key) {
+			if reflect.DeepEqual(old[key], recent[key]) || readSettings[key] || !w.matters(field == "labels", key, old[key], recent[key]) && !isOfTool(key) {
 				continue
 			}
 			of := is

@@ -280,7 +280,7 @@ func (w *walker) opens(path string, value any) bool {
 		return false
 	case strings.Contains(relative, "serviceAccount"):
 		name, _ := value.(string)
-		return name != "" && w.mayLetIn(name)
+		return name != "" && w.mayLetIn("", name)
 	case isList:
 		return len(list) > 0
 	case strings.HasSuffix(relative, "hostPath.path"):
@@ -296,22 +296,26 @@ func hasPower(container map[string]any) bool {
 	return len(added) > 0 || fieldOf(container, "securityContext", "privileged") == true
 }
 
-// mayLetIn reports whether policies may let an account in: its name stands in what they say of callers, or they
-// say it with a pattern.
-func (c *comparison) mayLetIn(account string) bool {
-	for word := range c.peers {
-		if word != "*" && (strings.Contains(word, "*") || strings.Contains(word, account)) {
-			return true
-		}
-	}
-	return false
-}
+// negations are words by which policies let in all callers but some.
+var negations = []string{anybody, "NotIn", "DoesNotExist", "notPrincipals", "notNamespaces", "notServiceAccounts", "notRequestPrincipals"}
 
-// mayLetInAll reports whether policies may let all workloads of a namespace in.
-func (c *comparison) mayLetInAll(namespace string) bool {
+// mayLetIn reports whether policies may let an account of a namespace in; "" is no namespace: its name stands in what they say of
+// callers, or they say it of many, by a pattern, a prefix or a negation.
+func (c *comparison) mayLetIn(namespace, account string) bool {
+	if slices.ContainsFunc(negations, c.peers.has) {
+		return true
+	}
 	for word := range c.peers {
-		_, behind, found := strings.Cut(word, "/ns/"+namespace)
-		if word == namespace || found && (behind == "" || behind == "/" || behind == "/sa/") {
+		_, behind, inNamespace := strings.Cut(word, "/ns/")
+		_, path, isID := strings.Cut(word, "spiffe://")
+		switch {
+		case word == "" || word == "*" || strings.HasPrefix(word, "/"):
+			// A part of another word.
+		case word == namespace, strings.Contains(word, "*"), strings.Contains(word, account):
+			return true
+		case inNamespace && strings.HasPrefix(namespace+"/sa/"+account, behind):
+			return true
+		case isID && (!strings.Contains(path, "/") || strings.HasSuffix(path, "/")) && !inNamespace:
 			return true
 		}
 	}
