@@ -98,6 +98,19 @@ type Stranger interface {
 type Kindred interface {
 	// Unplayed returns a text for each caller or packet.
 	Unplayed() []string
+	// Breadth returns what the rules are about without saying it.
+	Breadth() Breadth
+}
+
+// Breadth is what rules let in or shut out beside what the lab plays, because they do not say it otherwise:
+// a rule without ports is about every protocol, and one of the whole cluster is about its nodes too. There is
+// a text for each part of a rule.
+type Breadth struct {
+	Allowed, Denied []string
+	// Uniform is true where each rule is about every protocol: then the decision about TCP is that about all.
+	// The texts about protocols count where it is false on one of two sides.
+	Uniform                           bool
+	AllowedProtocols, DeniedProtocols []string
 }
 
 // Excluder is a set of policies with parts that no proof is about, such as rules of the calls of a

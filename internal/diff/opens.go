@@ -82,10 +82,30 @@ func newStrangers(was, is language.Policies) (out []string) {
 	recent, knowsNew := is.(capability.Kindred)
 	if knowsOld && knowsNew {
 		before, after = slices.Concat(before, old.Unplayed()), slices.Concat(after, recent.Unplayed())
+		out = broader(old.Breadth(), recent.Breadth())
 	}
 	for _, name := range after {
 		if !slices.Contains(before, name) {
 			out = append(out, name+", and the lab does not show what that lets in")
+		}
+	}
+	return out
+}
+
+// broader says which rules let in now, or shut out no more, what they are about without saying it.
+func broader(was, is capability.Breadth) (out []string) {
+	if !was.Uniform || !is.Uniform {
+		was.Allowed, is.Allowed = slices.Concat(was.Allowed, was.AllowedProtocols), slices.Concat(is.Allowed, is.AllowedProtocols)
+		was.Denied, is.Denied = slices.Concat(was.Denied, was.DeniedProtocols), slices.Concat(is.Denied, is.DeniedProtocols)
+	}
+	for _, part := range is.Allowed {
+		if !slices.Contains(was.Allowed, part) {
+			out = append(out, "a rule lets in "+part+", and the lab does not show what that lets in")
+		}
+	}
+	for _, part := range was.Denied {
+		if !slices.Contains(is.Denied, part) {
+			out = append(out, "no rule shuts out "+part+" any more, and the lab does not show what that lets in")
 		}
 	}
 	return out

@@ -29,6 +29,18 @@ func TestWideningOfCilium(t *testing.T) {
 	}
 	lacks := func(key string) string { return "{key: " + key + ", operator: DoesNotExist}" }
 	const anyone = "{}"
+	for name, tt := range map[string]struct{ old, recent string }{
+		"fewer labels of all protocols": {allow(labels("a: x"), ""), allow(labels("a: x, b: y"), "")},
+		"one peer less":                 {allow(labels("a: x")+", "+labels("a: y"), ""), allow(labels("a: x"), "")},
+		"one peer less beside a port":   {allow(labels("a: x")+", "+labels("a: y"), "") + named("q", "ingress: [{fromEndpoints: [{}], toPorts: [{ports: [{port: '80', protocol: TCP}]}]}]"), allow(labels("a: x"), "") + named("q", "ingress: [{fromEndpoints: [{}], toPorts: [{ports: [{port: '80', protocol: TCP}]}]}]")},
+		"pods in place of the cluster":  {named("p", "ingress: [{fromEntities: [cluster]}]"), allow(anyone, "")},
+		"one port less of the cluster":  {named("p", "ingress: [{fromEntities: [cluster], toPorts: [{ports: [{port: '80', protocol: TCP}, {port: '81', protocol: TCP}]}]}]"), named("p", "ingress: [{fromEntities: [cluster], toPorts: [{ports: [{port: '80', protocol: TCP}]}]}]")},
+		"the cluster in place of all":   {named("p", "ingress: [{fromEntities: [all]}]"), named("p", "ingress: [{fromEntities: [cluster]}]")},
+	} {
+		if got := differenceOf(t, tt.old, tt.recent).widenings(); len(got) > 0 {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
 	for name, tt := range map[string]struct{ same, old, recent string }{
 		"a label less":                       {"", allow(labels("a: x, b: y"), ""), allow(labels("a: x"), "")},
 		"a value more":                       {"", allow(asks(in("a", "x")), ""), allow(asks(in("a", "x, y")), "")},
@@ -52,6 +64,13 @@ func TestWideningOfCilium(t *testing.T) {
 		"every protocol":                     {"", allow(anyone, ", toPorts: [{ports: [{port: '53', protocol: TCP}]}]"), allow(anyone, ", toPorts: [{ports: [{port: '53'}]}]")},
 		"a deny of UDP":                      {allow(anyone, ""), named("d", "ingressDeny: [{fromEntities: [world], toPorts: [{ports: [{port: '53', protocol: UDP}]}]}]"), ""},
 		"ICMP":                               {"", allow(anyone, ""), named("p", "ingress: [{fromEndpoints: [{}]}, {fromEntities: [world], icmps: [{fields: [{type: 8}]}]}]")},
+		"every protocol, by no port":         {"", allow(anyone, ", toPorts: [{ports: [{port: '0', protocol: TCP}]}]"), allow(anyone, "")},
+		"every protocol, by a range":         {"", allow(anyone, ", toPorts: [{ports: [{port: '1', endPort: 65535, protocol: TCP}]}]"), allow(anyone, "")},
+		"a deny of TCP alone":                {allow(anyone, ""), deny("d", labels("a: x")), named("d", "ingressDeny: [{fromEndpoints: [{matchLabels: {a: x}}], toPorts: [{ports: [{port: '0', protocol: TCP}]}]}]")},
+		"the nodes of the cluster":           {"", allow(asks("{key: io.kubernetes.pod.namespace, operator: Exists}"), ""), named("p", "ingress: [{fromEntities: [cluster]}]")},
+		"the nodes of everything":            {"", named("p", "ingress: [{fromEntities: [world]}, {fromEndpoints: ["+asks("{key: io.kubernetes.pod.namespace, operator: Exists}")+"]}]"), named("p", "ingress: [{fromEntities: [all]}]")},
+		"the nodes, by no peer":              {"", named("p", "ingress: [{fromEntities: [world]}, {fromEndpoints: ["+asks("{key: io.kubernetes.pod.namespace, operator: Exists}")+"]}]"), named("p", "ingress: [{}]")},
+		"a deny without the nodes":           {named("q", "ingress: [{}]"), named("d", "ingressDeny: [{fromEntities: [all]}]"), named("d", "ingressDeny: [{fromEntities: [world]}, {fromEndpoints: ["+asks("{key: io.kubernetes.pod.namespace, operator: Exists}")+"]}]")},
 		"authentication is off":              {"", allow(anyone, ", authentication: {mode: required}"), allow(anyone, ", authentication: {mode: disabled}")},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -113,6 +113,9 @@ func (p policies) Unplayed() []string {
 	return slices.Concat(p.options.Namespaces(), networkpolicy.AnyProtocol(p.all))
 }
 
+// Breadth implements [capability.Kindred].
+func (p policies) Breadth() capability.Breadth { return networkpolicy.BreadthOf(p.all) }
+
 // Peers implements [capability.PeerNamer].
 func (p policies) Peers() []capability.Target { return networkpolicy.Peers(p.all, p.options) }
 

@@ -92,7 +92,7 @@ func TestOwnedDocuments(t *testing.T) {
 		"{apiVersion: cilium.io/v9, kind: CiliumNetworkPolicy}":                              true,
 		"{apiVersion: cilium.io/v2, kind: CiliumEnvoyConfig}":                                false,
 		"{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy}":                            false,
-		"{type: MeshTrafficPermission, apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy}": false,
+		"{type: MeshTrafficPermission, apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy}": true,
 		"[CiliumNetworkPolicy]": false,
 	})
 }
