@@ -37,7 +37,7 @@ func TestOwnedDocuments(t *testing.T) {
 		"{apiVersion: policy.linkerd.io/v1alpha1, kind: AuthorizationPolicy}":                                false,
 		"{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute}":                                        false,
 		"{apiVersion: gateway.networking.k8s.io.example/v1, kind: AuthorizationPolicy}":                      false,
-		"{type: MeshTrafficPermission, apiVersion: gateway.networking.k8s.io/v1, kind: AuthorizationPolicy}": false,
+		"{type: MeshTrafficPermission, apiVersion: gateway.networking.k8s.io/v1, kind: AuthorizationPolicy}": true,
 		"kind: AuthorizationPolicy": false,
 		"[AuthorizationPolicy]":     false,
 	})

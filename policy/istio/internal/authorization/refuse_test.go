@@ -31,7 +31,7 @@ func TestOwnedDocuments(t *testing.T) {
 		"{apiVersion: security.istio.io/v1, kind: PeerAuthentication}":                               false,
 		"{apiVersion: gateway.networking.k8s.io/v1, kind: AuthorizationPolicy}":                      false,
 		"{apiVersion: policy.linkerd.io/v1alpha1, kind: AuthorizationPolicy}":                        false,
-		"{type: MeshTrafficPermission, apiVersion: security.istio.io/v1, kind: AuthorizationPolicy}": false,
+		"{type: MeshTrafficPermission, apiVersion: security.istio.io/v1, kind: AuthorizationPolicy}": true,
 		"[AuthorizationPolicy]": false,
 	})
 }
