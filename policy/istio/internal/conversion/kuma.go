@@ -143,6 +143,11 @@ func readPolicy(doc manifest.Document) (read, error) {
 	default:
 		return out, doc.Errorf("spec.action", "kuma cannot say it: it has ALLOW, DENY and the dry run of a DENY")
 	}
+	for _, key := range slices.Sorted(maps.Keys(out.labels)) {
+		if strings.Contains(key, "kuma.io/") {
+			return out, doc.Errorf("spec.selector", "kuma cannot say it: no pod has the label %s, and Kuma gives it to a Dataplane", key)
+		}
+	}
 	if resource.Spec.Rules == nil {
 		return out, nil
 	}

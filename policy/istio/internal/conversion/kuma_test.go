@@ -138,6 +138,7 @@ func TestToKumaRefuses(t *testing.T) {
 	operation := func(fields string) string { return policy(`{rules: [{to: [{operation: {` + fields + `}}]}]}`) }
 	for name, tt := range map[string]struct{ doc, want string }{
 		"every caller":                 {policy(`{rules: [{}]}`), "spec.rules[0]: kuma cannot say it: no matcher meets every caller"},
+		"a label of Kuma's own":        {policy(`{selector: {matchLabels: {k8s.kuma.io/namespace: a}}, rules: [{from: [{source: {principals: [td/a]}}]}]}`), "spec.selector: kuma cannot say it: no pod has the label k8s.kuma.io/namespace"},
 		"AUDIT":                        {policy(`{action: AUDIT, rules: [{}]}`), "spec.action: kuma cannot say it: it has ALLOW, DENY"},
 		"CUSTOM":                       {policy(`{action: CUSTOM, provider: {name: opa}, rules: [{}]}`), "spec.action: kuma cannot say it"},
 		"a dry run of ALLOW":           {strings.Replace(trial, "DENY", "ALLOW", 1), "spec.action: kuma cannot say it"},
