@@ -2,6 +2,7 @@ package neighbor
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -22,6 +23,10 @@ var harmlessOfDeliveries = map[string]map[string]bool{
 // policies have changed: what is left out hides nothing that another policy lets in now.
 func (c *comparison) compareDeliveries() (out []Change) {
 	const effect = "may leave policies out or change them, and some of them have changed: write out what is applied"
+	folders := map[string]bool{}
+	for _, doc := range c.recent.Policies {
+		folders[filepath.Dir(objectOf(doc).file())] = true
+	}
 	for _, o := range c.recentObjects.all {
 		if o.category != unknown || o.isOfKustomize() || o.kind == "" || !o.isOfTool() {
 			continue
@@ -30,6 +35,8 @@ func (c *comparison) compareDeliveries() (out []Change) {
 			out = append(out, o.change(effect))
 		} else if field := unknownField("spec", fieldOf(o.fields, "spec"), harmless); field != "" {
 			out = append(out, Change{o.doc.Place(""), o.String(), field + " " + effect})
+		} else if o.kind == "Application" && len(folders) > 1 && fieldOf(o.fields, "spec", "source", "directory", "recurse") != true {
+			out = append(out, o.change("without spec.source.directory.recurse leaves folders out, and policies have changed: write out what is applied"))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.recent.Files)) {

@@ -177,18 +177,30 @@ func (c *comparison) isSelected(endpoints object) bool {
 // isOwned reports whether another workload of the same side made the object, as in a list that a cluster gave:
 // the other one has its fields. A mesh adds its own containers alone.
 func (c *comparison) isOwned(o object, side workloads) bool {
+	made, found := side.byKey[o.key]
+	of, owns := side.ownerOf(o)
+	return found && owns && c.isMadeFrom(made, of)
+}
+
+// claimsOwner reports whether an object names a workload of its side that made it, and says otherwise than that.
+func (c *comparison) claimsOwner(o object, side workloads) bool {
+	_, owns := side.ownerOf(o)
+	return owns && !c.isOwned(o, side)
+}
+
+// ownerOf returns the pods of the workload that made an object.
+func (w workloads) ownerOf(o object) (pods, bool) {
 	for _, owner := range mappings(fieldOf(o.fields, "metadata", "ownerReferences")) {
 		kind, _ := owner["kind"].(string)
 		name, _ := owner["name"].(string)
 		if owner["controller"] != true || kind == "" || name == "" || kind == o.kind {
 			continue
 		}
-		made, found := side.byKey[o.key]
-		if p, owns := side.byName[[3]string{kind, o.namespace, name}]; found && owns && c.isMadeFrom(made, p) {
-			return true
+		if of, found := w.byName[[3]string{kind, o.namespace, name}]; found {
+			return of, true
 		}
 	}
-	return false
+	return pods{}, false
 }
 
 // written are the labels that a controller writes into pods.

@@ -178,6 +178,9 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 		}
 		return []Change{o.change(effect)}
 	case workload, namespace, account:
+		if c.claimsOwner(o, own) {
+			return []Change{o.change("says otherwise than the workload that made it")}
+		}
 		if c.replaces(o) {
 			return []Change{o.change("is new, and another workload is gone: it may be the same one, and other policies select it")}
 		}

@@ -148,6 +148,10 @@ func (w *walker) walkItem(path, place string, was, is any) {
 		if !reflect.DeepEqual(was, is) {
 			w.find(place, was, is)
 		}
+	case relative == "spec.volumes" && (isVolumeOfSidecar(old) || isVolumeOfSidecar(recent)):
+		if !reflect.DeepEqual(was, is) {
+			w.find(place, was, is)
+		}
 	case relative == "spec.containers[].ports":
 		if w.isOtherPort(old, recent) {
 			w.find(place, was, is)
@@ -162,6 +166,13 @@ func (w *walker) walkItem(path, place string, was, is any) {
 	default:
 		w.walk(path+"[]", place, was, is)
 	}
+}
+
+// isVolumeOfSidecar reports whether a volume has a name under which a sidecar looks for its certificates and its
+// configuration.
+func isVolumeOfSidecar(volume map[string]any) bool {
+	name, _ := volume["name"].(string)
+	return begins(name, []string{"workload-certs", "workload-socket", "credential-socket", "istio", "kuma-", "linkerd-"})
 }
 
 // isOtherPort reports whether a port of a container may be another one for a mesh: a policy or a Service
@@ -294,32 +305,6 @@ func (w *walker) opens(path string, value any) bool {
 func hasPower(container map[string]any) bool {
 	added, _ := fieldOf(container, "securityContext", "capabilities", "add").([]any)
 	return len(added) > 0 || fieldOf(container, "securityContext", "privileged") == true
-}
-
-// negations are words by which policies let in all callers but some.
-var negations = []string{anybody, "NotIn", "DoesNotExist", "notPrincipals", "notNamespaces", "notServiceAccounts", "notRequestPrincipals"}
-
-// mayLetIn reports whether policies may let an account of a namespace in; "" is no namespace: its name stands in what they say of
-// callers, or they say it of many, by a pattern, a prefix or a negation.
-func (c *comparison) mayLetIn(namespace, account string) bool {
-	if slices.ContainsFunc(negations, c.peers.has) {
-		return true
-	}
-	for word := range c.peers {
-		_, behind, inNamespace := strings.Cut(word, "/ns/")
-		_, path, isID := strings.Cut(word, "spiffe://")
-		switch {
-		case word == "" || word == "*" || strings.HasPrefix(word, "/"):
-			// A part of another word.
-		case word == namespace, strings.Contains(word, "*"), strings.Contains(word, account):
-			return true
-		case inNamespace && strings.HasPrefix(namespace+"/sa/"+account, behind):
-			return true
-		case isID && (!strings.Contains(path, "/") || strings.HasSuffix(path, "/")) && !inNamespace:
-			return true
-		}
-	}
-	return false
 }
 
 // includes reports whether a list has all items of another one, or says that it has everything.
