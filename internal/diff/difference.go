@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/lab"
-	"github.com/meshproof/meshproof/internal/neighbor"
+	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/internal/report/summary"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/routediff"
@@ -32,7 +32,7 @@ type Difference struct {
 	Truncated bool
 	// Unread are the changes beside the policies, which are not read: of workloads, services, meshes and
 	// what tools do with the policies.
-	Unread []neighbor.Change
+	Unread []manifestdiff.Change
 	// Routes is the effect on the requests that workloads send; nil where neither side has a
 	// route, a timeout or a service.
 	Routes *routediff.Difference

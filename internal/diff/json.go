@@ -3,7 +3,7 @@ package diff
 import (
 	"fmt"
 
-	"github.com/meshproof/meshproof/internal/neighbor"
+	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/routediff"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -31,9 +31,9 @@ type differenceJSON struct {
 	Made    []string `json:"made,omitempty"`
 	Unasked []string `json:"unasked,omitempty"`
 	// Unread are the changes beside the policies, which are not read.
-	Unread   []neighbor.Change `json:"unread,omitempty"`
-	Warnings []string          `json:"warnings,omitempty"`
-	Notes    []string          `json:"notes,omitempty"`
+	Unread   []manifestdiff.Change `json:"unread,omitempty"`
+	Warnings []string              `json:"warnings,omitempty"`
+	Notes    []string              `json:"notes,omitempty"`
 	// Routes is the effect on the requests that workloads send.
 	Routes *routediff.Difference `json:"routes,omitempty"`
 	// Verdict is whether the change passes, and why not. Fails is what the exit status says.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/lab"
-	"github.com/meshproof/meshproof/internal/neighbor"
+	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 )
@@ -87,16 +87,16 @@ func changedPolicies(side, other Side) func(place string) bool {
 }
 
 // changesBeside names what differs beside the policies. With symmetric, neither side came first.
-func changesBeside(old, recent Side, symmetric bool) ([]neighbor.Change, error) {
-	was, errOld := old.Neighbors()
-	is, errNew := recent.Neighbors()
+func changesBeside(old, recent Side, symmetric bool) ([]manifestdiff.Change, error) {
+	was, errOld := old.Manifests()
+	is, errNew := recent.Manifests()
 	if err := errors.Join(errOld, errNew); err != nil {
 		return nil, err
 	}
 	if symmetric {
-		return neighbor.Differences(was, is), nil
+		return manifestdiff.Differences(was, is), nil
 	}
-	return neighbor.Changes(was, is), nil
+	return manifestdiff.Changes(was, is), nil
 }
 
 // emptied returns the cases without policies.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/internal/lab"
-	"github.com/meshproof/meshproof/internal/neighbor"
+	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/policy/classes"
 )
 
@@ -38,7 +38,7 @@ func TestSidesFailures(t *testing.T) {
 		"beyond the lab":    {func(_ *Difference, c *Comparison) { c.Unsendable = []string{"more"} }, "requests that the lab cannot send: more"},
 		"a case of A alone": {func(d *Difference, _ *Comparison) { d.OnlyOld = []string{"x"} }, "only one side has x"},
 		"a case of B alone": {func(d *Difference, _ *Comparison) { d.OnlyNew = []string{"x"} }, "only one side has x"},
-		"an unread one":     {func(d *Difference, _ *Comparison) { d.Unread = []neighbor.Change{{Place: "p.yaml:1"}} }, "meshproof does not read p.yaml:1"},
+		"an unread one":     {func(d *Difference, _ *Comparison) { d.Unread = []manifestdiff.Change{{Place: "p.yaml:1"}} }, "meshproof does not read p.yaml:1"},
 		"an unshown one":    {func(d *Difference, _ *Comparison) { d.Opens = []string{"a node gets in"} }, "a node gets in"},
 		"an unasked one":    {func(d *Difference, _ *Comparison) { d.Unasked = []lab.Unasked{{Policy: "p"}} }, "not asked: "},
 		"an inert one":      {func(d *Difference, _ *Comparison) { d.Unasked = []lab.Unasked{{Policy: "p", Inert: true}} }, ""},

@@ -1,10 +1,10 @@
-// Package neighbor compares what stands beside the policies on two sides: workloads, services, meshes,
+// Package manifestdiff compares what stands beside the policies on two sides: workloads, services, meshes,
 // control planes, and what tools do with the policies. None of it is read as a policy.
 //
 // It guarantees that the world is closed: each difference in such a document is named, with its place and
 // field, unless a table of this package says that it cannot matter. The tables are data: the kinds in kind.go,
 // the fields in field.go, the labels and annotations in setting.go and tool.go.
-package neighbor
+package manifestdiff
 
 import (
 	"cmp"

@@ -1,10 +1,10 @@
-package neighbor_test
+package manifestdiff_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/meshproof/meshproof/internal/neighbor"
+	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -52,13 +52,13 @@ func TestDifferences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			without, with := sideOf(t, tt.same), sideOf(t, together(tt.same, tt.alone))
-			for i, pair := range [][2]neighbor.Side{{with, without}, {without, with}} {
-				got := textOf(neighbor.Differences(pair[0], pair[1]))
+			for i, pair := range [][2]manifestdiff.Side{{with, without}, {without, with}} {
+				got := textOf(manifestdiff.Differences(pair[0], pair[1]))
 				if !strings.Contains(got, tt.want) || (tt.want == "") != (got == "") {
 					t.Errorf("side %d alone: %q, want %q", i, got, tt.want)
 				}
 			}
-			if got := neighbor.Differences(with, with); len(got) > 0 {
+			if got := manifestdiff.Differences(with, with); len(got) > 0 {
 				t.Errorf("one side beside itself: %s", textOf(got))
 			}
 		})
@@ -82,21 +82,21 @@ func TestKustomize(t *testing.T) {
 		"a component":    parse("d/k.yaml", "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"),
 		"without a kind": parse("d:1/kustomization.yml", "resources: [p.yaml]\n"),
 	} {
-		old := neighbor.Side{Others: kustomization}
-		recent := neighbor.Side{Others: append(parse("d/ops.json", `{"op": "remove", "path": "/spec/rules/1"}`), kustomization...)}
-		if got := neighbor.Changes(old, recent); len(got) != 1 {
+		old := manifestdiff.Side{Others: kustomization}
+		recent := manifestdiff.Side{Others: append(parse("d/ops.json", `{"op": "remove", "path": "/spec/rules/1"}`), kustomization...)}
+		if got := manifestdiff.Changes(old, recent); len(got) != 1 {
 			t.Errorf("%s: %s", name, textOf(got))
 		}
 		old.Others = append(old.Others, patch...)
-		if got := neighbor.Changes(old, recent); len(got) != 2 {
+		if got := manifestdiff.Changes(old, recent); len(got) != 2 {
 			t.Errorf("%s, another patch: %s", name, textOf(got))
 		}
 		recent.PassedOver = []string{"d/p.YAML"}
-		if got := textOf(neighbor.Changes(recent, recent)); !strings.Contains(got, "d/p.YAML") {
+		if got := textOf(manifestdiff.Changes(recent, recent)); !strings.Contains(got, "d/p.YAML") {
 			t.Errorf("%s, a file that is passed over: %s", name, got)
 		}
 	}
-	if got := neighbor.Changes(neighbor.Side{}, neighbor.Side{Others: patch, PassedOver: []string{"p.YAML"}}); len(got) > 0 {
+	if got := manifestdiff.Changes(manifestdiff.Side{}, manifestdiff.Side{Others: patch, PassedOver: []string{"p.YAML"}}); len(got) > 0 {
 		t.Errorf("a patch of no Kustomization: %s", textOf(got))
 	}
 }
@@ -121,7 +121,7 @@ func TestIdle(t *testing.T) {
 		"labels: {addonmanager.kubernetes.io/mode: EnsureExists}":          true,
 	} {
 		side := sideOf(t, strings.Replace(policy, "namespace: shop}", "namespace: shop, "+metadata+"}", 1))
-		if got := neighbor.Idle(side.Policies); (len(got) == 1) != want {
+		if got := manifestdiff.Idle(side.Policies); (len(got) == 1) != want {
 			t.Errorf("%s: %v", metadata, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package neighbor_test
+package manifestdiff_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/kinds"
-	"github.com/meshproof/meshproof/internal/neighbor"
+	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -66,7 +66,7 @@ type change struct {
 }
 
 // sideOf sorts documents as files are sorted.
-func sideOf(t *testing.T, text string) neighbor.Side {
+func sideOf(t *testing.T, text string) manifestdiff.Side {
 	t.Helper()
 	docs, err := manifest.Parse("f.yaml", []byte(text))
 	if err != nil {
@@ -76,7 +76,7 @@ func sideOf(t *testing.T, text string) neighbor.Side {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := neighbor.Side{Others: others}
+	out := manifestdiff.Side{Others: others}
 	for _, doc := range own {
 		if dataplane.Owns(doc) {
 			out.Dataplanes = append(out.Dataplanes, doc)
@@ -89,7 +89,7 @@ func sideOf(t *testing.T, text string) neighbor.Side {
 
 // sides returns both sides of a change. Where the one text is part of the other documents, it is replaced
 // there; else it stands behind them.
-func (c change) sides(t *testing.T) (old, recent neighbor.Side) {
+func (c change) sides(t *testing.T) (old, recent manifestdiff.Side) {
 	t.Helper()
 	if c.was != "" && strings.Contains(c.same, c.was) {
 		return sideOf(t, c.same), sideOf(t, strings.Replace(c.same, c.was, c.is, 1))
@@ -101,7 +101,7 @@ func (c change) sides(t *testing.T) (old, recent neighbor.Side) {
 func together(documents ...string) string { return strings.Join(documents, "\n---\n") }
 
 // textOf has the place and the effect of each change.
-func textOf(changes []neighbor.Change) string {
+func textOf(changes []manifestdiff.Change) string {
 	var b strings.Builder
 	for _, c := range changes {
 		b.WriteString(c.String() + "\n")
@@ -166,13 +166,13 @@ func TestOrdinaryChanges(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			old, recent := tt.sides(t)
-			if changes := neighbor.Changes(old, recent); len(changes) > 0 {
+			if changes := manifestdiff.Changes(old, recent); len(changes) > 0 {
 				t.Errorf("%s", textOf(changes))
 			}
 		})
 	}
 	for i, documents := range [][2]string{{together(deployment, service), together(service, deployment)}} {
-		if changes := neighbor.Changes(sideOf(t, documents[0]), sideOf(t, documents[1])); len(changes) > 0 {
+		if changes := manifestdiff.Changes(sideOf(t, documents[0]), sideOf(t, documents[1])); len(changes) > 0 {
 			t.Errorf("order %d: %s", i, textOf(changes))
 		}
 	}

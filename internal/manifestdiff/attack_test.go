@@ -1,10 +1,10 @@
-package neighbor_test
+package manifestdiff_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/meshproof/meshproof/internal/neighbor"
+	"github.com/meshproof/meshproof/internal/manifestdiff"
 )
 
 // Each pair may let somebody in although no policy has changed. The place names the field.
@@ -208,11 +208,11 @@ func TestChangesThatMayMatter(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			old, recent := tt.sides(t)
-			got := textOf(neighbor.Changes(old, recent))
+			got := textOf(manifestdiff.Changes(old, recent))
 			if !strings.Contains(got, tt.want) {
 				t.Errorf("%q does not name %s", got, tt.want)
 			}
-			if same := neighbor.Changes(recent, recent); len(same) > 0 {
+			if same := manifestdiff.Changes(recent, recent); len(same) > 0 {
 				t.Errorf("nothing has changed, and %s", textOf(same))
 			}
 		})

@@ -1,4 +1,4 @@
-package neighbor
+package manifestdiff
 
 import (
 	"maps"

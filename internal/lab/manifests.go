@@ -9,14 +9,14 @@ import (
 	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/internal/kinds"
-	"github.com/meshproof/meshproof/internal/neighbor"
+	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// Neighbors returns the policies with all that stands beside them: in the files, in the files that cases
+// Manifests returns the policies with all that stands beside them: in the files, in the files that cases
 // name, and in the files of tools.
-func (f *Files) Neighbors() (neighbor.Side, error) {
-	out := neighbor.Side{Policies: slices.Concat(f.Policies, f.Routing), Others: slices.Clone(f.Others), Dataplanes: slices.Clone(f.Written), PassedOver: f.PassedOver, Files: map[string]string{}}
+func (f *Files) Manifests() (manifestdiff.Side, error) {
+	out := manifestdiff.Side{Policies: slices.Concat(f.Policies, f.Routing), Others: slices.Clone(f.Others), Dataplanes: slices.Clone(f.Written), PassedOver: f.PassedOver, Files: map[string]string{}}
 	for _, c := range f.Cases {
 		out.Policies = append(out.Policies, c.Policies...)
 	}
@@ -31,7 +31,7 @@ func (f *Files) Neighbors() (neighbor.Side, error) {
 }
 
 // addNamed adds what stands in the files that a case names, beside what the case takes of them.
-func addNamed(to *neighbor.Side, path string, doc manifest.Document) error {
+func addNamed(to *manifestdiff.Side, path string, doc manifest.Document) error {
 	_, routed := doc.Lookup("outbounds")
 	for _, field := range []string{"policies.files", "workloads.files", "outbounds.files"} {
 		var patterns []string
@@ -60,7 +60,7 @@ func addNamed(to *neighbor.Side, path string, doc manifest.Document) error {
 
 // addFile adds the Dataplanes of a file and its documents of other kinds. A case that is routed reads its
 // routes, timeouts and services.
-func addFile(to *neighbor.Side, inside *folder.Root, file string, routed bool) error {
+func addFile(to *manifestdiff.Side, inside *folder.Root, file string, routed bool) error {
 	data, err := inside.Read(file)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func addFile(to *neighbor.Side, inside *folder.Root, file string, routed bool) e
 
 // addToolFiles adds the files by which tools change manifests: those with known names, and those that a
 // kustomization names.
-func (f *Files) addToolFiles(to *neighbor.Side) error {
+func (f *Files) addToolFiles(to *manifestdiff.Side) error {
 	if f.root == "" || f.root == folder.Stdin {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (f *Files) addToolFiles(to *neighbor.Side) error {
 		}
 	}
 	for _, doc := range documents {
-		for _, path := range neighbor.FilesOf(doc) {
+		for _, path := range manifestdiff.FilesOf(doc) {
 			inside, err := filepath.Rel(f.root, path)
 			switch {
 			case err != nil || inside == ".." || strings.HasPrefix(inside, ".."+string(filepath.Separator)):

@@ -1,10 +1,10 @@
-package neighbor_test
+package manifestdiff_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/meshproof/meshproof/internal/neighbor"
+	"github.com/meshproof/meshproof/internal/manifestdiff"
 )
 
 // A pod that another workload made has what its template has. Where it says otherwise, it is compared as any
@@ -48,7 +48,7 @@ spec: {template: {metadata: {labels: {app: web}}, spec: {serviceAccountName: web
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := textOf(neighbor.Changes(sideOf(t, together(policy, deployment, tt.was)), sideOf(t, together(policy, deployment, tt.is))))
+			got := textOf(manifestdiff.Changes(sideOf(t, together(policy, deployment, tt.was)), sideOf(t, together(policy, deployment, tt.is))))
 			if !strings.Contains(got, tt.want) || (tt.want == "") != (got == "") {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
@@ -81,10 +81,10 @@ func TestDeliveries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			before, after := sideOf(t, together(policy, tt.manifests)), sideOf(t, together(strings.Replace(policy, "8080", "8081", 1), tt.manifests))
-			if got := textOf(neighbor.Changes(before, after)); !strings.Contains(got, tt.want) || (tt.want == "") != (got == "") {
+			if got := textOf(manifestdiff.Changes(before, after)); !strings.Contains(got, tt.want) || (tt.want == "") != (got == "") {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
-			if got := neighbor.Changes(before, before); len(got) > 0 {
+			if got := manifestdiff.Changes(before, before); len(got) > 0 {
 				t.Errorf("nothing has changed, and %s", textOf(got))
 			}
 		})
@@ -93,10 +93,10 @@ func TestDeliveries(t *testing.T) {
 	side.Files = map[string]string{"d/.sourceignore": "deny-*"}
 	changed := sideOf(t, strings.Replace(policy, "8080", "8081", 1))
 	changed.Files = side.Files
-	if got := textOf(neighbor.Changes(side, changed)); !strings.Contains(got, "d/.sourceignore") {
+	if got := textOf(manifestdiff.Changes(side, changed)); !strings.Contains(got, "d/.sourceignore") {
 		t.Errorf("a file of a tool: %q", got)
 	}
-	if got := neighbor.Changes(side, side); len(got) > 0 {
+	if got := manifestdiff.Changes(side, side); len(got) > 0 {
 		t.Errorf("nothing has changed, and %s", textOf(got))
 	}
 }
