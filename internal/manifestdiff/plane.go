@@ -39,9 +39,6 @@ var sidecarNames = []string{
 // isOfControlPlane reports whether an object belongs to the control plane of a mesh: by its name, its
 // namespace, its labels or its images.
 func (o object) isOfControlPlane() bool {
-	begins := func(text string, all []string) bool {
-		return slices.ContainsFunc(all, func(begin string) bool { return strings.HasPrefix(text, begin) })
-	}
 	if !o.universal && (begins(o.name, planeNames) || o.name == "istio" || o.name == "cacerts" || slices.Contains(planeNamespaces, o.namespace)) {
 		return true
 	}
