@@ -1,6 +1,7 @@
 package manifestdiff
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -8,23 +9,47 @@ import (
 // negations are words by which policies let in all callers but some.
 var negations = []string{anybody, "NotIn", "DoesNotExist", "notPrincipals", "notNamespaces", "notServiceAccounts", "notRequestPrincipals"}
 
-// mayLetIn reports whether policies may let an account of a namespace in; "" is no namespace: its name stands in what they say of
-// callers, or they say it of many, by a pattern, a prefix or a negation.
-func (c *comparison) mayLetIn(namespace, account string) bool {
-	if slices.ContainsFunc(negations, c.peers.has) {
-		return true
-	}
-	for word := range c.peers {
+// callers are those whom the policies name.
+type callers struct {
+	// anybody is true where a policy speaks of many by a pattern, a trust domain or a negation.
+	anybody bool
+	// named has what policies say of callers, and prefixes what stands behind the "/ns/" of an identity.
+	named    string
+	prefixes map[string]bool
+}
+
+func callersOf(peers words) callers {
+	out := callers{anybody: slices.ContainsFunc(negations, peers.has), prefixes: map[string]bool{}}
+	var named []string
+	for _, word := range slices.Sorted(maps.Keys(peers)) {
+		if word == "" || word == "*" || strings.HasPrefix(word, "/") {
+			continue // a part of another word
+		}
+		named = append(named, word)
 		_, behind, inNamespace := strings.Cut(word, "/ns/")
 		_, path, isID := strings.Cut(word, "spiffe://")
 		switch {
-		case word == "" || word == "*" || strings.HasPrefix(word, "/"):
-			// A part of another word.
-		case word == namespace, strings.Contains(word, "*"), strings.Contains(word, account):
-			return true
-		case inNamespace && strings.HasPrefix(namespace+"/sa/"+account, behind):
-			return true
-		case isID && (!strings.Contains(path, "/") || strings.HasSuffix(path, "/")) && !inNamespace:
+		case strings.Contains(word, "*"):
+			out.anybody = true
+		case inNamespace:
+			out.prefixes[behind] = true
+		case isID && (!strings.Contains(path, "/") || strings.HasSuffix(path, "/")):
+			out.anybody = true
+		}
+	}
+	out.named = strings.Join(named, "\n")
+	return out
+}
+
+// mayLetIn reports whether policies may let an account of a namespace in; "" is no namespace. Its name stands in
+// what they say of callers, or they say it of many.
+func (c *comparison) mayLetIn(namespace, account string) bool {
+	if c.callers.anybody || strings.Contains(c.callers.named, account) || namespace != "" && c.peers.has(namespace) {
+		return true
+	}
+	identity := namespace + "/sa/" + account
+	for end := range len(identity) + 1 {
+		if c.callers.prefixes[identity[:end]] {
 			return true
 		}
 	}

@@ -68,6 +68,7 @@ type comparison struct {
 	// named are the words of everything that may select or name something else, peers those that policies
 	// have of callers, and identities those by which a mesh names callers.
 	named, peers, identities words
+	callers                  callers
 	// customized is true where Kustomize changes policies before they are applied.
 	customized bool
 	// oldObjects and recentObjects are the objects of both sides, olds and recents their workloads.
@@ -107,7 +108,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 		}
 	}
 	c.olds, c.recents = workloadsOf(c.oldObjects.all), workloadsOf(c.recentObjects.all)
-	c.gone = c.departed()
+	c.gone, c.callers = c.departed(), callersOf(c.peers)
 	return c
 }
 
