@@ -47,12 +47,12 @@ func grow(c *chooser, policies []any) []any {
 	return policies
 }
 
-// size chooses a number up to most, one time in two a large one.
+// size chooses a number up to most, two times in three a large one.
 func (c *chooser) size(most int) int {
-	if c.oneIn(2) {
-		return c.number(most/2, most)
+	if c.oneIn(3) {
+		return c.upTo(most)
 	}
-	return c.upTo(most)
+	return c.number(most/2, most)
 }
 
 // anotherPolicy returns the policy under another name, or in another namespace.

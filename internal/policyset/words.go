@@ -125,6 +125,9 @@ func (w *words) fill(v vocabulary, stay bool, fresh func() string, behind func(s
 				if w.turn%3 == 0 && !w.short && len(text) > 2 && !strings.Contains(text, ".") && len(word) > 20 {
 					word += letters(w.Rand, 14) // up to 55 bytes: other words may begin with it
 				}
+				if word == usualDomain {
+					return word // a compiler may know it
+				}
 				return first + word[1:]
 			}
 		}
@@ -294,13 +297,16 @@ func (w *words) segment() string {
 	return styles[w.IntN(len(styles))](w.Rand)
 }
 
+// usualDomain is the trust domain that most meshes have unless told otherwise.
+const usualDomain = "cluster.local"
+
 // domain makes up a trust domain.
 func (w *words) domain() string {
 	last := []string{"com", "corp", "dev", "example", "internal", "io", "lan", "local", "mesh", "net", "org", "svc", "test"}
 	parts := []string{last[w.IntN(len(last))]}
 	switch w.IntN(8) {
 	case 0:
-		return "cluster.local"
+		return usualDomain
 	case 1:
 		parts = nil
 	}
