@@ -32,6 +32,9 @@ func (t turn) keepsDomains() bool { t %= block; return t == 2 || t == 3 }
 // hasNoPeers reports whether a question of the set has no peers.
 func (t turn) hasNoPeers() bool { return t%block == 5 }
 
+// hasUsualDomain reports whether a new trust domain is the usual one. A compiler may know it.
+func (t turn) hasUsualDomain() bool { return t%(2*block) == block+1 }
+
 // nameRank and domainRank count the sets that get new names before this one.
 func (t turn) nameRank() int { return int(t/block)*6 + int(min(t%block, 6)) }
 
@@ -82,6 +85,9 @@ func (w *words) lead(c cases.Case, policies []any) {
 	for i, td := range c.TrustDomains {
 		if w.domains[td.Name()] != "" {
 			w.firsts[td.Name()] = first(w.turn.domainRank() + 11*i)
+			if i == 0 && w.turn.hasUsualDomain() {
+				w.firsts[td.Name()] = usualDomain
+			}
 		}
 	}
 }

@@ -69,7 +69,7 @@ func TestTurns(t *testing.T) {
 					missing = append(missing, string(c))
 				}
 			}
-			if most := map[string]int{"trust domains": 5, "service accounts": 24, "namespaces": 28}[kind]; len(missing) > most {
+			if most := map[string]int{"trust domains": 8, "service accounts": 24, "namespaces": 28}[kind]; len(missing) > most {
 				t.Errorf("seed %d: no name of %s begins with %q", seed, kind, missing)
 			}
 		}

@@ -34,7 +34,7 @@ type words struct {
 	// short is true where the names of ports and labels have the bounds of Kubernetes.
 	short bool
 	turn  turn
-	// firsts has the first characters of new words, by the words that they replace.
+	// firsts has the first characters of new words, or whole words, by the words that they replace.
 	firsts map[string]string
 	// chosen is true from [words.choose] on.
 	chosen bool
@@ -119,14 +119,14 @@ func (w *words) fill(v vocabulary, stay bool, fresh func() string, behind func(s
 			style := styles[(w.turn.nameRank()+len(v))%len(styles)]
 			choose = func() string {
 				word := style(w.Rand)
+				if len(first) > 1 {
+					return first
+				}
 				if strings.Contains(text, ".") {
 					word = fresh() // a trust domain
 				}
 				if w.turn%3 == 0 && !w.short && len(text) > 2 && !strings.Contains(text, ".") && len(word) > 20 {
 					word += letters(w.Rand, 14) // up to 55 bytes: other words may begin with it
-				}
-				if word == usualDomain {
-					return word // a compiler may know it
 				}
 				return first + word[1:]
 			}
