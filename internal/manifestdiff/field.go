@@ -83,6 +83,8 @@ var defaults = map[string]any{
 var openings = map[string]bool{
 	"spec.hostNetwork": true, "spec.hostPID": true, "spec.hostIPC": true, "spec.serviceAccountName": true, "spec.serviceAccount": true,
 	"template.serviceAccount":                      true,
+	"spec.automountServiceAccountToken":            true,
+	"automountServiceAccountToken":                 true,
 	"spec.volumes[].hostPath.path":                 true,
 	"spec.containers[].securityContext.privileged": true, "spec.containers[].securityContext.capabilities.add": true,
 	"spec.initContainers[].securityContext.privileged": true, "spec.initContainers[].securityContext.capabilities.add": true,

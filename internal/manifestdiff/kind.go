@@ -51,7 +51,6 @@ var harmlessKinds = map[string]string{
 	"networking.istio.io":       "DestinationRule VirtualService",                  // they say where a client sends its requests
 	"telemetry.istio.io":        "Telemetry",
 	"kuma.io":                   harmlessOfKuma,
-	"argoproj.io":               "AnalysisRun AnalysisTemplate ClusterAnalysisTemplate",
 }
 
 // harmlessOfKuma limit, measure, log, or say where a client sends its requests. An insight is a status. A
@@ -136,7 +135,8 @@ func (c *comparison) isHarmless(all []object, side workloads) bool {
 			target, _ := fieldOf(o.fields, "spec", "target", "name").(string)
 			sealed, _ := fieldOf(o.fields, "spec", "template", "metadata", "name").(string)
 			for _, name := range []string{o.name, target, sealed} {
-				if c.named.has(name) || c.named.has(strings.TrimSuffix(name, "-cacert")) {
+				base := strings.TrimSuffix(name, "-cacert")
+				if c.named.has(name) || c.named.has(base) || c.named.has("/"+base) {
 					return false
 				}
 			}

@@ -200,7 +200,17 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 // ended says of an object that only the old side has whether its end may open something.
 func (c *comparison) ended(o object) []Change {
 	switch o.category {
-	case workload, namespace, account:
+	case namespace:
+		// Where its workloads stay, a tool makes it again, without what it says to a mesh.
+		w := walker{comparison: c, category: o.category, kind: o.kind}
+		w.walk("", "", o.fields, map[string]any{"metadata": map[string]any{}})
+		for _, p := range c.recents.all {
+			if p.namespace == o.name && len(w.found) > 0 {
+				return []Change{o.change(isGone)}
+			}
+		}
+		return nil
+	case workload, account:
 		return nil
 	case service:
 		if c.recents.isMissing(o, c.olds) {
@@ -218,7 +228,7 @@ func (w words) has(word string) bool { return word != "" && w[word] }
 // add adds the words of a text, and what of them stands behind a prefix by which Cilium asks for the labels
 // of a namespace.
 func (w words) add(text string) {
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(`{}[]",': `, r) }) {
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("{}[]\",': \n\t\r=|&()!<>;", r) }) {
 		_, label, _ := strings.Cut(word, "namespace.labels.")
 		w[word], w[label] = true, true
 		for _, part := range strings.FieldsFunc(word, func(r rune) bool { return r == '/' || r == '.' }) {
@@ -259,6 +269,12 @@ func (w words) addPeers(value any) {
 			w.addPeers(item)
 		}
 	case map[string]any:
+		if of, _ := value["key"].(string); strings.HasPrefix(of, "source.") { // a condition of Istio
+			w.addValue(value["values"])
+			if value["notValues"] != nil {
+				w[anybody] = true
+			}
+		}
 		for key, item := range value {
 			if strings.HasPrefix(key, "from") || strings.HasPrefix(key, "source") || peerKeys[strings.ToLower(key)] {
 				w.addValue(item)
@@ -307,7 +323,7 @@ func (w words) addSelectors(value any) {
 // addSidecars adds the names of what a workload gives to a sidecar that it has by itself.
 func (w words) addSidecars(o object) {
 	spec := fieldOf(o.fields, append(strings.Split(podPlaces[o.kind], "."), "spec")...)
-	for _, container := range mappings(fieldOf(spec, "containers")) {
+	for _, container := range slices.Concat(mappings(fieldOf(spec, "containers")), mappings(fieldOf(spec, "initContainers"))) {
 		if isSidecar(container) {
 			w.addValue(fieldOf(spec, "volumes"))
 			w.addValue(container)

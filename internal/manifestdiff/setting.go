@@ -16,8 +16,8 @@ var harmlessSettings = []string{
 	"sidecar.istio.io/logLevel", "sidecar.istio.io/componentLogLevel", "service.istio.io/",
 }
 
-// injections say that a workload has a sidecar. A workload that had said nothing of it is judged now, where it
-// was not.
+// injections say that a new workload has a sidecar. One that was there may get a name as a caller by it, or lose
+// the sidecar of another revision.
 var injections = map[string]string{
 	"linkerd.io/inject": "enabled", "istio-injection": "enabled", "sidecar.istio.io/inject": "true", "kuma.io/sidecar-injection": "enabled",
 }
@@ -32,7 +32,7 @@ var harmlessAnnotations = []string{
 	"kubectl.kubernetes.io/", "kubernetes.io/change-cause", "kubernetes.io/description", "deployment.kubernetes.io/", "autoscaling.alpha.kubernetes.io/",
 	"app.kubernetes.io/", "batch.kubernetes.io/", "pv.kubernetes.io/", "cluster-autoscaler.kubernetes.io/", "control-plane.alpha.kubernetes.io/",
 	"descheduler.alpha.kubernetes.io/", "external-dns.alpha.kubernetes.io/", "config.kubernetes.io/origin", "config.kubernetes.io/index", "config.kubernetes.io/path",
-	"internal.config.kubernetes.io/", "meta.helm.sh/", "helm.sh/resource-policy", "checksum/", "argocd.argoproj.io/tracking-id", "argocd.argoproj.io/sync-wave",
+	"internal.config.kubernetes.io/", "meta.helm.sh/", "checksum/", "argocd.argoproj.io/tracking-id", "argocd.argoproj.io/sync-wave",
 	"argocd.argoproj.io/refresh", "karpenter.sh/", "reloader.stakater.com/", "ad.datadoghq.com/", "tags.datadoghq.com/",
 	"co.elastic.logs/", "fluentbit.io/", "backstage.io/", "a8r.io/", "link.argocd.argoproj.io/", "eks.amazonaws.com/", "iam.gke.io/", "azure.workload.identity/",
 	"seccomp.security.alpha.kubernetes.io/",
@@ -95,7 +95,7 @@ func (w *walker) matters(label bool, key string, was, is any) bool {
 		return true
 	case isOfMesh(key):
 		on, ok := injections[key]
-		return !begins(key, harmlessSettings) && !(ok && was == nil && is == on)
+		return !begins(key, harmlessSettings) && !(ok && w.alone && is == on)
 	case w.alone && label:
 		// An expression may ask for the key alone.
 		return w.peers.has(key)

@@ -63,7 +63,7 @@ func (w *walker) walk(path, place string, was, is any) {
 	}
 	oldFields, wasMapping := was.(map[string]any)
 	newFields, isMapping := is.(map[string]any)
-	if w.relative(path) == "spec.initContainers[]" && !w.alone && (hasPower(oldFields) || hasPower(newFields)) {
+	if w.relative(path) == "spec.initContainers[]" && !w.alone && (hasPower(oldFields) || hasPower(newFields) || isSidecar(oldFields) || isSidecar(newFields)) {
 		w.find(place, was, is) // whatever it does, it may do to the rules by which the sidecar gets connections
 		return
 	}
@@ -148,7 +148,7 @@ func (w *walker) walkItem(path, place string, was, is any) {
 		if !reflect.DeepEqual(was, is) {
 			w.find(place, was, is)
 		}
-	case relative == "spec.volumes" && (isVolumeOfSidecar(old) || isVolumeOfSidecar(recent)):
+	case relative == "spec.volumes" && (w.isVolumeOfSidecar(old) || w.isVolumeOfSidecar(recent)):
 		if !reflect.DeepEqual(was, is) {
 			w.find(place, was, is)
 		}
@@ -169,10 +169,10 @@ func (w *walker) walkItem(path, place string, was, is any) {
 }
 
 // isVolumeOfSidecar reports whether a volume has a name under which a sidecar looks for its certificates and its
-// configuration.
-func isVolumeOfSidecar(volume map[string]any) bool {
+// configuration, or one that something says to a sidecar.
+func (w *walker) isVolumeOfSidecar(volume map[string]any) bool {
 	name, _ := volume["name"].(string)
-	return begins(name, []string{"workload-certs", "workload-socket", "credential-socket", "istio", "kuma-", "linkerd-"})
+	return w.named.has(name) || begins(name, []string{"workload-certs", "workload-socket", "credential-socket", "istio", "kuma-", "linkerd-"})
 }
 
 // isOtherPort reports whether a port of a container may be another one for a mesh: a policy or a Service
@@ -203,7 +203,7 @@ func (w *walker) isHarmless(path string, was, is any) bool {
 	head, field, _ := cutLast(path)
 	switch {
 	case w.isMetadata(head):
-		if harmlessMetadata[field] {
+		if harmlessMetadata[field] && !(field == "ownerReferences" && (w.category == unknown || w.category == service) && is != nil) {
 			return true
 		}
 	case w.category == service && path == "spec.clusterIP":
@@ -294,6 +294,8 @@ func (w *walker) opens(path string, value any) bool {
 		return name != "" && w.mayLetIn("", name)
 	case isList:
 		return len(list) > 0
+	case strings.HasSuffix(relative, "automountServiceAccountToken"):
+		return value == false // without a token, Linkerd injects nothing
 	case strings.HasSuffix(relative, "hostPath.path"):
 		return value != ""
 	default:
