@@ -15,12 +15,16 @@ func BreadthOf(ps []Policy) capability.Breadth {
 			if s == nil {
 				continue
 			}
+			subject := []any{p.resource.Metadata.Namespace, s.EndpointSelector}
+			if s.closesIngress() {
+				out.Denied = append(out.Denied, "everything that no rule is about: "+jsonOf(subject))
+			}
 			for _, r := range s.Ingress {
-				r.addBreadth(s.EndpointSelector, &out.Allowed, &out.AllowedProtocols)
+				r.addBreadth(subject, &out.Allowed, &out.AllowedProtocols)
 				out.Uniform = out.Uniform && r.isUniform()
 			}
 			for _, r := range s.IngressDeny {
-				r.addBreadth(s.EndpointSelector, &out.Denied, &out.DeniedProtocols)
+				r.addBreadth(subject, &out.Denied, &out.DeniedProtocols)
 				out.Uniform = out.Uniform && r.isUniform()
 			}
 		}
@@ -32,19 +36,33 @@ func BreadthOf(ps []Policy) capability.Breadth {
 	return out
 }
 
+// jsonOf writes parts as JSON: lists, maps and texts always have that form.
+func jsonOf(parts ...any) string {
+	out, _ := json.Marshal(parts)
+	return string(out)
+}
+
+// closesIngress reports whether a spec shuts out what no rule lets in.
+func (s *Spec) closesIngress() bool {
+	return len(s.Ingress)+len(s.IngressDeny) > 0 && (s.EnableDefaultDeny.Ingress == nil || *s.EnableDefaultDeny.Ingress)
+}
+
 // isUniform reports whether a rule is about every protocol and port.
 func (r Ingress) isUniform() bool { return len(r.ToPorts) == 0 && len(r.ICMPs) == 0 }
 
 // addBreadth adds the texts of a rule.
-func (r Ingress) addBreadth(selector any, entities, protocols *[]string) {
-	// Lists, maps and texts are always JSON.
+func (r Ingress) addBreadth(subject any, entities, protocols *[]string) {
 	text := func(parts ...any) string {
-		out, _ := json.Marshal(append(parts, selector, r.FromRequires, r.Authentication))
-		return string(out)
+		return jsonOf(append(parts, subject, r.FromRequires, r.Authentication)...)
 	}
-	if r.isUniform() {
-		for _, peer := range r.peerItems() {
+	for _, peer := range r.peerItems() {
+		if r.isUniform() {
 			*protocols = append(*protocols, "every protocol: "+text(peer))
+		}
+		for _, port := range r.ports() {
+			if port.Protocol == "" || port.Protocol == anyProtocol {
+				*protocols = append(*protocols, "every protocol: "+text(peer, port.Port, port.EndPort))
+			}
 		}
 	}
 	for _, entity := range r.broadEntities() {
