@@ -50,7 +50,7 @@ var mutators = []string{"admissionregistration.k8s.io", "kyverno.io", "mutations
 
 // isOfTool reports whether an object is of a tool that applies manifests, or tells it how.
 func (o object) isOfTool() bool {
-	return slices.Contains(mutators, o.group) || strings.HasPrefix(o.group, "policies.kyverno") || o.version == "builtin" || o.kind == "Kptfile" || o.group == "kpt.dev" || slices.ContainsFunc(toolDomains, func(of string) bool { return o.group == of || strings.HasSuffix(o.group, "."+of) })
+	return slices.Contains(mutators, o.group) || strings.HasPrefix(o.group, "policies.kyverno") || o.version == "builtin" || o.kind == "Kptfile" || o.group == "kpt.dev" || isWithin(o.group, toolDomains)
 }
 
 // unknownField returns the first field that is not in a table, "" where there is none.

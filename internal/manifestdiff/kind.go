@@ -182,12 +182,6 @@ func (c *comparison) isOwned(o object, side workloads) bool {
 	return found && owns && c.isMadeFrom(made, of)
 }
 
-// claimsOwner reports whether an object names a workload of its side that made it, and says otherwise than that.
-func (c *comparison) claimsOwner(o object, side workloads) bool {
-	_, owns := side.ownerOf(o)
-	return owns && !c.isOwned(o, side)
-}
-
 // ownerOf returns the pods of the workload that made an object.
 func (w workloads) ownerOf(o object) (pods, bool) {
 	for _, owner := range mappings(fieldOf(o.fields, "metadata", "ownerReferences")) {

@@ -179,7 +179,8 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 		}
 		return []Change{o.change(effect)}
 	case workload, namespace, account:
-		if c.claimsOwner(o, own) {
+		// What its owner made as it is was harmless.
+		if _, owned := own.ownerOf(o); owned {
 			return []Change{o.change("says otherwise than the workload that made it")}
 		}
 		if c.replaces(o) {

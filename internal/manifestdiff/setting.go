@@ -48,8 +48,12 @@ func domainOf(key string) string {
 
 // isOfMesh reports whether a mesh reads a label or an annotation.
 func isOfMesh(key string) bool {
-	domain := domainOf(key)
-	return key == "istio-injection" || slices.ContainsFunc(meshDomains, func(of string) bool { return domain == of || strings.HasSuffix(domain, "."+of) })
+	return key == "istio-injection" || isWithin(domainOf(key), meshDomains)
+}
+
+// isWithin reports whether a domain is one of these, or below one of them.
+func isWithin(domain string, all []string) bool {
+	return slices.ContainsFunc(all, func(of string) bool { return domain == of || strings.HasSuffix(domain, "."+of) })
 }
 
 func begins(text string, all []string) bool {

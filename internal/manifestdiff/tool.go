@@ -39,9 +39,8 @@ var toolDomains = []string{"argoproj.io", "fluxcd.io", "k14s.io", "helm.sh", "co
 
 // isOfTool reports whether a tool reads a label of that key. Helm writes the name of a chart.
 func isOfTool(key string) bool {
-	domain := domainOf(key)
 	return !begins(key, harmlessAnnotations) && key != "helm.sh/chart" && key != "argocd.argoproj.io/instance" && key != "kustomize.toolkit.fluxcd.io/name" && key != "kustomize.toolkit.fluxcd.io/namespace" &&
-		slices.ContainsFunc(toolDomains, func(of string) bool { return domain == of || strings.HasSuffix(domain, "."+of) })
+		isWithin(domainOf(key), toolDomains)
 }
 
 // readSettings are the labels and annotations of policies that their dialects read.
@@ -111,7 +110,7 @@ func (c *comparison) comparePolicies() (out []Change) {
 	if otherwise {
 		// A policy that is not applied hides nothing that another one lets in now.
 		for _, o := range after.all {
-			if len(Idle([]manifest.Document{o.doc})) > 0 || o.hasToolSettings() {
+			if o.hasToolSettings() {
 				out = append(out, o.change(mayBeIdle))
 			}
 		}
