@@ -18,15 +18,13 @@ import (
 
 // diffOptions are the flags of diff.
 type diffOptions struct {
-	source       sourceOptions
-	oldFlags     optionflag.Side
-	newFlags     optionflag.Side
-	output       outputFormat
-	confirm      bool
-	denyWidening bool
-	anyNames     bool
-	envoy        envoyFlags
-	report, kept string
+	source                      sourceOptions
+	oldFlags, newFlags          optionflag.Side
+	output                      outputFormat
+	confirm, anyNames           bool
+	denyWidening, denyAllOthers bool
+	envoy                       envoyFlags
+	report, kept                string
 	// sideBySide is true for compare, which may have a file of workloads.
 	sideBySide, svids bool
 	workloads         string
@@ -46,8 +44,9 @@ them an inbound is made, and one for each two policies that can select one workl
 timeouts are compared for the workloads that send: which requests go elsewhere, and which may wait longer.
 
 Exit status: 0; 1 if a policy cannot be asked; 1 with --deny-widening if a caller gets in who did not before, if
-plaintext is let in, or if NEW has a case that OLD lacks; 1 with --strict if NEW has a warning; 1 with
---confirm if Envoy does not decide as the policies say.`,
+plaintext is let in, or if NEW has a case that OLD lacks; 1 with --deny-other-changes if anything but the
+policies changes; 1 with --strict if NEW has a warning; 1 with --confirm if Envoy does not decide as the
+policies say.`,
 		Example: `  meshproof diff main/policies pr/policies --deny-widening
   meshproof diff old.yaml new.yaml --label app=backend --confirm
   meshproof diff option1.yaml option3.yaml --new-kuma-option option3 --any-names`,
@@ -66,6 +65,7 @@ plaintext is let in, or if NEW has a case that OLD lacks; 1 with --strict if NEW
 	completeOptions(cmd, o.source.options)
 	flags.BoolVar(&o.confirm, "confirm", false, "show each change on a real Envoy, under the old policies and the new ones")
 	flags.BoolVar(&o.denyWidening, "deny-widening", false, "exit with 1 if access widens, or may widen")
+	flags.BoolVar(&o.denyAllOthers, "deny-other-changes", false, "exit with 1 if anything but the policies changes, whether or not it can matter")
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
 	o.envoy.add(cmd)
 	flags.StringVar(&o.report, "report", "", "with --confirm: write results, conformance report, page, JUnit and summary into this folder")
@@ -75,11 +75,7 @@ plaintext is let in, or if NEW has a case that OLD lacks; 1 with --strict if NEW
 }
 
 func (o *diffOptions) run(ctx context.Context, before, after string, stdout, stderr io.Writer) error {
-	old, err := diff.OpenSide(o.source.choice(), before, o.workloads)
-	if err != nil {
-		return err
-	}
-	recent, err := diff.OpenSide(o.source.choice(), after, o.workloads)
+	old, recent, err := diff.OpenSides(o.source.choice(), before, after, o.workloads)
 	if err != nil {
 		return err
 	}
@@ -111,6 +107,11 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 	d.ToConfirm, d.DenyWidening, d.Strict = o.confirm, o.denyWidening, o.source.strict
 	if o.anyNames {
 		d.ForgetNames()
+	}
+	if o.denyAllOthers {
+		if err := d.DenyOtherChanges(); err != nil {
+			return err
+		}
 	}
 	if o.confirm && d.Changed() > 0 {
 		if err := prepareReport(o.report); err != nil {

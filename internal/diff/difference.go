@@ -33,6 +33,8 @@ type Difference struct {
 	// Unread are the changes beside the policies, which are not read: of workloads, services, meshes and
 	// what tools do with the policies.
 	Unread []manifestdiff.Change
+	// Passed are the other differences beside the policies: they cannot matter.
+	Passed []manifestdiff.Passed
 	// Routes is the effect on the requests that workloads send; nil where neither side has a
 	// route, a timeout or a service.
 	Routes *routediff.Difference
@@ -47,8 +49,12 @@ type Difference struct {
 	// widen, and a warning.
 	DenyWidening, Strict bool
 
-	old, recent *lab.Files
-	callers     lab.Callers
+	// compared is what differs of the workloads and the cases, and files of what is not read at all. They
+	// count where all other changes are denied.
+	compared, files []manifestdiff.Passed
+	deniesOthers    bool
+	old, recent     *lab.Files
+	callers         lab.Callers
 	// madeByNew are the inbounds that are made for NEW alone, where it has Dataplanes.
 	madeByNew []lab.Made
 }
@@ -195,6 +201,9 @@ func (d *Difference) Failures() []string {
 	out := d.notAsked()
 	if d.DenyWidening {
 		out = d.widenings()
+	}
+	if d.deniesOthers {
+		out = append(out, d.otherChanges()...)
 	}
 	n := len(d.Warnings)
 	if d.Routes != nil {

@@ -31,7 +31,11 @@ type differenceJSON struct {
 	Made    []string `json:"made,omitempty"`
 	Unasked []string `json:"unasked,omitempty"`
 	// Unread are the changes beside the policies, which are not read.
-	Unread   []manifestdiff.Change `json:"unread,omitempty"`
+	Unread []manifestdiff.Change `json:"unread,omitempty"`
+	// Passed are the other changes beside the policies, which cannot matter, and Denied all others that the
+	// flag denies.
+	Passed   []manifestdiff.Passed `json:"passed,omitempty"`
+	Denied   []manifestdiff.Passed `json:"denied,omitempty"`
 	Warnings []string              `json:"warnings,omitempty"`
 	Notes    []string              `json:"notes,omitempty"`
 	// Routes is the effect on the requests that workloads send.
@@ -90,7 +94,7 @@ func (d *Difference) MarshalJSON() ([]byte, error) {
 		OnlyOld: append([]string{}, d.OnlyOld...), OnlyNew: append([]string{}, d.OnlyNew...), Inbounds: []inboundChangeJSON{},
 		Widened: counts[Widened], Narrowed: counts[Narrowed],
 		Shadow: counts[ShadowChanged], Origin: counts[OriginChanged], Envoy: d.Envoy, Changes: []changeJSON{},
-		Assumed: d.Assumed, Made: d.made(), Unasked: texts(d.Unasked), Unread: d.Unread, Warnings: texts(d.Warnings), Routes: d.Routes, Verdict: d.Verdict(), Fails: len(d.Failures()) > 0,
+		Assumed: d.Assumed, Made: d.made(), Unasked: texts(d.Unasked), Unread: d.Unread, Passed: d.Passed, Denied: d.denied(), Warnings: texts(d.Warnings), Routes: d.Routes, Verdict: d.Verdict(), Fails: len(d.Failures()) > 0,
 	}
 	for _, one := range d.Cases {
 		for _, in := range one.Inbounds {

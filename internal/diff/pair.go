@@ -56,12 +56,12 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 	if to != "" {
 		routes = nil // the inbounds of one name are asked for
 	}
-	beside, err := changesBeside(old, recent, all)
+	beside, err := compareBeside(old, recent, all, routes != nil)
 	if err != nil {
 		return nil, err
 	}
 	if isRouting := func(f *lab.Files) bool { return f.OnlyRouting() || f.Empty() }; routes != nil && isRouting(old.Files) && isRouting(recent.Files) {
-		return &Difference{Routes: routes, old: old.Files, recent: recent.Files, Unread: beside}, nil
+		return &Difference{Routes: routes, old: old.Files, recent: recent.Files, Unread: beside.Changes, Passed: beside.Passed, compared: beside.Compared}, nil
 	}
 	shareDialect(&old, &recent)
 	callers := shareCallers(&old, &recent)
@@ -69,7 +69,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := Difference{Routes: routes, callers: callers, old: old.Files, recent: recent.Files, Unread: beside}
+	d := Difference{Routes: routes, callers: callers, old: old.Files, recent: recent.Files, Unread: beside.Changes, Passed: beside.Passed, compared: beside.Compared}
 	single := len(olds) == 1 && len(recents) == 1
 	if olds, recents, err = d.populate(old, recent, olds, recents); err != nil {
 		return nil, err

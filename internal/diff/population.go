@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/lab"
-	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 )
@@ -84,19 +83,6 @@ func changedPolicies(side, other Side) func(place string) bool {
 		changed[place] = changed[place] || !same[doc.Flow()]
 	}
 	return func(place string) bool { return changed[place] }
-}
-
-// changesBeside names what differs beside the policies. With symmetric, neither side came first.
-func changesBeside(old, recent Side, symmetric bool) ([]manifestdiff.Change, error) {
-	was, errOld := old.Manifests()
-	is, errNew := recent.Manifests()
-	if err := errors.Join(errOld, errNew); err != nil {
-		return nil, err
-	}
-	if symmetric {
-		return manifestdiff.Differences(was, is), nil
-	}
-	return manifestdiff.Changes(was, is), nil
 }
 
 // emptied returns the cases without policies.

@@ -10,6 +10,7 @@ import (
 	"github.com/meshproof/meshproof/internal/beyond"
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/internal/report/markdown"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -77,6 +78,15 @@ func targetsOf(c lab.Case) []capability.Target {
 		return targeter.Targets()
 	}
 	return nil
+}
+
+// OpenSides reads the policies of both sides, as [OpenSide] does.
+func OpenSides(choice lab.Choice, old, recent, workloads string) (was, is *lab.Files, err error) {
+	if was, err = OpenSide(choice, old, workloads); err != nil {
+		return nil, nil, err
+	}
+	is, err = OpenSide(choice, recent, workloads)
+	return was, is, err
 }
 
 // OpenSide reads the policies of one side as [Open] does. With a file of workloads, a case of it
@@ -274,6 +284,7 @@ func (s Sides) remarks() (out []string) {
 	for _, text := range texts(s.Unread) {
 		out = append(out, "not read: "+text)
 	}
+	out = append(out, s.besideTexts()...)
 	for _, text := range texts(s.Warnings) {
 		out = append(out, "warning: "+text)
 	}
@@ -313,7 +324,9 @@ type sidesJSON struct {
 	Comparison []classJSON `json:"comparison"`
 	Failures   []string    `json:"failures"`
 	Remarks    []string    `json:"remarks,omitempty"`
-	Fails      bool        `json:"fails"`
+	// Passed is what differs beside the policies and cannot matter.
+	Passed []manifestdiff.Passed `json:"passed,omitempty"`
+	Fails  bool                  `json:"fails"`
 }
 
 // classJSON is one class of requests.
@@ -335,7 +348,7 @@ func (s Sides) MarshalJSON() ([]byte, error) {
 	out := sidesJSON{
 		Sentence: s.Sentence(), Classes: s.Changes(), Complete: len(s.sampled()) == 0, Alike: counts[OriginChanged], OnlyA: counts[Narrowed],
 		OnlyB: counts[Widened], Shadow: counts[ShadowChanged], Envoy: s.Envoy, Comparison: []classJSON{},
-		Failures: append([]string{}, s.Failures()...), Remarks: s.remarks(), Fails: len(s.Failures()) > 0 || s.Confirmed().Failed > 0,
+		Failures: append([]string{}, s.Failures()...), Remarks: s.remarks(), Passed: s.Passed, Fails: len(s.Failures()) > 0 || s.Confirmed().Failed > 0,
 	}
 	for _, r := range s.rows() {
 		out.Comparison = append(out.Comparison, classJSON{

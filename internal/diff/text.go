@@ -153,6 +153,9 @@ func (d *Difference) WriteText(w io.Writer, p terminal.Paint) {
 	for _, text := range texts(d.Unread) {
 		fmt.Fprintf(w, "%s %s\n", p.Red("not read:"), terminal.Printable(text))
 	}
+	for _, text := range d.besideTexts() {
+		fmt.Fprintln(w, terminal.Printable(text))
+	}
 	for _, text := range texts(d.Warnings) {
 		fmt.Fprintf(w, "%s %s\n", p.Yellow("warning:"), terminal.Printable(text))
 	}

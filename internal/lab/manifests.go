@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,13 +22,42 @@ func (f *Files) Manifests() (manifestdiff.Side, error) {
 		out.Policies = append(out.Policies, c.Policies...)
 	}
 	for _, of := range f.caseFiles {
+		out.Cases = append(out.Cases, of.docs...)
 		for _, doc := range of.docs {
 			if err := addNamed(&out, of.path, doc); err != nil {
 				return out, err
 			}
 		}
 	}
-	return out, f.addToolFiles(&out)
+	if err := f.addToolFiles(&out); err != nil {
+		return out, err
+	}
+	var err error
+	out.Unread, err = f.unread(false)
+	return out, err
+}
+
+// UnreadFiles returns each file of the folder that is not read, but those of Git, with a text that stands for its content.
+// What [Files.Manifests] has is not among them.
+func (f *Files) UnreadFiles() (map[string]string, error) {
+	known, err := f.Manifests()
+	if err != nil {
+		return nil, err
+	}
+	out, err := f.unread(true)
+	maps.DeleteFunc(out, func(name, _ string) bool {
+		_, isOfTool := known.Files[name]
+		_, isPassedOver := known.Unread[name]
+		return isOfTool || isPassedOver
+	})
+	return out, err
+}
+
+func (f *Files) unread(all bool) (map[string]string, error) {
+	if f.root == "" {
+		return nil, nil
+	}
+	return folder.Unread(f.root, all)
 }
 
 // addNamed adds what stands in the files that a case names, beside what the case takes of them.

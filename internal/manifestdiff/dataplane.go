@@ -22,6 +22,7 @@ var readOfDataplanes = fields(`type apiVersion kind name mesh labels metadata st
 func (c *comparison) compareDataplanes() (out []Change) {
 	before, after := objectsOf(c.old.Dataplanes), objectsOf(c.recent.Dataplanes)
 	for _, is := range after.all {
+		n := len(out)
 		if olds := before.byKey[is.key]; len(olds) > 0 {
 			w := walker{comparison: c, kind: is.kind, category: dataplane}
 			w.walk("", is.root(), plainDataplane(olds[0]), plainDataplane(is))
@@ -32,10 +33,13 @@ func (c *comparison) compareDataplanes() (out []Change) {
 		} else {
 			out = append(out, c.openingsOf(is)...)
 		}
+		c.told.add(is.key, out[n:])
 	}
 	for _, was := range before.all {
 		if c.symmetric && len(after.byKey[was.key]) == 0 {
-			out = append(out, c.openingsOf(was)...)
+			found := c.openingsOf(was)
+			c.told.add(was.key, found)
+			out = append(out, found...)
 		}
 	}
 	return out

@@ -28,6 +28,13 @@ type Side struct {
 	Files map[string]string
 	// Absent are the places where a kustomization leads out of the folder, each with what it names there.
 	Absent []string
+	// Uncompared are documents that are read, and that nothing else compares here.
+	Uncompared []manifest.Document
+	// Cases are the documents of case files.
+	Cases []manifest.Document
+	// Unread has the files that are not read, by their paths in the folder, with a text that stands for
+	// their content; "" where nothing does.
+	Unread map[string]string
 }
 
 // Change is one difference between two sides.
@@ -75,10 +82,12 @@ type comparison struct {
 	oldObjects, recentObjects objects
 	olds, recents             workloads
 	gone                      departed
+	// told is what the changes name.
+	told told
 }
 
 func newComparison(old, recent Side, symmetric bool) *comparison {
-	c := &comparison{old: old, recent: recent, symmetric: symmetric, named: words{}, peers: words{}, identities: words{}}
+	c := &comparison{old: old, recent: recent, symmetric: symmetric, named: words{}, peers: words{}, identities: words{}, told: told{}}
 	c.oldObjects, c.recentObjects = objectsOf(old.Others), objectsOf(recent.Others)
 	for _, doc := range slices.Concat(old.Policies, recent.Policies) {
 		c.named.addSelectors(valueOf(doc))
@@ -118,7 +127,9 @@ func (c *comparison) changes() (out []Change) {
 	for _, o := range slices.Concat(c.recentObjects.all, c.oldObjects.all) {
 		if !seen[o.key] {
 			seen[o.key] = true
-			out = append(out, c.compare(c.oldObjects.byKey[o.key], c.recentObjects.byKey[o.key])...)
+			found := c.compare(c.oldObjects.byKey[o.key], c.recentObjects.byKey[o.key])
+			c.told.add(o.key, found)
+			out = append(out, found...)
 		}
 	}
 	out = append(out, c.compareDataplanes()...)

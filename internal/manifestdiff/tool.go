@@ -104,7 +104,9 @@ func (c *comparison) comparePolicies() (out []Change) {
 				is = recents[i]
 			}
 			otherwise = otherwise || was.doc.Flow() != is.doc.Flow()
-			out = append(out, c.comparePolicy(was, is)...)
+			found := c.comparePolicy(was, is)
+			c.told.add(o.key, found)
+			out = append(out, found...)
 		}
 	}
 	if otherwise {

@@ -30,6 +30,7 @@ type finding struct {
 // changes names what was found. Not every field of a large object is named.
 func (w *walker) changes(was, is object) (out []Change) {
 	const most = 5
+	w.told.addFields(is.key, w.found, w.alone)
 	for i, f := range w.found {
 		of, effect := is, isChanged
 		if f.gone {

@@ -1,0 +1,183 @@
+package manifestdiff
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Result is everything that differs beside the policies.
+type Result struct {
+	// Changes may matter.
+	Changes []Change
+	// Passed are the differences that cannot matter, as the tables of this package say.
+	Passed []Passed
+	// Compared are the differences in what is read: workloads and cases. Others compare what they mean.
+	Compared []Passed
+}
+
+// Passed is an object that differs, and that is let pass.
+type Passed struct {
+	// Place is "file:line" of the object, of the second side where that has it; "" for a file.
+	Place string `json:"place,omitempty"`
+	// Object is the kind, the namespace and the name.
+	Object string `json:"object"`
+	// Effect says what has become of it, as in "has changed".
+	Effect string `json:"effect"`
+	// Fields are what differs of it. There are none where the object counts as a whole.
+	Fields []string `json:"fields,omitempty"`
+}
+
+// String returns one line.
+func (p Passed) String() string {
+	text := p.Object + " " + p.Effect
+	if p.Place != "" {
+		text = p.Place + " (" + p.Object + ") " + p.Effect
+	}
+	if len(p.Fields) > 0 {
+		text += ": " + strings.Join(p.Fields, ", ")
+	}
+	return text
+}
+
+// Compare returns everything that differs beside the policies. With symmetric, neither side came first.
+func Compare(old, recent Side, symmetric bool) Result {
+	c := newComparison(old, recent, symmetric)
+	out := Result{Changes: c.changes()}
+	out.Passed, out.Compared = c.rest()
+	return out
+}
+
+// told are the paths of the fields that the changes name, by the keys of the objects. The path "" stands for
+// the whole object.
+type told map[string][]string
+
+// add notes that changes name an object as a whole, unless it is known which fields they name.
+func (t told) add(key string, changes []Change) {
+	if len(changes) > 0 && len(t[key]) == 0 {
+		t[key] = []string{""}
+	}
+}
+
+// addFields notes the fields that the changes name. Of an object of one side alone they name all.
+func (t told) addFields(key string, found []finding, alone bool) {
+	for _, f := range found {
+		if alone {
+			f.path = ""
+		}
+		t[key] = append(t[key], f.path)
+	}
+}
+
+// has reports whether the changes name a field, a field above it, or one below it.
+func (t told) has(key, field string) bool {
+	return slices.ContainsFunc(t[key], func(of string) bool { return isWithinField(field, of) || isWithinField(of, field) })
+}
+
+// isWithinField reports whether a path leads to another one, or below it.
+func isWithinField(path, of string) bool {
+	rest, within := strings.CutPrefix(path, of)
+	return within && (of == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// rest compares all documents without any table, and leaves out what the changes name. It needs no table so that
+// a table cannot hide anything from it.
+func (c *comparison) rest() (passed, compared []Passed) {
+	c.eachPair(c.oldObjects, c.recentObjects, func(was, is []object) { passed = append(passed, c.differences(was, is, nil)...) })
+	c.eachPair(objectsOf(c.old.Dataplanes), objectsOf(c.recent.Dataplanes), func(was, is []object) {
+		all := slices.Concat(is, was)
+		if len(was) == 0 || len(is) == 0 {
+			compared = append(compared, c.differences(was, is, nil)...)
+			return
+		}
+		read := func(field string) bool { return isReadOfDataplane(all[0].root(), field) }
+		passed = append(passed, c.differences(was, is, func(field string) bool { return !read(field) })...)
+		compared = append(compared, c.differences(was, is, read)...)
+	})
+	c.eachPair(objectsOf(c.old.Policies), objectsOf(c.recent.Policies), func(was, is []object) {
+		if len(was) == 1 && len(is) == 1 {
+			passed = append(passed, c.differences(was, is, isBesidePolicy)...)
+		}
+	})
+	c.eachPair(objectsOf(c.old.Uncompared), objectsOf(c.recent.Uncompared), func(was, is []object) { passed = append(passed, c.differences(was, is, nil)...) })
+	c.eachPair(casesOf(c.old.Cases), casesOf(c.recent.Cases), func(was, is []object) { compared = append(compared, c.differences(was, is, nil)...) })
+	return append(passed, RestOf(c.old.Unread, c.recent.Unread)...), compared
+}
+
+// eachPair calls a function for each object, with what both sides have of it.
+func (c *comparison) eachPair(olds, recents objects, of func(was, is []object)) {
+	seen := map[string]bool{}
+	for _, o := range slices.Concat(recents.all, olds.all) {
+		if !seen[o.key] {
+			seen[o.key] = true
+			of(olds.byKey[o.key], recents.byKey[o.key])
+		}
+	}
+}
+
+// differences returns in what an object differs, nothing where it does not. The fields are those that a
+// function takes; nil takes all.
+func (c *comparison) differences(was, is []object, takes func(field string) bool) []Passed {
+	all := slices.Concat(is, was)
+	o := all[0]
+	if slices.Contains(c.told[o.key], "") {
+		return nil
+	}
+	out := Passed{Place: o.doc.Place(""), Object: o.String()}
+	switch {
+	case len(was) == 0:
+		out.Effect = isNew
+	case len(is) == 0:
+		out.Effect = isGone
+	case len(was) == 1 && len(is) == 1:
+		out.Effect = isChanged
+		for _, field := range differing(was[0].doc, is[0].doc) {
+			if !c.told.has(o.key, field) && (takes == nil || takes(field)) {
+				out.Fields = append(out.Fields, field)
+			}
+		}
+		if len(out.Fields) == 0 {
+			return nil
+		}
+	case slices.Equal(flows(was), flows(is)):
+		return nil
+	default:
+		out.Effect = isTwice
+	}
+	if c.symmetric && (len(was) == 0 || len(is) == 0) {
+		out.Effect = isAlone
+	}
+	return []Passed{out}
+}
+
+func flows(all []object) (out []string) {
+	for _, o := range all {
+		out = append(out, o.doc.Flow())
+	}
+	slices.Sort(out)
+	return out
+}
+
+// RestOf compares files that are not read, by their names and what stands for their content. A file for
+// which "" stands cannot be compared, and counts as another one.
+func RestOf(old, recent map[string]string) (out []Passed) {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(old)), maps.Keys(recent))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		was, had := old[name]
+		is, has := recent[name]
+		effect := isChanged
+		switch {
+		case had && has && was == is && was != "":
+			continue
+		case has && is == "", had && was == "":
+			effect = "leads out of the folder, or is no file, and cannot be compared"
+		case !had:
+			effect = isNew
+		case !has:
+			effect = isGone
+		}
+		out = append(out, Passed{Object: "file " + name, Effect: effect})
+	}
+	return out
+}

@@ -1,0 +1,158 @@
+package manifestdiff
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// differing returns the paths of the fields in which two documents differ as data, in the order of the second
+// one: the order of the keys of a mapping says nothing. Items that have names are held against those of
+// the same names. No table says what may differ.
+func differing(was, is manifest.Document) (out []string) {
+	var walk func(path string, was, is manifest.Document)
+	walk = func(path string, was, is manifest.Document) {
+		if was.Flow() == is.Flow() {
+			return
+		}
+		var oldFields, newFields map[string]manifest.Document
+		var olds, recents []manifest.Document
+		switch {
+		case was.Decode(&oldFields) == nil && is.Decode(&newFields) == nil && oldFields != nil && newFields != nil:
+			for _, key := range is.Keys() {
+				if old, found := oldFields[key]; found {
+					walk(child(path, key), old, newFields[key])
+				} else {
+					out = append(out, child(path, key))
+				}
+			}
+			for _, key := range was.Keys() {
+				if _, found := newFields[key]; !found {
+					out = append(out, child(path, key))
+				}
+			}
+		case was.Decode(&olds) == nil && is.Decode(&recents) == nil && olds != nil && recents != nil:
+			pairs, isOrdered := pairsOf(olds, recents)
+			if !isOrdered {
+				out = append(out, path)
+			}
+			for _, p := range pairs {
+				switch {
+				case p.old < 0:
+					out = append(out, item(path, p.recent))
+				case p.recent < 0:
+					out = append(out, item(path, p.old))
+				default:
+					walk(item(path, p.recent), olds[p.old], recents[p.recent])
+				}
+			}
+		default:
+			out = append(out, path)
+		}
+	}
+	walk("", was, is)
+	return out
+}
+
+// pair has the indexes of an item in two lists, -1 where a list does not have it.
+type pair struct{ old, recent int }
+
+// pairsOf pairs the items of two lists: by their names where each has one of its own, else by their indexes. It
+// reports whether the items of both lists are in the same order.
+func pairsOf(olds, recents []manifest.Document) (out []pair, isOrdered bool) {
+	oldNames, areNamed := namesOf(olds)
+	newNames, alsoNamed := namesOf(recents)
+	if !areNamed || !alsoNamed {
+		for i := range max(len(olds), len(recents)) {
+			p := pair{i, i}
+			if i >= len(olds) {
+				p.old = -1
+			}
+			if i >= len(recents) {
+				p.recent = -1
+			}
+			out = append(out, p)
+		}
+		return out, true
+	}
+	last, isOrdered := -1, true
+	for n, doc := range recents {
+		i, found := oldNames[textAt(doc, "name")]
+		if !found {
+			i = -1
+		} else {
+			isOrdered, last = isOrdered && i > last, i
+		}
+		out = append(out, pair{i, n})
+	}
+	for i, doc := range olds {
+		if _, found := newNames[textAt(doc, "name")]; !found {
+			out = append(out, pair{i, -1})
+		}
+	}
+	return out, isOrdered
+}
+
+// namesOf returns the indexes of items by their names, and whether each has one of its own.
+func namesOf(items []manifest.Document) (map[string]int, bool) {
+	out := map[string]int{}
+	for i, doc := range items {
+		name := textAt(doc, "name")
+		if _, twice := out[name]; twice || name == "" {
+			return nil, false
+		}
+		out[name] = i
+	}
+	return out, true
+}
+
+func item(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+
+var indexes = regexp.MustCompile(`\[\d+\]`)
+
+// readByReader are the fields of a Dataplane that its reader takes. What they mean is compared with the inbounds.
+var readByReader = []string{
+	"type", "apiVersion", "kind", "name", "mesh", "labels", "metadata.labels",
+	"networking.inbound[].name", "networking.inbound[].port", "networking.inbound[].protocol", "networking.inbound[].tags",
+}
+
+// isReadOfDataplane reports whether a field of a Dataplane is read. The root is the field with its networking.
+func isReadOfDataplane(root, field string) bool {
+	field = indexes.ReplaceAllString(field, "[]")
+	if root != "" && isWithinField(field, root) && field != root {
+		field = field[len(root)+1:]
+	}
+	// A new inbound is compared as a whole.
+	return field == "networking.inbound" || field == "networking.inbound[]" || slices.ContainsFunc(readByReader, func(of string) bool { return isWithinField(field, of) })
+}
+
+// unreadOfPolicies are the fields of a policy that its dialect does not read, but for some labels and annotations.
+var unreadOfPolicies = []string{"metadata", "labels", "status", "creationTime", "modificationTime", "kri"}
+
+// isBesidePolicy reports whether a field of a policy stands beside what its dialect reads.
+func isBesidePolicy(field string) bool {
+	if !slices.ContainsFunc(unreadOfPolicies, func(of string) bool { return isWithinField(field, of) }) {
+		return false
+	}
+	for key := range readSettings {
+		for _, of := range []string{"labels", "metadata.labels", "metadata.annotations"} {
+			if field == child(of, key) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// casesOf returns the cases of case files without their policies, each as an object with its name.
+func casesOf(docs []manifest.Document) objects {
+	out := objects{byKey: map[string][]object{}}
+	for _, doc := range docs {
+		name := textAt(doc, "case")
+		o := object{doc: doc.WithoutKey("policies"), kind: "case", namespace: "case", name: name, key: "case " + name}
+		out.all, out.byKey[o.key] = append(out.all, o), append(out.byKey[o.key], o)
+	}
+	return out
+}
