@@ -4,7 +4,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // harmlessOfDeliveries are the fields of the objects of tools by which these tools apply what is in a folder
@@ -45,12 +44,9 @@ func (c *comparison) compareDeliveries() (out []Change) {
 	return out
 }
 
-// mutators are the API groups of objects by which an API server, or Kustomize, changes what it is given.
-var mutators = []string{"admissionregistration.k8s.io", "kyverno.io", "mutations.gatekeeper.sh", "builtin"}
-
 // isOfTool reports whether an object is of a tool that applies manifests, or tells it how.
 func (o object) isOfTool() bool {
-	return slices.Contains(mutators, o.group) || strings.HasPrefix(o.group, "policies.kyverno") || o.version == "builtin" || o.kind == "Kptfile" || o.group == "kpt.dev" || isWithin(o.group, toolDomains)
+	return o.mutates() || o.version == "builtin" || o.kind == "Kptfile" || o.group == "kpt.dev" || isWithin(o.group, toolDomains)
 }
 
 // unknownField returns the first field that is not in a table, "" where there is none.

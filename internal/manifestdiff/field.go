@@ -44,10 +44,7 @@ var podFields = fields(`spec.nodeSelector spec.affinity spec.tolerations spec.to
 	spec.initContainers[].terminationMessagePath spec.initContainers[].terminationMessagePolicy
 	spec.volumes[].name spec.volumes[].configMap spec.volumes[].secret spec.volumes[].emptyDir spec.volumes[].persistentVolumeClaim
 	spec.volumes[].downwardAPI spec.volumes[].projected spec.volumes[].ephemeral spec.volumes[].nfs
-	spec.securityContext.fsGroup spec.securityContext.fsGroupChangePolicy spec.securityContext.supplementalGroups
-	spec.securityContext.seccompProfile spec.securityContext.appArmorProfile spec.securityContext.seLinuxOptions
-	spec.containers[].securityContext.readOnlyRootFilesystem spec.containers[].securityContext.seccompProfile
-	spec.containers[].securityContext.appArmorProfile spec.containers[].securityContext.seLinuxOptions` + probes(`exec initialDelaySeconds periodSeconds
+	spec.securityContext.fsGroup spec.securityContext.fsGroupChangePolicy spec.securityContext.supplementalGroups` + probes(`exec initialDelaySeconds periodSeconds
 	timeoutSeconds successThreshold failureThreshold terminationGracePeriodSeconds`))
 
 func probes(of string) string {
@@ -61,12 +58,19 @@ func probes(of string) string {
 }
 
 // harmlessValues are values that only take away from what a workload may do.
-var harmlessValues = map[string]any{
-	"spec.securityContext.runAsNonRoot":                              true,
-	"spec.containers[].securityContext.runAsNonRoot":                 true,
-	"spec.containers[].securityContext.allowPrivilegeEscalation":     false,
-	"spec.initContainers[].securityContext.runAsNonRoot":             true,
-	"spec.initContainers[].securityContext.allowPrivilegeEscalation": false,
+var harmlessValues = map[string][]any{
+	"spec.securityContext.runAsNonRoot":                              {true},
+	"spec.securityContext.seccompProfile.type":                       {"RuntimeDefault"},
+	"spec.securityContext.appArmorProfile.type":                      {"RuntimeDefault"},
+	"spec.containers[].securityContext.runAsNonRoot":                 {true},
+	"spec.containers[].securityContext.allowPrivilegeEscalation":     {false},
+	"spec.containers[].securityContext.readOnlyRootFilesystem":       {true},
+	"spec.containers[].securityContext.seccompProfile.type":          {"RuntimeDefault"},
+	"spec.containers[].securityContext.appArmorProfile.type":         {"RuntimeDefault"},
+	"spec.initContainers[].securityContext.runAsNonRoot":             {true},
+	"spec.initContainers[].securityContext.allowPrivilegeEscalation": {false},
+	"spec.initContainers[].securityContext.readOnlyRootFilesystem":   {true},
+	"spec.initContainers[].securityContext.seccompProfile.type":      {"RuntimeDefault"},
 }
 
 // defaults are what an API server takes for a field that is not there.
@@ -75,19 +79,9 @@ var defaults = map[string]any{
 	// A pod that says nothing of its token takes what its account says.
 	"spec.serviceAccountName": "default", "automountServiceAccountToken": true,
 	"spec.containers[].securityContext.privileged": false, "spec.containers[].ports[].protocol": "TCP",
+	"spec.containers[].securityContext.readOnlyRootFilesystem": false, "spec.volumes[].hostPath.type": "",
+	"spec.containers[].livenessProbe.httpGet.scheme": "HTTP", "spec.containers[].readinessProbe.httpGet.scheme": "HTTP", "spec.containers[].startupProbe.httpGet.scheme": "HTTP",
 	"spec.type": "ClusterIP", "spec.ports[].protocol": "TCP", "spec.externalTrafficPolicy": "Cluster",
-}
-
-// openings are the fields by which a workload, a Namespace or an account opens something although the other
-// side does not have it at all: the network of a node, more power on it, the name of a caller.
-var openings = map[string]bool{
-	"spec.hostNetwork": true, "spec.hostPID": true, "spec.hostIPC": true, "spec.serviceAccountName": true, "spec.serviceAccount": true,
-	"template.serviceAccount":                      true,
-	"spec.automountServiceAccountToken":            true,
-	"automountServiceAccountToken":                 true,
-	"spec.volumes[].hostPath.path":                 true,
-	"spec.containers[].securityContext.privileged": true, "spec.containers[].securityContext.capabilities.add": true,
-	"spec.initContainers[].securityContext.privileged": true, "spec.initContainers[].securityContext.capabilities.add": true,
 }
 
 // itemKeys are the lists whose order does not matter, with the fields that tell an item.

@@ -1,9 +1,6 @@
 package manifestdiff
 
 import (
-	"cmp"
-	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -123,7 +120,7 @@ func (o object) isIdentity() bool {
 }
 
 // isHarmless reports whether nothing about an object matters, in the light of all documents of its side.
-func (c *comparison) isHarmless(all []object, side workloads) bool {
+func (c *comparison) isHarmless(all []object, own, other workloads) bool {
 	for _, o := range all {
 		switch o.category {
 		case harmless:
@@ -146,7 +143,7 @@ func (c *comparison) isHarmless(all []object, side workloads) bool {
 				return false
 			}
 		case workload:
-			if !c.isOwned(o, side) {
+			if !c.isOwned(o, own, other) {
 				return false
 			}
 		default:
@@ -172,93 +169,4 @@ func (c *comparison) isSelected(endpoints object) bool {
 		}
 	}
 	return false
-}
-
-// isOwned reports whether another workload of the same side made the object, as in a list that a cluster gave:
-// the other one has its fields. A mesh adds its own containers alone.
-func (c *comparison) isOwned(o object, side workloads) bool {
-	made, found := side.byKey[o.key]
-	of, owns := side.ownerOf(o)
-	return found && owns && c.isMadeFrom(made, of)
-}
-
-// ownerOf returns the pods of the workload that made an object.
-func (w workloads) ownerOf(o object) (pods, bool) {
-	for _, owner := range mappings(fieldOf(o.fields, "metadata", "ownerReferences")) {
-		kind, _ := owner["kind"].(string)
-		name, _ := owner["name"].(string)
-		if owner["controller"] != true || kind == "" || name == "" || kind == o.kind {
-			continue
-		}
-		if of, found := w.byName[[3]string{kind, o.namespace, name}]; found {
-			return of, true
-		}
-	}
-	return pods{}, false
-}
-
-// written are the labels that a controller writes into pods.
-var written = fields(`pod-template-hash controller-revision-hash pod-template-generation statefulset.kubernetes.io/pod-name
-	apps.kubernetes.io/pod-index job-name controller-uid batch.kubernetes.io/job-name batch.kubernetes.io/controller-uid
-	batch.kubernetes.io/job-completion-index rollouts-pod-template-hash`)
-
-// isMadeFrom reports whether pods have the labels, the settings of the mesh and the power that their template has.
-func (c *comparison) isMadeFrom(made, of pods) bool {
-	hasSidecar := slices.ContainsFunc(slices.Concat(mappings(made.spec["containers"]), mappings(made.spec["initContainers"])), isSidecar)
-	for _, settings := range [][2]map[string]any{{made.labels, of.labels}, {made.annotations, of.annotations}} {
-		for key := range union(settings[0], settings[1]) {
-			same := reflect.DeepEqual(settings[0][key], settings[1][key])
-			isInjected := hasSidecar && settings[1][key] == nil && begins(key, injected)
-			if !same && !written[key] && !isInjected && (c.named.has(key) || isOfMesh(key)) {
-				return false
-			}
-		}
-	}
-	spec, template := made.spec, of.spec
-	for _, field := range []string{"hostNetwork", "hostPID", "hostIPC", "serviceAccountName", "shareProcessNamespace", "automountServiceAccountToken"} {
-		if !reflect.DeepEqual(normal(field, spec[field]), normal(field, template[field])) {
-			return false
-		}
-	}
-	if power, ofTemplate := spec["securityContext"], template["securityContext"]; !isEmpty(power) && !reflect.DeepEqual(power, ofTemplate) {
-		return false
-	}
-	for _, list := range []string{"containers", "initContainers"} {
-		for _, container := range mappings(spec[list]) {
-			i := slices.IndexFunc(mappings(template[list]), func(of map[string]any) bool { return of["name"] == container["name"] })
-			if i < 0 && !isSidecar(container) {
-				return false
-			}
-			if i >= 0 {
-				of := mappings(template[list])[i]
-				if !reflect.DeepEqual(of["securityContext"], container["securityContext"]) || portsOf(of) != portsOf(container) {
-					return false
-				}
-			}
-		}
-	}
-	return true
-}
-
-// isEmpty reports whether a mapping says nothing.
-func isEmpty(value any) bool {
-	fields, isMapping := value.(map[string]any)
-	return value == nil || isMapping && len(fields) == 0
-}
-
-// portsOf has the ports of a container, as an API server writes them.
-func portsOf(container map[string]any) string {
-	var out []string
-	for _, port := range mappings(container["ports"]) {
-		out = append(out, fmt.Sprint(port["name"], port["containerPort"], port["hostPort"], port["hostIP"], cmp.Or(port["protocol"], any("TCP"))))
-	}
-	slices.Sort(out)
-	return strings.Join(out, " ")
-}
-
-func normal(field string, value any) any {
-	if value == nil {
-		return defaults["spec."+field]
-	}
-	return value
 }

@@ -76,6 +76,13 @@ type comparison struct {
 	// have of callers, and identities those by which a mesh names callers.
 	named, peers, identities words
 	callers                  callers
+	// volumes are the names of volumes of sidecars, tokens the Secrets with the token of an account, by their
+	// namespaces and names, and programs what may change labels and annotations, or read them.
+	volumes  words
+	tokens   map[string]bool
+	programs programs
+	// isIstio is true where a document is of Istio.
+	isIstio bool
 	// customized is true where Kustomize changes policies before they are applied.
 	customized bool
 	// oldObjects and recentObjects are the objects of both sides, olds and recents their workloads.
@@ -87,17 +94,24 @@ type comparison struct {
 }
 
 func newComparison(old, recent Side, symmetric bool) *comparison {
-	c := &comparison{old: old, recent: recent, symmetric: symmetric, named: words{}, peers: words{}, identities: words{}, told: told{}}
+	c := &comparison{old: old, recent: recent, symmetric: symmetric, named: words{}, peers: words{}, identities: words{}, volumes: words{}, tokens: map[string]bool{}, programs: programs{words: map[string]bool{}, asked: map[string]bool{}}, told: told{}}
 	c.oldObjects, c.recentObjects = objectsOf(old.Others), objectsOf(recent.Others)
 	for _, doc := range slices.Concat(old.Policies, recent.Policies) {
 		c.named.addSelectors(valueOf(doc))
 		c.peers.addPeers(valueOf(doc))
+		c.isIstio = c.isIstio || objectOf(doc).isOfIstio()
 	}
 	for _, o := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
 		c.customized = c.customized || o.isOfKustomize()
+		c.isIstio = c.isIstio || o.isOfIstio()
+		c.addVolumes(o)
 		switch o.category {
 		case unknown:
 			c.named.addSelectors(o.fields)
+			c.programs.add(o)
+			if o.kind == "Secret" || o.kind == "ExternalSecret" || o.kind == "SealedSecret" {
+				c.tokens[o.namespace+"/"+o.name] = true
+			}
 			if o.kind == "MeshIdentity" {
 				c.identities.addSelectors(o.fields)
 			}
@@ -116,6 +130,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 			c.customized = c.customized || strings.EqualFold(filepath.Base(name), "kustomization")
 		}
 	}
+	c.named.addDerived()
 	c.olds, c.recents = workloadsOf(c.oldObjects.all), workloadsOf(c.recentObjects.all)
 	c.gone, c.callers = c.departed(), callersOf(c.peers)
 	return c
@@ -142,7 +157,7 @@ func (c *comparison) changes() (out []Change) {
 // compare compares one object of both sides; one of them may lack it, or have it more than once.
 func (c *comparison) compare(olds, recents []object) []Change {
 	all := slices.Concat(olds, recents)
-	if c.isHarmless(olds, c.olds) && c.isHarmless(recents, c.recents) {
+	if c.isHarmless(olds, c.olds, c.recents) && c.isHarmless(recents, c.recents, c.olds) {
 		return nil
 	}
 	switch {
@@ -167,7 +182,7 @@ func (c *comparison) compare(olds, recents []object) []Change {
 
 // both compares the fields of one object.
 func (c *comparison) both(was, is object) []Change {
-	w := walker{comparison: c, category: is.category, kind: is.kind}
+	w := walker{comparison: c, category: is.category, kind: is.kind, namespace: is.namespace}
 	if was.category == unknown {
 		w.category = unknown
 	}
@@ -191,17 +206,19 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 		return []Change{o.change(effect)}
 	case workload, namespace, account:
 		// What its owner made as it is was harmless.
-		if _, owned := own.ownerOf(o); owned {
-			return []Change{o.change("says otherwise than the workload that made it")}
+		if of, owned := own.ownerOf(o); owned {
+			return o.otherwise(c.between(of, own.byKey[o.key]), "says otherwise than the workload that made it")
 		}
-		if c.replaces(o) {
-			return []Change{o.change("is new, and another workload is gone: it may be the same one, and other policies select it")}
+		if changes := c.replaces(o); len(changes) > 0 {
+			return changes
 		}
-		w := walker{comparison: c, category: o.category, kind: o.kind, alone: true}
+		w := walker{comparison: c, category: o.category, kind: o.kind, namespace: o.namespace, alone: true}
 		w.walk("", "", nil, o.fields)
 		found := w.changes(o, o)
 		if p, hasPods := own.byKey[o.key]; hasPods && len(found) == 0 && c.mayLetIn(o.namespace, fmt.Sprint(normal("serviceAccountName", p.account))) {
 			found = append(found, o.change("calls as somebody whom policies may let in, and the other side does not have the object"))
+		} else if hasPods && len(found) == 0 && hasAny(c.peers, derivedLabels(p)) {
+			found = append(found, o.change("calls as somebody whom policies may let in, by a label that a cluster makes, and the other side does not have the object"))
 		}
 		return found
 	default:

@@ -47,6 +47,13 @@ spec:
       volumes: [{name: data, emptyDir: {}}]
 `
 
+const linkerdServer = `
+apiVersion: policy.linkerd.io/v1beta3
+kind: Server
+metadata: {name: s, namespace: shop}
+spec: {podSelector: {matchLabels: {app: web}}, port: http}
+`
+
 const service = `
 apiVersion: v1
 kind: Service
@@ -156,11 +163,15 @@ func TestOrdinaryChanges(t *testing.T) {
 		{"a DestinationRule", all, "", of("networking.istio.io/v1", "DestinationRule", "spec: {host: a}")},
 		{"a ServiceEntry of another host", all, "", of("networking.istio.io/v1", "ServiceEntry", "spec: {hosts: [a.example], resolution: DNS}")},
 		{"a job", policy, of("batch/v1", "CronJob", "spec: {schedule: a, jobTemplate: {spec: {template: {spec: {containers: [{name: c, image: a}]}}}}}"), of("batch/v1", "CronJob", "spec: {schedule: b, jobTemplate: {spec: {template: {spec: {containers: [{name: c, image: b}]}}}}}")},
-		{"a pod that a set made", together(policy, deployment), "", "apiVersion: v1\nkind: Pod\nmetadata: {name: web-1, namespace: shop, labels: {app: web, track: stable, pod-template-hash: a, istio.io/rev: default}, annotations: {sidecar.istio.io/status: a}, ownerReferences: [{kind: Deployment, name: web, controller: true}]}\nspec: {serviceAccountName: web, containers: [{name: istio-proxy}]}"},
 		{"a label that policies have too", together(strings.Replace(policy, "namespace: shop}", "namespace: shop, labels: {app.kubernetes.io/version: '1'}}", 1), deployment), "track: stable", "track: stable, app.kubernetes.io/version: '2'"},
 		{"addresses that a server writes", all, "", strings.Replace(of("v1", "Endpoints", "subsets: []"), "name: n", "name: web", 1)},
 		{"a job under another name", policy, of("batch/v1", "Job", "spec: {}"), strings.Replace(of("batch/v1", "Job", "spec: {}"), "name: n", "name: m", 1)},
 		{"the same workload twice, alike", policy, deployment, together(deployment, deployment)},
+		{"metrics where Istio is not there", strings.Replace(together(linkerdServer, deployment), "checksum/config: abc", "prometheus.io/scrape: 'true', prometheus.io/port: '8080'", 1), "prometheus.io/port: '8080'", "prometheus.io/port: '9090', prometheus.io/path: /m"},
+		{"a volume with the name of a workload", strings.Replace(all, "volumes: [", "volumes: [{name: web, configMap: {name: a}}, ", 1), "configMap: {name: a}", "configMap: {name: b}"},
+		{"a workload under another name, with another image", linkerdServer, deployment, strings.NewReplacer("name: web, namespace", "name: web2, namespace", "shop/web:1", "shop/web:2").Replace(deployment)},
+		{"another name of a host", policy, "", "apiVersion: v1\nkind: Service\nmetadata: {name: db, namespace: shop}\nspec: {type: ExternalName, externalName: db.example}"},
+		{"limited calls of the kernel", all, "runAsNonRoot: true", "runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}"},
 		{"ingress in another order", policy, of("networking.k8s.io/v1", "NetworkPolicy", "spec: {podSelector: {}, ingress: [{from: [{podSelector: {}}, {namespaceSelector: {}}]}, {}]}"), of("networking.k8s.io/v1", "NetworkPolicy", "spec: {ingress: [{}, {from: [{namespaceSelector: {}}, {podSelector: {}}]}], podSelector: {}}")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

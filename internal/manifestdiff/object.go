@@ -65,6 +65,25 @@ func (o object) file() string {
 	return place[:max(0, strings.LastIndexByte(strings.SplitN(place, ": ", 2)[0], ':'))]
 }
 
+// isOfIstio reports whether an object is one of Istio, or tells Istio something.
+func (o object) isOfIstio() bool {
+	labels, _ := fieldOf(o.fields, "metadata", "labels").(map[string]any)
+	if isWithin(o.group, []string{"istio.io"}) || labels["istio-injection"] != nil {
+		return true
+	}
+	for _, head := range []string{"metadata", podPlaces[o.kind] + "metadata"} {
+		for _, field := range []string{"labels", "annotations"} {
+			settings, _ := fieldOf(o.fields, append(strings.Split(head, "."), field)...).(map[string]any)
+			for key := range settings {
+				if isWithin(domainOf(key), []string{"istio.io"}) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // isOfKustomize reports whether a document tells Kustomize what to apply.
 func (o object) isOfKustomize() bool {
 	base := filepath.Base(o.file())

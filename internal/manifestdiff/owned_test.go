@@ -18,10 +18,29 @@ metadata:
   name: web-1
   namespace: shop
   labels: {app: web, track: stable, pod-template-hash: a}
-  annotations: {sidecar.istio.io/status: a}
+  annotations: {checksum/config: abc}
   ownerReferences: [{kind: Deployment, name: web, controller: true}]
-spec: {serviceAccountName: web, containers: [{name: web, ports: [{name: http, containerPort: 8080, protocol: TCP}], securityContext: {runAsNonRoot: true}}, {name: log}, {name: istio-proxy}]}
+spec:
+  serviceAccountName: web
+  nodeName: n
+  containers:
+    - name: web
+      ports: [{name: http, containerPort: 8080, protocol: TCP}]
+      readinessProbe: {httpGet: {path: /ready, port: 8080, scheme: HTTP}, periodSeconds: 5}
+      volumeMounts: [{name: data, mountPath: /data}, {name: kube-api-access-x7k2q, mountPath: /var/run/secrets/kubernetes.io/serviceaccount}]
+      securityContext: {runAsNonRoot: true}
+    - {name: log}
+  initContainers: [{name: migrate, image: shop/web:1}]
+  volumes: [{name: data, emptyDir: {}}, {name: kube-api-access-x7k2q, projected: {sources: [{serviceAccountToken: {path: token}}, {configMap: {name: kube-root-ca.crt}}, {downwardAPI: {}}]}}]
 `
+	sidecar := strings.NewReplacer("abc}", "abc, sidecar.istio.io/status: a}", "    - {name: log}\n", "    - {name: log}\n    - {name: istio-proxy, image: a, volumeMounts: [{name: kube-api-access-x7k2q}]}\n").Replace(pod)
+	second := strings.NewReplacer("name: web-1", "name: web-2", "x7k2q", "9zzzz", "pod-template-hash: a", "pod-template-hash: b").Replace
+	spec := func(more string) string { return strings.Replace(pod, "  nodeName: n\n", "  "+more+"\n", 1) }
+	job := func(name, kind, owner, more string) string {
+		return "apiVersion: batch/v1\nkind: " + kind + "\nmetadata: {name: " + name + ", namespace: shop" + owner + "}\nspec: " + more
+	}
+	const owner = ", labels: {job-name: a}, ownerReferences: [{kind: CronJob, name: clean, controller: true}]"
+	const cron = "{jobTemplate: {spec: {template: {metadata: {labels: {app: clean}}, spec: {containers: [{name: c}]}}}}}"
 	const set = `
 apiVersion: apps/v1
 kind: DaemonSet
@@ -34,14 +53,33 @@ spec: {template: {metadata: {labels: {app: web}}, spec: {serviceAccountName: web
 		"another name of its set":             {pod, strings.Replace(pod, "pod-template-hash: a", "pod-template-hash: b", 1), ""},
 		"another label of a pod":              {pod, strings.Replace(pod, "app: web", "app: other", 1), "labels.app"},
 		"a label less":                        {pod, strings.Replace(pod, "app: web, ", "", 1), "labels.app"},
-		"a new pod without a sidecar":         {"", strings.Replace(pod, "sidecar.istio.io/status: a", "sidecar.istio.io/inject: 'false'", 1), "says otherwise"},
+		"a new pod without a sidecar":         {"", strings.Replace(pod, "abc}", "abc, sidecar.istio.io/inject: 'false'}", 1), "says otherwise"},
 		"a pod that was alone before":         {strings.Replace(pod, "name: web, controller", "name: none, controller", 1), pod, ""},
-		"another mesh":                        {"", strings.Replace(pod, "sidecar.istio.io/status: a", "sidecar.istio.io/status: a, kuma.io/mesh: other", 1), "says otherwise"},
-		"another revision, without a sidecar": {"", strings.Replace(strings.Replace(pod, ", {name: istio-proxy}", "", 1), "app: web", "app: web, istio.io/rev: nope", 1), "says otherwise"},
+		"another mesh":                        {"", strings.Replace(pod, "abc}", "abc, kuma.io/mesh: other}", 1), "says otherwise"},
+		"another revision, without a sidecar": {"", strings.Replace(pod, "app: web", "app: web, istio.io/rev: nope", 1), "says otherwise"},
 		"no ambient mode":                     {"", strings.Replace(pod, "app: web", "app: web, istio.io/dataplane-mode: none", 1), "says otherwise"},
+		"a pod that goes":                     {pod, strings.Replace(pod, "name: web-1", "name: web-1\n  deletionTimestamp: '2026-01-01T00:00:00Z'", 1), ""},
+		"a pod with a sidecar more":           {"", sidecar, "spec.containers[2] (Pod shop/web-1) says otherwise than the workload that made it"},
+		"one more of pods with a sidecar":     {sidecar, together(sidecar, second(sidecar)), ""},
+		"other pods with a sidecar":           {sidecar, second(sidecar), ""},
+		"another image of a sidecar":          {sidecar, strings.Replace(sidecar, "image: a", "image: b", 1), "containers[2]"},
+		"another image of a new sidecar":      {sidecar, second(strings.Replace(sidecar, "image: a", "image: b", 1)), "containers[2]"},
+		"another pod without its sidecar":     {sidecar, second(strings.Replace(sidecar, "    - {name: istio-proxy", "    - {name: istio", 1)), "says otherwise"},
+		"pods whose owner is in no file":      {strings.Replace(sidecar, "kind: Deployment, name: web,", "kind: ReplicaSet, name: web-a,", 1), second(strings.Replace(sidecar, "kind: Deployment, name: web,", "kind: ReplicaSet, name: web-b,", 1)), ""},
+		"a folder of the node":                {"", strings.Replace(pod, "emptyDir: {}", "hostPath: {path: /}", 1), "volumes[0].hostPath"},
+		"a volume of the sidecar":             {"", strings.Replace(pod, "volumes: [", "volumes: [{name: workload-certs, emptyDir: {}}, ", 1), "volumes[0]"},
+		"a Secret in place of the token":      {"", strings.Replace(sidecar, "{serviceAccountToken: {path: token}}", "{secret: {name: a}}", 1), "says otherwise"},
+		"an init container of its own":        {"", strings.Replace(pod, "initContainers: [", "initContainers: [{name: istio-init, image: nginx}, ", 1), "initContainers"},
+		"another probe":                       {"", strings.Replace(pod, "/ready", "/admin", 1), "readinessProbe.httpGet.path"},
+		"a container for debugging":           {"", spec("ephemeralContainers: [{name: a}]"), "ephemeralContainers"},
+		"a pod without a token":               {"", spec("automountServiceAccountToken: false"), "says otherwise than the workload that made it"},
+		"a user of the pod":                   {pod, spec("securityContext: {runAsUser: 1337}"), "runAsUser"},
+		"a workload that makes no sets":       {"", strings.Replace(set, "spec: {template", "spec: {futureField: 1, template", 1), ""},
+		"a set that calls as another one":     {"", strings.Replace(set, "serviceAccountName: web", "serviceAccountName: fe", 1), "serviceAccountName"},
+		"another probe of such a set":         {strings.Replace(set, "serviceAccountName: web}", "containers: [{name: a, readinessProbe: {httpGet: {path: /a}}}]}", 1), strings.Replace(set, "serviceAccountName: web}", "containers: [{name: a, readinessProbe: {httpGet: {path: /b}}}]}", 1), "readinessProbe"},
+		"a job that its schedule made":        {job("clean", "CronJob", "", cron), together(job("clean", "CronJob", "", cron), job("clean-1", "Job", owner, "{template: {metadata: {labels: {app: clean, job-name: clean-1}}, spec: {containers: [{name: c}]}}}")), ""},
+		"a job with another account":          {job("clean", "CronJob", "", cron), together(job("clean", "CronJob", "", cron), job("clean-1", "Job", owner, "{template: {metadata: {labels: {app: clean}}, spec: {serviceAccountName: x, containers: [{name: c}]}}}")), "spec.template.spec.serviceAccountName"},
 		"a port of the node":                  {strings.Replace(set, "serviceAccountName: web}", "serviceAccountName: web, containers: [{name: web, ports: [{containerPort: 8080}]}]}", 1), strings.Replace(set, "serviceAccountName: web}", "serviceAccountName: web, containers: [{name: web, ports: [{containerPort: 8080, hostPort: 80}]}]}", 1), "ports"},
-		"a pod without a token":               {"", strings.Replace(pod, "spec: {", "spec: {automountServiceAccountToken: false, ", 1), "says otherwise than the workload that made it"},
-		"a user of the pod":                   {pod, strings.Replace(pod, "spec: {", "spec: {securityContext: {runAsUser: 1337}, ", 1), "runAsUser"},
 		"a set in the network of the host":    {set, strings.Replace(set, "{serviceAccountName", "{hostNetwork: true, serviceAccountName", 1), "hostNetwork"},
 		"another label of a set":              {set, strings.Replace(set, "labels: {app: web}", "labels: {app: other}", 1), "labels.app"},
 		"a set without a sidecar":             {set, strings.Replace(set, "labels: {app: web}", "labels: {app: web, sidecar.istio.io/inject: 'false'}", 1), "sidecar.istio.io/inject"},

@@ -22,10 +22,6 @@ var injections = map[string]string{
 	"linkerd.io/inject": "enabled", "istio-injection": "enabled", "sidecar.istio.io/inject": "true", "kuma.io/sidecar-injection": "enabled",
 }
 
-// injected begin the labels and annotations that an injector writes into the pods that it gave a sidecar to.
-var injected = []string{"sidecar.istio.io/status", "istio.io/rev", "security.istio.io/tlsMode", "service.istio.io/canonical-", "kuma.io/sidecar-injected",
-	"linkerd.io/control-plane-ns", "linkerd.io/workload-ns", "linkerd.io/proxy-deployment", "linkerd.io/created-by", "linkerd.io/proxy-version", "linkerd.io/trust-root-sha256", "viz.linkerd.io/"}
-
 // harmlessAnnotations begin the annotations with a domain that tell neither a mesh nor a tool whether and
 // how something is applied. An annotation without a domain is read by nobody else.
 var harmlessAnnotations = []string{
@@ -34,8 +30,7 @@ var harmlessAnnotations = []string{
 	"descheduler.alpha.kubernetes.io/", "external-dns.alpha.kubernetes.io/", "config.kubernetes.io/origin", "config.kubernetes.io/index", "config.kubernetes.io/path",
 	"internal.config.kubernetes.io/", "meta.helm.sh/", "checksum/", "argocd.argoproj.io/tracking-id", "argocd.argoproj.io/sync-wave",
 	"argocd.argoproj.io/refresh", "karpenter.sh/", "reloader.stakater.com/", "ad.datadoghq.com/", "tags.datadoghq.com/",
-	"co.elastic.logs/", "fluentbit.io/", "backstage.io/", "a8r.io/", "link.argocd.argoproj.io/", "eks.amazonaws.com/", "iam.gke.io/", "azure.workload.identity/",
-	"seccomp.security.alpha.kubernetes.io/",
+	"co.elastic.logs/", "cni.projectcalico.org/podIP", "cni.projectcalico.org/containerID", "k8s.v1.cni.cncf.io/network-status", "kubernetes.io/limit-ranger", "fluentbit.io/", "backstage.io/", "a8r.io/", "link.argocd.argoproj.io/", "eks.amazonaws.com/", "iam.gke.io/", "azure.workload.identity/",
 }
 
 func domainOf(key string) string {
@@ -48,7 +43,21 @@ func domainOf(key string) string {
 
 // isOfMesh reports whether a mesh reads a label or an annotation.
 func isOfMesh(key string) bool {
-	return key == "istio-injection" || isWithin(domainOf(key), meshDomains)
+	return key == "istio-injection" || strings.HasPrefix(key, "io.cilium.") || isWithin(domainOf(key), meshDomains)
+}
+
+// scraped are the annotations by which Istio's agent gets metrics from a path and a port of the workload, in the
+// spelling that Prometheus makes of a key. The agent gives them to anybody, so they open that path.
+var scraped = fields("prometheus_io_scrape prometheus_io_port prometheus_io_path prometheus_istio_io_scrape_targets prometheus_istio_io_secure_port")
+
+// isScraped reports whether a key is one of them: Istio reads other signs between the letters too.
+func isScraped(key string) bool {
+	return scraped[strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return '_'
+	}, key)]
 }
 
 // isWithin reports whether a domain is one of these, or below one of them.
@@ -95,8 +104,10 @@ func (w *walker) walkSettings(path, place string, was, is map[string]any) {
 // selects by it.
 func (w *walker) matters(label bool, key string, was, is any) bool {
 	switch {
-	case label && !w.alone && w.named.has(key):
+	case label && !w.alone && w.named.has(key), !w.alone && w.programs.askFor(key):
 		return true
+	case !label && isScraped(key) && !w.alone:
+		return w.isIstio
 	case isOfMesh(key):
 		on, ok := injections[key]
 		return !begins(key, harmlessSettings) && !(ok && w.alone && is == on)

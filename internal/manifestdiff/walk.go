@@ -13,8 +13,9 @@ import (
 // walker compares the fields of one object.
 type walker struct {
 	*comparison
-	category category
-	kind     string
+	category  category
+	kind      string
+	namespace string
 	// alone is true where the other side does not have the object.
 	alone bool
 	found []finding
@@ -169,27 +170,6 @@ func (w *walker) walkItem(path, place string, was, is any) {
 	}
 }
 
-// isVolumeOfSidecar reports whether a volume has a name under which a sidecar looks for its certificates and its
-// configuration, or one that something says to a sidecar.
-func (w *walker) isVolumeOfSidecar(volume map[string]any) bool {
-	name, _ := volume["name"].(string)
-	return w.named.has(name) || begins(name, []string{"workload-certs", "workload-socket", "credential-socket", "istio", "kuma-", "linkerd-"})
-}
-
-// isOtherPort reports whether a port of a container may be another one for a mesh: a policy or a Service
-// names it, it is a port of the node, or it is there no more, and Linkerd judges the ports that it knows. A new
-// port without such a name tells nobody anything.
-func (w *walker) isOtherPort(was, is map[string]any) bool {
-	for _, field := range []string{"hostPort", "hostIP"} {
-		if !reflect.DeepEqual(was[field], is[field]) {
-			return true
-		}
-	}
-	old, _ := was["name"].(string)
-	recent, _ := is["name"].(string)
-	return is == nil || old != recent && (w.named.has(old) || w.named.has(recent))
-}
-
 // relative returns a path below a pod as the tables have it.
 func (w *walker) relative(path string) string {
 	if place, ok := podPlaces[w.kind]; ok && w.category == workload {
@@ -204,7 +184,8 @@ func (w *walker) isHarmless(path string, was, is any) bool {
 	head, field, _ := cutLast(path)
 	switch {
 	case w.isMetadata(head):
-		if harmlessMetadata[field] && !(field == "ownerReferences" && (w.category == unknown || w.category == service) && is != nil) {
+		isOfPods := w.category == workload
+		if harmlessMetadata[field] && !(field == "ownerReferences" && (w.category == unknown || w.category == service) && is != nil) || isOfPods && field == "deletionTimestamp" {
 			return true
 		}
 	case w.category == service && path == "spec.clusterIP":
@@ -212,14 +193,13 @@ func (w *walker) isHarmless(path string, was, is any) bool {
 	case strings.HasSuffix(relative, "securityContext.capabilities.drop"):
 		return is != nil && includes(is, was)
 	}
-	if path == "spec.strategy" && w.kind == "Rollout" { // it may give pods other labels
-		return false
+	if path == "spec.strategy" && w.kind == "Rollout" || w.isDerivedFrom(path, was, is) || w.givesToken(relative, was, is) {
+		return false // it may give pods other labels, or the name of another caller
 	}
 	if harmlessFields[w.category][path] || w.category == workload && relative != path && podFields[relative] || w.kind == "Pod" && podFields[path] {
 		return true
 	}
-	value, harmless := harmlessValues[relative]
-	return harmless && is == value
+	return is != nil && slices.Contains(harmlessValues[relative], is)
 }
 
 // harmlessMetadata are the fields of metadata that an API server writes, and those that are the identity.
@@ -245,6 +225,9 @@ func (w *walker) normalized(path string, of map[string]any) map[string]any {
 			if of["serviceAccountName"] == nil {
 				of["serviceAccountName"] = name
 			}
+		}
+		if w.category == workload {
+			of = withPorts(withoutTokens(of))
 		}
 	case "spec.ports[]":
 		if of["targetPort"] == nil && of["port"] != nil && w.category == service {
@@ -281,33 +264,6 @@ func (w *walker) canonical(path string, value any) string {
 		text, _ := json.Marshal(value)
 		return string(text)
 	}
-}
-
-// opens reports whether a field of an object that only one side has opens something.
-func (w *walker) opens(path string, value any) bool {
-	relative := w.relative(path)
-	list, isList := value.([]any)
-	switch {
-	case !openings[relative]:
-		return false
-	case strings.Contains(relative, "serviceAccount"):
-		name, _ := value.(string)
-		return name != "" && w.mayLetIn("", name)
-	case isList:
-		return len(list) > 0
-	case strings.HasSuffix(relative, "automountServiceAccountToken"):
-		return value == false // without a token, Linkerd injects nothing
-	case strings.HasSuffix(relative, "hostPath.path"):
-		return value != ""
-	default:
-		return value == true
-	}
-}
-
-// hasPower reports whether a container may change the network of its pod.
-func hasPower(container map[string]any) bool {
-	added, _ := fieldOf(container, "securityContext", "capabilities", "add").([]any)
-	return len(added) > 0 || fieldOf(container, "securityContext", "privileged") == true
 }
 
 // includes reports whether a list has all items of another one, or says that it has everything.

@@ -1,0 +1,74 @@
+package manifestdiff
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// departed are the workloads that are gone.
+type departed struct {
+	// names have their namespaces and names.
+	names map[string]bool
+	// bySelectors has them by what policies may select and name them by.
+	bySelectors map[string][]pods
+}
+
+// departed returns the workloads that only the old side has. One that another workload makes is gone where its
+// maker is.
+func (c *comparison) departed() departed {
+	out := departed{map[string]bool{}, map[string][]pods{}}
+	for _, p := range c.olds.all {
+		if !c.recents.hasKey(p.key) && (p.maker == "" || len(c.recents.byMaker[p.maker]) == 0) {
+			out.names[p.namespace+"/"+p.name] = true
+			out.bySelectors[c.selectors(p)] = append(out.bySelectors[c.selectors(p)], p)
+		}
+	}
+	return out
+}
+
+// replaces says why a new workload may be one that is gone, so that other policies judge it, or judge it
+// otherwise: no workload that is gone has its namespace, its account and the labels that something selects by, or
+// one of another kind has its name, or those that have all this differ from it in something that matters.
+func (c *comparison) replaces(o object) []Change {
+	if _, known := podPlaces[o.kind]; !known || c.symmetric || o.category != workload || len(c.gone.names) == 0 {
+		return nil
+	}
+	is := c.recents.byKey[o.key]
+	same := c.gone.bySelectors[c.selectors(is)]
+	if c.gone.names[o.namespace+"/"+o.name] || len(same) == 0 {
+		return []Change{o.change("is new, and another workload is gone: it may be the same one, and other policies select it")}
+	}
+	var nearest []finding
+	for i, was := range same {
+		found := c.between(was, is)
+		if len(found) == 0 {
+			return nil
+		}
+		if i == 0 || len(found) < len(nearest) {
+			nearest = found
+		}
+	}
+	return o.otherwise(nearest, "is new, and another workload is gone: it may be the same one, and has changed")
+}
+
+// selectors has the namespace, the account and the labels by which something selects pods.
+func (c *comparison) selectors(p pods) string {
+	parts := []string{p.namespace, fmt.Sprint(normal("serviceAccountName", p.account))}
+	labels := union(derivedLabels(p), p.labels)
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		if c.named.has(key) {
+			parts = append(parts, fmt.Sprintf("%s=%v", key, labels[key]))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// normal returns the value that an API server takes for a field of a pod.
+func normal(field string, value any) any {
+	if value == nil {
+		return defaults["spec."+field]
+	}
+	return value
+}

@@ -1,0 +1,82 @@
+package manifestdiff
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// mutators are the API groups of objects by which an API server, or Kustomize, changes what it is given.
+var mutators = []string{"admissionregistration.k8s.io", "kyverno.io", "mutations.gatekeeper.sh", "builtin"}
+
+// mutates reports whether an object changes others, as it says or by an expression.
+func (o object) mutates() bool {
+	return slices.Contains(mutators, o.group) || strings.HasPrefix(o.group, "policies.kyverno")
+}
+
+// programs have what expressions in documents may ask for.
+type programs struct {
+	// texts are those of objects that change others, words their words, and patterns those words with "*" or "?".
+	texts    []string
+	words    map[string]bool
+	patterns []string
+	// asked are the keys that an expression of any unknown object asks labels or annotations for.
+	asked map[string]bool
+}
+
+// asking is an expression, or a template, that asks for a label or an annotation without a domain.
+var asking = regexp.MustCompile(`(?i)(?:labels|annotations)\.\??([a-z0-9_-]+)`)
+
+// add adds an unknown document.
+func (p *programs) add(o object) {
+	mutates := o.mutates()
+	eachText(o.fields, func(text string) {
+		for _, found := range asking.FindAllStringSubmatch(text, -1) {
+			p.asked[found[1]] = true
+		}
+		if !mutates {
+			return
+		}
+		p.texts = append(p.texts, text)
+		for _, word := range strings.FieldsFunc(text, func(r rune) bool {
+			return !strings.ContainsRune("-_*?", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+		}) {
+			p.words[strings.Trim(word, "*?")] = true
+		}
+		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("{}[]\"',: \n\t()|=", r) }) {
+			if strings.ContainsAny(word, "*?") && strings.Trim(word, "*?/") != "" {
+				p.patterns = append(p.patterns, word)
+			}
+		}
+	})
+}
+
+// askFor reports whether something may ask for a label or an annotation. Of what changes other objects this is
+// so where it has the key, or the last part of the key, anywhere in a text.
+func (p *programs) askFor(key string) bool {
+	if p.asked[key] || p.words[key[strings.LastIndexByte(key, '/')+1:]] || slices.ContainsFunc(p.texts, func(text string) bool { return strings.Contains(text, key) && strings.Contains(key, "/") }) {
+		return true
+	}
+	return slices.ContainsFunc(p.patterns, func(pattern string) bool {
+		matches, err := path.Match(pattern, key)
+		return matches || err != nil
+	})
+}
+
+// eachText calls back for each key and each text of a value.
+func eachText(value any, do func(string)) {
+	switch value := value.(type) {
+	case string:
+		do(value)
+	case []any:
+		for _, item := range value {
+			eachText(item, do)
+		}
+	case map[string]any:
+		for key, item := range value {
+			do(key)
+			eachText(item, do)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package manifestdiff
+
+import "strings"
+
+// openings are the fields by which a workload, a Namespace or an account opens something although the other
+// side does not have it at all: the network of a node, more power on it, the name of a caller, pods of another one.
+var openings = map[string]bool{
+	"spec.hostNetwork": true, "spec.hostPID": true, "spec.hostIPC": true, "spec.serviceAccountName": true, "spec.serviceAccount": true,
+	"template.serviceAccount":                      true,
+	"spec.automountServiceAccountToken":            true,
+	"automountServiceAccountToken":                 true,
+	"spec.workloadRef.name":                        true,
+	"spec.volumes[].hostPath.path":                 true,
+	"spec.containers[].securityContext.privileged": true, "spec.containers[].securityContext.capabilities.add": true,
+	"spec.initContainers[].securityContext.privileged": true, "spec.initContainers[].securityContext.capabilities.add": true,
+}
+
+// opens reports whether a field of an object that only one side has opens something.
+func (w *walker) opens(path string, value any) bool {
+	relative := w.relative(path)
+	list, isList := value.([]any)
+	switch {
+	case w.kind == "Rollout" && labelsPods(path):
+		_, key, _ := strings.Cut(path, "Metadata.")
+		_, key, _ = strings.Cut(key, ".")
+		return w.named.has(key) || isOfMesh(key)
+	case isGiver(relative):
+		return w.namesToken(value)
+	case !openings[relative]:
+		return false
+	case strings.Contains(relative, "serviceAccount"):
+		name, _ := value.(string)
+		return name != "" && w.mayLetIn(w.namespace, name)
+	case isList:
+		return len(list) > 0
+	case strings.HasSuffix(relative, "automountServiceAccountToken"):
+		return value == false // without a token, Linkerd injects nothing
+	case strings.HasSuffix(relative, "hostPath.path"), strings.HasSuffix(relative, "workloadRef.name"):
+		return value != ""
+	default:
+		return value == true
+	}
+}
+
+// labelsPods reports whether a field of a Rollout gives its pods labels or annotations beside their template.
+func labelsPods(path string) bool {
+	return strings.HasPrefix(path, "spec.strategy.") && (strings.Contains(path, "Metadata.labels.") || strings.Contains(path, "Metadata.annotations."))
+}
+
+// isGiver reports whether a field is in one that may give a pod the content of a Secret.
+func isGiver(path string) bool {
+	for giver := range givers {
+		if strings.HasPrefix(path, giver) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasPower reports whether a container may change the network of its pod.
+func hasPower(container map[string]any) bool {
+	added, _ := fieldOf(container, "securityContext", "capabilities", "add").([]any)
+	return len(added) > 0 || fieldOf(container, "securityContext", "privileged") == true
+}

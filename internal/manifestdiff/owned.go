@@ -1,0 +1,154 @@
+package manifestdiff
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// makers are the kinds of workloads that make objects of another kind out of the pods that they describe.
+var makers = map[string]map[string]bool{
+	"Pod":        fields("DaemonSet Deployment Job ReplicaSet ReplicationController Rollout StatefulSet"),
+	"ReplicaSet": fields("Deployment Rollout"),
+	"Job":        fields("CronJob"),
+}
+
+// written are the labels that a controller writes into what it makes. One by which something selects counts.
+var written = fields(`pod-template-hash controller-revision-hash pod-template-generation statefulset.kubernetes.io/pod-name
+	apps.kubernetes.io/pod-index job-name controller-uid batch.kubernetes.io/job-name batch.kubernetes.io/controller-uid
+	batch.kubernetes.io/job-completion-index rollouts-pod-template-hash topology.kubernetes.io/region topology.kubernetes.io/zone`)
+
+// isOwned reports whether an object of one side is what a workload makes again and again: it is as the template
+// of its owner has it, or another object of the same owner on the other side is like it in all that may matter.
+// So what an injector adds passes where the other side has it too. An object that is no pod is asked this where
+// the other side does not have it.
+func (c *comparison) isOwned(o object, own, other workloads) bool {
+	made, found := own.byKey[o.key]
+	if !found || made.maker == "" || o.kind != "Pod" && other.hasKey(o.key) {
+		return false
+	}
+	if of, owned := own.ownerOf(o); owned && len(c.between(of, made)) == 0 {
+		return true
+	}
+	return !other.hasKey(o.key) && slices.ContainsFunc(other.byMaker[made.maker], func(of pods) bool { return len(c.between(of, made)) == 0 })
+}
+
+// ownerOf returns the pods of the workload that made an object.
+func (w workloads) ownerOf(o object) (pods, bool) {
+	kind, name := o.controller()
+	of, found := w.byName[[3]string{kind, o.namespace, name}]
+	return of, found && makers[o.kind][kind]
+}
+
+// controller returns the kind and the name of the object that made another one.
+func (o object) controller() (kind, name string) {
+	for _, owner := range mappings(fieldOf(o.fields, "metadata", "ownerReferences")) {
+		if owner["controller"] == true {
+			kind, _ = owner["kind"].(string)
+			name, _ = owner["name"].(string)
+		}
+	}
+	return kind, name
+}
+
+// numbered is the name of a Job that a CronJob made.
+var numbered = regexp.MustCompile(`-[0-9]+$`)
+
+// makerOf is the same for all objects that one workload makes, whatever the hash or the number in the names of
+// what stands between them. It is "" where nothing made the object.
+func makerOf(o object, labels map[string]any) string {
+	kind, name := o.controller()
+	if !makers[o.kind][kind] || name == "" {
+		return ""
+	}
+	switch hash, _ := labels["pod-template-hash"].(string); {
+	case kind == "ReplicaSet" && hash != "":
+		name = strings.TrimSuffix(name, "-"+hash)
+	case kind == "Job":
+		name = numbered.ReplaceAllString(name, "")
+	}
+	return strings.Join([]string{o.kind, o.namespace, kind, name}, " ")
+}
+
+// between returns what may matter of the differences between two descriptions of pods. Their names do not.
+func (c *comparison) between(a, b pods) []finding {
+	w := walker{comparison: c, category: workload, kind: "Pod", namespace: b.namespace}
+	w.walk("", "", c.plain(a), c.plain(b))
+	return w.found
+}
+
+// plain returns pods without what a controller and the scheduler write.
+func (c *comparison) plain(p pods) map[string]any {
+	labels := maps.Clone(p.labels)
+	maps.DeleteFunc(labels, func(key string, _ any) bool { return written[key] && !c.named.has(key) })
+	spec := maps.Clone(p.spec)
+	delete(spec, "nodeName")
+	if strings.Contains(p.maker, " DaemonSet ") || p.kind == "DaemonSet" {
+		delete(spec, "affinity") // each of its pods has the name of a node there
+	}
+	return map[string]any{"metadata": map[string]any{"labels": labels, "annotations": p.annotations}, "spec": spec}
+}
+
+// otherwise names what was found about the pods of an object.
+func (o object) otherwise(found []finding, effect string) (out []Change) {
+	for _, f := range found[:min(len(found), 3)] {
+		place := podPlaces[o.kind] + f.path
+		if f.gone {
+			place = ""
+		}
+		out = append(out, Change{o.doc.Place(place), o.String(), effect})
+	}
+	if len(out) == 0 {
+		out = append(out, o.change(effect))
+	}
+	return out
+}
+
+// tokens is the volume that an API server adds to each pod, with five letters of its own in the name.
+var tokens = regexp.MustCompile(`^kube-api-access-[a-z0-9]{5}$`)
+
+// withoutTokens returns the fields of a pod without that volume and its mounts.
+func withoutTokens(spec map[string]any) map[string]any {
+	added := map[any]bool{}
+	volumes, _ := spec["volumes"].([]any)
+	for _, volume := range mappings(volumes) {
+		if name, _ := volume["name"].(string); tokens.MatchString(name) && isToken(volume) {
+			added[name] = true
+		}
+	}
+	if len(added) == 0 {
+		return spec
+	}
+	without := func(list []any) []any {
+		return slices.DeleteFunc(slices.Clone(list), func(item any) bool { return added[fieldOf(item, "name")] })
+	}
+	spec["volumes"] = without(volumes)
+	for _, field := range []string{"containers", "initContainers"} {
+		list, isList := spec[field].([]any)
+		if !isList {
+			continue
+		}
+		list = slices.Clone(list)
+		for i, item := range list {
+			container, _ := item.(map[string]any)
+			if mounts, ok := container["volumeMounts"].([]any); ok {
+				container = maps.Clone(container)
+				if container["volumeMounts"] = without(mounts); len(without(mounts)) == 0 {
+					delete(container, "volumeMounts")
+				}
+				list[i] = container
+			}
+		}
+		spec[field] = list
+	}
+	return spec
+}
+
+// isToken reports whether a volume has the pod's own token, and what goes with it alone.
+func isToken(volume map[string]any) bool {
+	sources := mappings(fieldOf(volume, "projected", "sources"))
+	return len(sources) > 0 && !slices.ContainsFunc(sources, func(source map[string]any) bool {
+		return source["serviceAccountToken"] == nil && source["downwardAPI"] == nil && fieldOf(source, "configMap", "name") != "kube-root-ca.crt"
+	})
+}

@@ -1,0 +1,62 @@
+package manifestdiff
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// addVolumes adds the names of the volumes that go into a sidecar: what it mounts, and what an annotation of a
+// mesh, the configuration of a control plane or a mutation says of it.
+func (c *comparison) addVolumes(o object) {
+	switch {
+	case o.category == unknown && (o.kind == "ContainerPatch" || o.isOfControlPlane() || o.mutates()):
+		c.volumes.addSelectors(o.fields)
+	case o.category == workload:
+		c.volumes.addMeshAnnotations(o)
+		spec := fieldOf(o.fields, append(strings.Split(podPlaces[o.kind], "."), "spec")...)
+		for _, container := range slices.Concat(mappings(fieldOf(spec, "containers")), mappings(fieldOf(spec, "initContainers"))) {
+			if isSidecar(container) {
+				c.volumes.addValue(container["volumeMounts"])
+			}
+		}
+	case o.category == namespace:
+		c.volumes.addMeshAnnotations(o)
+	}
+}
+
+// isVolumeOfSidecar reports whether a volume has a name under which a sidecar looks for its certificates and its
+// configuration, or one that something gives to a sidecar.
+func (w *walker) isVolumeOfSidecar(volume map[string]any) bool {
+	name, _ := volume["name"].(string)
+	return w.volumes.has(name) || begins(name, []string{"workload-certs", "workload-socket", "credential-socket", "istio", "kuma-", "linkerd-"})
+}
+
+// givers are the fields of a pod by which it gets the content of a Secret.
+var givers = fields("spec.volumes[].secret spec.volumes[].projected spec.containers[].env spec.containers[].envFrom spec.initContainers[].env spec.initContainers[].envFrom")
+
+// givesToken reports whether a field of a pod names a Secret with the token of an account now. Whoever has the
+// token calls as that account.
+func (w *walker) givesToken(path string, was, is any) bool {
+	if w.category != workload || len(w.tokens) == 0 || reflect.DeepEqual(was, is) {
+		return false
+	}
+	return givers[path] && w.namesToken(is) && !w.namesToken(was)
+}
+
+// namesToken reports whether a value has the name of such a Secret.
+func (w *walker) namesToken(value any) bool {
+	switch value := value.(type) {
+	case string:
+		return w.tokens[w.namespace+"/"+value]
+	case []any:
+		return slices.ContainsFunc(value, w.namesToken)
+	case map[string]any:
+		for _, item := range value {
+			if w.namesToken(item) {
+				return true
+			}
+		}
+	}
+	return false
+}
