@@ -47,7 +47,7 @@ var meshes = map[string]mesh{
 
 // cluster returns what a cluster lists of a workload: the Deployment, its sets, and the pods of the last one.
 func (m mesh) cluster(hash, image string, replicas int) string {
-	out := []string{m.policy, of("Deployment", "apps/v1", "web", "", replicas, m.template("", image, false)), of("ReplicaSet", "apps/v1", "web-"+hash, owner("Deployment", "web"), replicas, m.template(", pod-template-hash: "+hash, image, false))}
+	out := []string{m.policy, workloadOf("Deployment", "apps/v1", "web", "", replicas, m.template("", image, false)), workloadOf("ReplicaSet", "apps/v1", "web-"+hash, owner("Deployment", "web"), replicas, m.template(", pod-template-hash: "+hash, image, false))}
 	return together(append(out, m.pods(hash, image, replicas)...)...)
 }
 
@@ -66,8 +66,8 @@ func owner(kind, name string) string {
 	return fmt.Sprintf(", ownerReferences: [{apiVersion: apps/v1, kind: %s, name: %s, uid: u, controller: true, blockOwnerDeletion: true}]", kind, name)
 }
 
-// of returns a workload with a template.
-func of(kind, version, name, owner string, replicas int, template string) string {
+// workloadOf returns a workload with a template.
+func workloadOf(kind, version, name, owner string, replicas int, template string) string {
 	return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: %s, namespace: shop, generation: 3, annotations: {deployment.kubernetes.io/revision: '%d'}%s}\nspec:\n  replicas: %d\n  template:\n%s",
 		version, kind, name, replicas, owner, replicas, "    "+strings.ReplaceAll(strings.TrimSpace(template), "\n", "\n    ")+"\n")
 }

@@ -42,7 +42,7 @@ func (c *comparison) replaces(o object) []Change {
 	}
 	var nearest []finding
 	for i, was := range same {
-		found := c.between(was, is)
+		found := c.deviations(was, is)
 		if len(found) == 0 {
 			return nil
 		}

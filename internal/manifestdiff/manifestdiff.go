@@ -207,7 +207,7 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 	case workload, namespace, account:
 		// What its owner made as it is was harmless.
 		if of, owned := own.ownerOf(o); owned {
-			return o.otherwise(c.between(of, own.byKey[o.key]), "says otherwise than the workload that made it")
+			return o.otherwise(c.deviations(of, own.byKey[o.key]), "says otherwise than the workload that made it")
 		}
 		if changes := c.replaces(o); len(changes) > 0 {
 			return changes

@@ -28,10 +28,10 @@ func (c *comparison) isOwned(o object, own, other workloads) bool {
 	if !found || made.maker == "" || o.kind != "Pod" && other.hasKey(o.key) {
 		return false
 	}
-	if of, owned := own.ownerOf(o); owned && len(c.between(of, made)) == 0 {
+	if of, owned := own.ownerOf(o); owned && len(c.deviations(of, made)) == 0 {
 		return true
 	}
-	return !other.hasKey(o.key) && slices.ContainsFunc(other.byMaker[made.maker], func(of pods) bool { return len(c.between(of, made)) == 0 })
+	return !other.hasKey(o.key) && slices.ContainsFunc(other.byMaker[made.maker], func(of pods) bool { return len(c.deviations(of, made)) == 0 })
 }
 
 // ownerOf returns the pods of the workload that made an object.
@@ -71,15 +71,15 @@ func makerOf(o object, labels map[string]any) string {
 	return strings.Join([]string{o.kind, o.namespace, kind, name}, " ")
 }
 
-// between returns what may matter of the differences between two descriptions of pods. Their names do not.
-func (c *comparison) between(a, b pods) []finding {
+// deviations returns what may matter of the differences between two descriptions of pods. Their names do not.
+func (c *comparison) deviations(a, b pods) []finding {
 	w := walker{comparison: c, category: workload, kind: "Pod", namespace: b.namespace}
-	w.walk("", "", c.plain(a), c.plain(b))
+	w.walk("", "", c.asTemplate(a), c.asTemplate(b))
 	return w.found
 }
 
-// plain returns pods without what a controller and the scheduler write.
-func (c *comparison) plain(p pods) map[string]any {
+// asTemplate returns pods without what a controller and the scheduler write.
+func (c *comparison) asTemplate(p pods) map[string]any {
 	labels := maps.Clone(p.labels)
 	maps.DeleteFunc(labels, func(key string, _ any) bool { return written[key] && !c.named.has(key) })
 	spec := maps.Clone(p.spec)
