@@ -14,7 +14,7 @@ func TestDeployedRoutes(t *testing.T) {
 	t.Parallel()
 	const (
 		service = "{type: MeshService, name: NAME, spec: {selector: {dataplaneTags: {app: b}}, ports: [{port: 80, appProtocol: http}]}}"
-		route   = "{type: MeshHTTPRoute, name: NAME, spec: {to: [{targetRef: {kind: MeshService, name: own}, rules: [{default: {backendRefs: [{kind: MeshService, name: own}]}}]}]}}"
+		route   = "{type: MeshHTTPRoute, name: NAME, spec: {to: [{targetRef: {kind: MeshService, name: own}, rules: [{matches: [{}], default: {backendRefs: [{kind: MeshService, name: own}]}}]}]}}"
 	)
 	named := func(name, text string) string { return strings.Replace(text, "NAME", name, 1) }
 	const plain = "case: a\nworkloads: [{name: b, inbounds: [{port: 8080}]}]\npolicies: []\nrequests: [{from: plaintext, to: b/8080, want: handshake-failure}]\n"

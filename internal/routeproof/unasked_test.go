@@ -21,7 +21,10 @@ func TestWhatIsNotAsked(t *testing.T) {
 {type: MeshService, name: b, spec: {selector: {dataplaneTags: {kuma.io/service: b}}, ports: [{name: http, port: 80, targetPort: 8080, appProtocol: http}]}}
 ---
 {type: KIND, name: r, mesh: default, spec: {TARGET to: [{targetRef: {kind: MeshService, name: TO}, rules: [{MATCH default: {backendRefs: [{kind: MeshService, name: b}]}}]}]}}
-`
+EXTRA`
+	second := func(name, zone string) string {
+		return strings.NewReplacer("NAME", name, "ZONE", zone).Replace("{type: MeshService, name: NAME, labels: {kuma.io/zone: 'ZONE'}, spec: {selector: {dataplaneTags: {kuma.io/service: b}}, ports: [{name: http, port: 80, targetPort: 8080, appProtocol: http}]}}\n")
+	}
 	for name, tt := range map[string]struct {
 		pairs           []string
 		unasked, warned string
@@ -30,14 +33,18 @@ func TestWhatIsNotAsked(t *testing.T) {
 		"a service is missing for one of two":  {[]string{"TO", "none", "TARGET", "targetRef: {kind: Dataplane, labels: {app: b}},"}, `there is no MeshService "none" among the documents`, ""},
 		"a path that the lab cannot send":      {[]string{"MATCH", "matches: [{path: {type: Exact, value: /ä}}],"}, "the lab cannot send the requests that take it: path /ä", ""},
 		"a rule that no request takes":         {[]string{"MATCH", "matches: [{queryParams: [{name: v, value: 'a b'}]}],"}, "", "no request of any workload takes this rule"},
-		"connections to a port of requests":    {[]string{"KIND", "MeshTCPRoute"}, "on which no MeshTCPRoute is proven", ""},
+		"connections to a port of requests":    {[]string{"KIND", "MeshTCPRoute", "MATCH", ""}, "on which no MeshTCPRoute is proven", ""},
 		"inbounds of one workload differ":      {[]string{"SECOND", ", {name: second, port: 81, tags: {v: two, kuma.io/protocol: http}}", "TARGET", "targetRef: {kind: MeshSubset, tags: {v: two}},"}, "the sidecar of a: routes or timeouts select it by the tags", ""},
+		"a backend by labels of two services":  {[]string{"backendRefs: [{kind: MeshService, name: b}]", "backendRefs: [{kind: MeshService, labels: {kuma.io/mesh: default}}]", "EXTRA", "---\n" + second("c", "")}, "2 services are a MeshService with labels kuma.io/mesh=default, and Kuma takes the oldest", ""},
+		"a backend of several zones":           {[]string{"backendRefs: [{kind: MeshService, name: b}]", "backendRefs: [{kind: MeshService, name: c}]", "EXTRA", "---\n" + second("c", "east") + "---\n" + second("c", "west")}, `MeshService "c" is there in several zones, and the policy states none`, ""},
+		"a service of another zone":            {[]string{"TO", "c", "name: r, mesh: default", "name: r, mesh: default, labels: {kuma.io/zone: west}", "EXTRA", "---\n" + second("c", "east")}, `there is no MeshService "c" among the documents`, ""},
+		"a service of the zone of the policy":  {[]string{"TO", "c", "name: r, mesh: default", "name: r, mesh: default, labels: {kuma.io/zone: west}", "EXTRA", "---\n" + second("c", "east") + "---\n" + second("c", "west")}, "", ""},
 		"a Dataplane says what it reaches":     {[]string{"NETWORK", "transparentProxying: {reachableServices: [x]},"}, "", "who reaches whom is not read there"},
 		"a mesh without a service has a route": {[]string{"mesh: default, spec: {TARGET", "mesh: other, spec: {"}, `there is no MeshService "b" among the documents`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text := strings.NewReplacer(append(tt.pairs, "NETWORK", "", "SECOND", "", "TARGET", "", "MATCH", "", "KIND", "MeshHTTPRoute", "TO", "b")...).Replace(all)
+			text := strings.NewReplacer(append(tt.pairs, "NETWORK", "", "SECOND", "", "TARGET", "", "MATCH", "matches: [{}],", "EXTRA", "", "KIND", "MeshHTTPRoute", "TO", "b")...).Replace(all)
 			path := filepath.Join(t.TempDir(), "a.yaml")
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)

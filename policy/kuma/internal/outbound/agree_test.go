@@ -79,8 +79,11 @@ func drawTimes(t *rapid.T, names ...string) string {
 
 func drawMesh(t *rapid.T) string {
 	var b strings.Builder
-	for i := range 2 {
+	for i := rapid.IntRange(0, 1).Draw(t, "a service without a zone"); i < 2; i++ {
 		fmt.Fprintf(&b, "---\napiVersion: kuma.io/v1alpha1\nkind: MeshService\nmetadata: {name: s%d, namespace: ns, labels: {team: x}}\nspec: {selector: {dataplaneTags: {app: s}}, ports: [{port: 80, name: main, appProtocol: http}, {port: 81, appProtocol: tcp}]}\n", i)
+	}
+	for i, zone := range rapid.SliceOfDistinct(rapid.SampledFrom([]string{"east", "west", "north"}), rapid.ID[string]).Draw(t, "zones") {
+		fmt.Fprintf(&b, "---\n{apiVersion: kuma.io/v1alpha1, kind: MeshService, metadata: {name: s0-%d, namespace: ns, labels: {kuma.io/display-name: s0, kuma.io/zone: %s}}, spec: {selector: {dataplaneTags: {app: s}}, ports: [{port: 80, name: main, appProtocol: http}]}}\n", i, zone)
 	}
 	b.WriteString("---\n{type: MeshMultiZoneService, name: z0, spec: {selector: {meshService: {matchLabels: {team: x}}}, ports: [{port: 80, appProtocol: http}]}}\n")
 	for i := range rapid.IntRange(0, 3).Draw(t, "routes") {
@@ -92,10 +95,10 @@ func drawMesh(t *rapid.T) string {
 			conf := one(t, "conf", "{}", "{}", "{backendRefs: [{kind: MeshService, name: s1, namespace: ns}, {kind: MeshService, name: s0, namespace: ns, port: 80, weight: 3}]}",
 				"{backendRefs: [{kind: MeshService, name: gone}]}", "{backendRefs: [{kind: MeshService, labels: {team: x}, port: 81}, {kind: MeshService, name: gone}]}")
 			if kind == "MeshTCPRoute" {
-				rules = append(rules, "{default: "+conf+"}")
+				rules = []string{"{default: " + strings.Replace(conf, "{}", "{backendRefs: [{kind: MeshService, name: s1, namespace: ns}]}", 1) + "}"}
 				continue
 			}
-			rules = append(rules, "{matches: ["+strings.Join(rapid.SliceOfN(rapid.Custom(drawMatch), 0, 2).Draw(t, "matches"), ", ")+"], default: "+conf+"}")
+			rules = append(rules, "{matches: ["+strings.Join(rapid.SliceOfN(rapid.Custom(drawMatch), 1, 2).Draw(t, "matches"), ", ")+"], default: "+conf+"}")
 		}
 		fmt.Fprintf(&b, "---\n%sspec: {targetRef: %s, to: [{targetRef: %s, rules: [%s]}]}\n", drawHead(t, kind, i), drawTarget(t), drawService(t), strings.Join(rules, ", "))
 	}

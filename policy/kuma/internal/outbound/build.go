@@ -227,36 +227,52 @@ type match struct {
 	sends string
 }
 
-// matches returns the matches of the routes to a port in the order of their trial. Of two
-// rules with one match, the stronger route gives the name, and the backends where it states
-// any.
+// matches returns the matches of the routes to a port in the order of their trial. Of two rules with
+// the same matches, the stronger route gives the name, and the backends where it states any. Of two
+// rules that have some matches alike, the stronger route takes the requests of these, with or
+// without backends of its own.
 func (b *builder) matches(d *destination.Destination, p destination.Port) []match {
 	var out []match
-	places := map[string]int{}
-	for _, item := range b.items[d.PortID(p)] {
-		for k := range item.rules {
-			rule := &item.rules[k]
-			matches, sends := rule.Matches, ""
-			if rule.Backends != nil {
-				sends = item.route.Doc.Place(rule.Field + ".default.backendRefs")
-			}
-			if matches == nil {
-				matches = []route.Match{{}}
-			}
-			for _, m := range matches {
-				key := m.Key()
-				place, ok := places[key]
-				switch {
-				case !ok:
-					places[key] = len(out)
-					out = append(out, match{item.route, item.route, rule, m, rule.Backends, sends})
-				case out[place].backends == nil:
-					out[place].route, out[place].backends, out[place].sends = item.route, rule.Backends, sends
-				}
+	known := map[string]bool{}
+	for _, m := range b.rulesTo(d, p) {
+		matches := m.rule.Matches
+		if matches == nil {
+			matches = []route.Match{{}}
+		}
+		for _, one := range matches {
+			if key := one.Key(); !known[key] {
+				known[key] = true
+				m.match = one
+				out = append(out, m)
 			}
 		}
 	}
 	slices.SortStableFunc(out, func(x, y match) int { return route.Compare(x.match, y.match) })
+	return out
+}
+
+// rulesTo returns the rules of the routes to a port, the strongest first and each without a match. Those
+// with the same matches are one.
+func (b *builder) rulesTo(d *destination.Destination, p destination.Port) []match {
+	var out []match
+	places := map[string]int{}
+	for _, item := range b.items[d.PortID(p)] {
+		for k := range item.rules {
+			rule, sends := &item.rules[k], ""
+			if rule.Backends != nil {
+				sends = item.route.Doc.Place(rule.Field + ".default.backendRefs")
+			}
+			key := rule.Key()
+			place, ok := places[key]
+			switch {
+			case !ok:
+				places[key] = len(out)
+				out = append(out, match{item.route, item.route, rule, route.Match{}, rule.Backends, sends})
+			case out[place].backends == nil:
+				out[place].route, out[place].backends, out[place].sends = item.route, rule.Backends, sends
+			}
+		}
+	}
 	return out
 }
 

@@ -1,6 +1,7 @@
 package outbound
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/meshproof/meshproof/internal/kri"
@@ -9,7 +10,9 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/destination"
 	"github.com/meshproof/meshproof/policy/kuma/internal/reference"
+	"github.com/meshproof/meshproof/policy/kuma/internal/resource"
 	"github.com/meshproof/meshproof/policy/kuma/internal/route"
+	"github.com/meshproof/meshproof/policy/kuma/internal/target"
 	"github.com/meshproof/meshproof/policy/kuma/internal/timeout"
 )
 
@@ -24,9 +27,10 @@ func (b *builder) ignored() []routing.Ignored {
 			out = append(out, routing.Ignored{Origin: r.Origin, Place: r.Place(), Policy: r.Place(), Reason: miss, Kind: warning.SelectsNothing})
 			continue
 		}
+		out = append(out, b.unclearBackends(r)...)
 		for k := range r.To {
 			item := routing.Ignored{Origin: r.Origin, Place: r.Doc.Place(r.To[k].Ref.Field), Policy: r.Place()}
-			if item.Reason = b.unprovenPort(r, r.To[k]); item.Reason != "" {
+			if item.Reason = cmp.Or(b.unclear(r.To[k].Ref, &r.Resource), b.unprovenPort(r, r.To[k])); item.Reason != "" {
 				item.Kind, item.Unproven = warning.RouteNotReached, true
 				out = append(out, item)
 			} else if reason, missing := b.routeMiss(r, r.To[k]); reason != "" {
@@ -65,6 +69,10 @@ func (b *builder) ignoredItem(t *timeout.Timeout, item *timeout.Item, misses map
 	missing := func() {
 		add("there is no %s", item.Ref)
 		out[len(out)-1].Missing, out[len(out)-1].Kind = true, warning.DanglingReference
+	}
+	if reason := b.unclear(item.Ref, &t.Resource); reason != "" {
+		add("%s", reason)
+		out[len(out)-1].Unproven = true
 	}
 	switch item.Ref.Kind {
 	case reference.Mesh:
@@ -146,6 +154,37 @@ func (b *builder) unprovenPort(r *route.Route, item route.Item) string {
 		}
 	}
 	return ""
+}
+
+// unclear says why nobody knows which resource a reference by name means, "" where that is known. Kuma looks
+// in the zone of the policy.
+func (r *Resources) unclear(ref reference.Ref, from *resource.Resource) string {
+	if ref.Labels != nil || ref.Kind == reference.Mesh || len(r.find(ref, from)) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%s is there in several zones, and the policy states none: select it by labels, or give the policy the label %s", ref, resource.LabelZone)
+}
+
+// unclearBackends returns the backends of a route of which nobody knows which service they mean. Of several
+// services with the labels of a backend, Kuma takes the oldest.
+func (r *Resources) unclearBackends(of *route.Route) (out []routing.Ignored) {
+	for _, item := range of.To {
+		for _, rule := range item.Rules {
+			for _, backend := range rule.Backends {
+				reason := r.unclear(backend.Ref, &of.Resource)
+				switch n := len(r.destinationsMeant(backend.Ref, &of.Resource)); {
+				case n > 1:
+					reason = fmt.Sprintf("%d services are a %s, and Kuma takes the oldest: add a label that one of them has", n, backend.Ref)
+				case r.design == Released && backend.Ref.Kind == destination.MeshService.Name && backend.Port == 0 && backend.Ref.Section == "":
+					reason = fmt.Sprintf("released Kuma takes a %s without a port for the value of the tag %s: write the port", backend.Ref, target.TagService)
+				}
+				if reason != "" {
+					out = append(out, routing.Ignored{Origin: of.Origin, Place: of.Doc.Place(backend.Ref.Field), Policy: of.Place(), Kind: warning.MissingBackend, Reason: reason, Unproven: true})
+				}
+			}
+		}
+	}
+	return out
 }
 
 // Mismatches returns the items of timeouts that name a route and apply to other proxies than

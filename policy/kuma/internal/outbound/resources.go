@@ -69,8 +69,9 @@ type Resources struct {
 	routes       []route.Route
 	timeouts     []timeout.Timeout
 	design       Design
-	// byName has the places of destinations and of routes in their lists.
-	byName map[nameKey]int
+	// byName has the places of destinations and of routes in their lists: several where a name is there
+	// in several zones.
+	byName map[nameKey][]int
 }
 
 // nameKey is what a reference by name says of the resource that it means.
@@ -107,17 +108,15 @@ func Parse(docs []manifest.Document, systemNamespace string, design Design) (*Re
 	return r, nil
 }
 
-// index fills byName. Where a name is there in several zones, the first identifier has it.
+// index fills byName, in the order of the identifiers.
 func (r *Resources) index() {
 	slices.SortFunc(r.destinations, func(a, b destination.Destination) int { return strings.Compare(a.Origin, b.Origin) })
 	slices.SortFunc(r.routes, func(a, b route.Route) int { return strings.Compare(a.Origin, b.Origin) })
 	slices.SortFunc(r.timeouts, func(a, b timeout.Timeout) int { return strings.Compare(a.Origin, b.Origin) })
-	r.byName = make(map[nameKey]int, len(r.destinations)+len(r.routes))
+	r.byName = make(map[nameKey][]int, len(r.destinations)+len(r.routes))
 	add := func(kind resource.Kind, id kri.KRI, i int) {
 		key := nameKey{kind.Name, id.Mesh, id.Namespace, id.Name}
-		if _, ok := r.byName[key]; !ok {
-			r.byName[key] = i
-		}
+		r.byName[key] = append(r.byName[key], i)
 	}
 	for i := range r.destinations {
 		add(r.destinations[i].Kind, r.destinations[i].ID, i)
@@ -145,10 +144,29 @@ func (r *Resources) Targets() (out []capability.Target) {
 	return out
 }
 
-// find returns the place of the resource that a reference by name means.
-func (r *Resources) find(ref reference.Ref, from *resource.Resource) (int, bool) {
-	i, ok := r.byName[nameKey{ref.Kind, from.ID.Mesh, cmp.Or(ref.Namespace, from.ID.Namespace), ref.Name}]
-	return i, ok
+// find returns the places of the resources that a reference by name may mean: that of the zone of the
+// policy, or else the one that states no zone. A policy that states no zone may be of any.
+func (r *Resources) find(ref reference.Ref, from *resource.Resource) []int {
+	all := r.byName[nameKey{ref.Kind, from.ID.Mesh, cmp.Or(ref.Namespace, from.ID.Namespace), ref.Name}]
+	for _, zone := range []string{from.ID.Zone, ""} {
+		for _, i := range all {
+			if r.zoneOf(ref.Kind, i) == zone {
+				return []int{i}
+			}
+		}
+	}
+	if from.ID.Zone != "" {
+		return nil
+	}
+	return all
+}
+
+// zoneOf returns the zone that a resource states.
+func (r *Resources) zoneOf(kind string, i int) string {
+	if kind == route.MeshHTTPRoute.Name || kind == route.MeshTCPRoute.Name {
+		return r.routes[i].ID.Zone
+	}
+	return r.destinations[i].ID.Zone
 }
 
 // Inbounds returns the inbounds behind a cluster of a proxy: those that its name identifies.

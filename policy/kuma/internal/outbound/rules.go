@@ -115,11 +115,12 @@ func (r *Resources) destinationsMeant(ref reference.Ref, from *resource.Resource
 	return meant(r, r.destinations, ref, from, func(of *destination.Destination) (resource.Kind, *resource.Resource) { return of.Kind, &of.Resource })
 }
 
-// meant returns which resources of a list a reference means, in the order of their identifiers.
+// meant returns which resources of a list a reference means, in the order of their identifiers. Where a
+// name may mean one of several, it is the first, see [Resources.unclear].
 func meant[T any](r *Resources, all []T, ref reference.Ref, from *resource.Resource, head func(*T) (resource.Kind, *resource.Resource)) (out []*T) {
 	if ref.Labels == nil {
-		if i, ok := r.find(ref, from); ok {
-			out = append(out, &all[i])
+		if found := r.find(ref, from); len(found) > 0 {
+			out = append(out, &all[found[0]])
 		}
 		return out
 	}

@@ -2,6 +2,7 @@ package route
 
 import (
 	"fmt"
+	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -14,7 +15,10 @@ import (
 // Match takes the requests that meet all of its fields. The zero value takes every request.
 type Match struct {
 	// Path is nil for any path. It is exact, whole segments or a regular expression.
-	Path    *policy.Match
+	Path *policy.Match
+	// Root is true for the prefix "/", which takes every path too, and is tried before each regular
+	// expression and each match without a path.
+	Root    bool
 	Method  string
 	Headers []Pair
 	Query   []Pair
@@ -57,13 +61,16 @@ func (m Match) Condition() policy.Condition {
 	return all
 }
 
-// Compare orders matches as the HTTPRoute of Gateway API does, the first to be tried first:
-// an exact path, then the longer prefix, then a regular expression, then any path; then a
+// Compare orders matches as Kuma does, the first to be tried first: an exact path, then the longer
+// prefix, the last of which is "/", then a regular expression, then a match without a path; then a
 // method; then more headers; then more parameters.
 func Compare(a, b Match) int { return slices.Compare(b.rank(), a.rank()) }
 
 func (m Match) rank() []int {
 	kind, length, method := 0, 0, 0
+	if m.Root {
+		kind, length = 2, 1
+	}
 	if m.Path != nil {
 		length = len(m.Path.Value)
 		switch m.Path.Kind {
@@ -81,14 +88,29 @@ func (m Match) rank() []int {
 	return []int{kind, length, method, len(m.Headers), len(m.Query)}
 }
 
-// Key is equal for two matches that ask for the same.
+// Key is equal for two matches that ask for the same and are tried at one place.
 func (m Match) Key() string {
 	sorted := m
 	sorted.Headers, sorted.Query = byName(m.Headers), byName(m.Query)
-	if when := sorted.Condition(); when != nil {
-		return when.String()
+	return sorted.text()
+}
+
+func (m Match) text() string {
+	text := fmt.Sprint(m.Root)
+	if when := m.Condition(); when != nil {
+		text += " " + when.String()
 	}
-	return ""
+	return text
+}
+
+// Key is equal for two rules of which Kuma makes one: their matches are alike, in their order. Of rules
+// that have some of their matches alike, Kuma makes two.
+func (r Rule) Key() string {
+	var all strings.Builder
+	for _, m := range r.Matches {
+		fmt.Fprintf(&all, "%q ", m.text())
+	}
+	return all.String()
 }
 
 func byName(pairs []Pair) []Pair {
@@ -115,7 +137,7 @@ type pairSchema struct {
 
 func parseMatches(doc manifest.Document, field string, schemas []matchSchema) ([]Match, error) {
 	if len(schemas) == 0 {
-		return []Match{{}}, nil
+		return nil, doc.Errorf(field, "the matches are missing, and Kuma refuses a rule without one: write [{}] for every request")
 	}
 	out := make([]Match, len(schemas))
 	for i, schema := range schemas {
@@ -125,16 +147,17 @@ func parseMatches(doc manifest.Document, field string, schemas []matchSchema) ([
 			if out[i].Path, err = parsePath(doc, at+".path", *schema.Path); err != nil {
 				return nil, err
 			}
+			out[i].Root = out[i].Path == nil
 		}
 		if schema.Method != nil {
 			if out[i].Method = *schema.Method; !slices.Contains(methods, out[i].Method) {
 				return nil, doc.Errorf(at+".method", "method %q is unknown: use one of %s", out[i].Method, strings.Join(methods, ", "))
 			}
 		}
-		if out[i].Headers, err = parsePairs(doc, at+".headers", schema.Headers, "Exact", "Prefix", "RegularExpression", "Present", "Absent"); err != nil {
+		if out[i].Headers, err = parsePairs(doc, at+".headers", true, schema.Headers, "Exact", "Prefix", "RegularExpression", "Present", "Absent"); err != nil {
 			return nil, err
 		}
-		if out[i].Query, err = parsePairs(doc, at+".queryParams", schema.QueryParams, "Exact", "RegularExpression"); err != nil {
+		if out[i].Query, err = parsePairs(doc, at+".queryParams", false, schema.QueryParams, "Exact", "RegularExpression"); err != nil {
 			return nil, err
 		}
 	}
@@ -144,7 +167,7 @@ func parseMatches(doc manifest.Document, field string, schemas []matchSchema) ([
 var methods = []string{"GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"}
 
 // parsePath reads the match of a path. A prefix compares whole segments: "/p" takes "/p" and
-// "/p/x", and not "/px". The prefix "/" takes every path.
+// "/p/x", and not "/px". The prefix "/" takes every path, and is nil.
 func parsePath(doc manifest.Document, field string, schema pathSchema) (*policy.Match, error) {
 	kind := policy.Exact
 	switch schema.Type {
@@ -161,10 +184,10 @@ func parsePath(doc manifest.Document, field string, schema pathSchema) (*policy.
 		return nil, doc.Errorf(field+".value", "%q is no path: it begins with no slash", schema.Value)
 	case strings.ContainsAny(schema.Value, "?#"):
 		return nil, doc.Errorf(field+".value", "%q has a query or a fragment: a path has neither", schema.Value)
-	case kind == policy.Segments && strings.Trim(schema.Value, "/") == "":
+	case kind == policy.Segments && schema.Value == "/":
 		return nil, nil
-	case kind == policy.Segments:
-		return &policy.Match{Kind: kind, Value: strings.TrimRight(schema.Value, "/")}, nil
+	case kind == policy.Segments && strings.HasSuffix(schema.Value, "/"):
+		return nil, doc.Errorf(field+".value", "%q ends with a slash, which Kuma refuses: a prefix compares whole segments without it", schema.Value)
 	}
 	return &policy.Match{Kind: kind, Value: schema.Value}, nil
 }
@@ -180,13 +203,19 @@ func expression(doc manifest.Document, field, value string) (*policy.Match, erro
 	return &policy.Match{Kind: policy.Regex, Value: value}, nil
 }
 
-func parsePairs(doc manifest.Document, field string, schemas []pairSchema, types ...string) ([]Pair, error) {
+// headerName are the names of headers that Kuma takes: tokens of HTTP in lower case, and so no pseudo header.
+var headerName = regexp.MustCompile("^[a-z0-9!#$%&'*+.^_`|~-]+$")
+
+func parsePairs(doc manifest.Document, field string, areHeaders bool, schemas []pairSchema, types ...string) ([]Pair, error) {
 	var out []Pair
 	for i, schema := range schemas {
 		at := fmt.Sprintf("%s[%d]", field, i)
 		p := Pair{Name: schema.Name}
 		if p.Name == "" {
 			return nil, doc.Errorf(at+".name", "a name is required")
+		}
+		if areHeaders && !headerName.MatchString(p.Name) {
+			return nil, doc.Errorf(at+".name", "%q is no name of a header that Kuma takes: write a token in lower case", p.Name)
 		}
 		kind := schema.Type
 		if kind == "" {

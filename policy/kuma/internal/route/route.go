@@ -47,8 +47,7 @@ type Rule struct {
 	Field string
 	// ID is the identifier of the route with the number of the rule as its section.
 	ID kri.KRI
-	// Matches are those of a MeshHTTPRoute. A rule that states none has one that takes every
-	// request. A rule of a MeshTCPRoute has none.
+	// Matches are those of a MeshHTTPRoute, at least one. A rule of a MeshTCPRoute has none.
 	Matches []Match
 	// Backends are nil where the rule states none: then requests go to the destination.
 	Backends []Backend
@@ -119,7 +118,10 @@ var backendKinds = []reference.Kind{
 // namespaces. Every error is a [*manifest.Error].
 func Parse(doc manifest.Document, systemNamespace string) (Route, error) {
 	if MeshTCPRoute.Owns(doc) {
-		return parse(doc, systemNamespace, MeshTCPRoute, func(_ string, schema tcpRuleSchema) ([]Match, confSchema, error) {
+		return parse(doc, systemNamespace, MeshTCPRoute, func(field string, schema tcpRuleSchema) ([]Match, confSchema, error) {
+			if refs := schema.Default.BackendRefs; refs == nil || len(*refs) == 0 {
+				return nil, confSchema{}, doc.Errorf(field+".default.backendRefs", "the backends are missing, and Kuma refuses a %s without one: name at least one", MeshTCPRoute.Name)
+			}
 			return nil, schema.Default, nil
 		})
 	}
@@ -151,6 +153,9 @@ func parse[R any](doc manifest.Document, systemNamespace string, kind resource.K
 		}
 		if len(schema.Rules) == 0 {
 			return Route{}, doc.Errorf(field+".rules", "the rules are missing: without one the route has no effect")
+		}
+		if kind == MeshTCPRoute && len(schema.Rules) > 1 {
+			return Route{}, doc.Errorf(field+".rules", "there are %d rules, and Kuma refuses more than one in a %s: it has no matches to tell them apart", len(schema.Rules), kind.Name)
 		}
 		for k, ruleSchema := range schema.Rules {
 			rule := Rule{Field: fmt.Sprintf("%s.rules[%d]", field, k), ID: head.ID}

@@ -93,16 +93,22 @@ func labelOf(labels map[string]string, key, name, mesh, zone, namespace string) 
 	return ""
 }
 
-// means reports whether a reference in a document of a mesh and a namespace means a resource.
-func means(ref reference.Ref, mesh, namespace, kind string, r resource.Resource) bool {
-	if ref.Kind != kind || r.ID.Mesh != mesh {
+// means reports whether a reference in a document means a resource of the kind. The others are those
+// among which it may mean one.
+func means(ref reference.Ref, from resource.Resource, kind string, r resource.Resource, others []resource.Resource) bool {
+	if ref.Kind != kind || r.ID.Mesh != from.ID.Mesh {
 		return false
 	}
 	if ref.Labels == nil {
-		if ref.Namespace != "" {
-			namespace = ref.Namespace
+		if !isNamed(ref, from, r) {
+			return false
 		}
-		return r.ID.Name == ref.Name && r.ID.Namespace == namespace
+		for _, other := range others {
+			if isNamed(ref, from, other) && (zoneRank(from, other) > zoneRank(from, r) || zoneRank(from, other) == zoneRank(from, r) && other.Origin < r.Origin) {
+				return false
+			}
+		}
+		return true
 	}
 	for key, want := range ref.Labels {
 		if labelOf(r.Labels, key, r.ID.Name, r.ID.Mesh, r.ID.Zone, r.ID.Namespace) != want {
@@ -112,12 +118,50 @@ func means(ref reference.Ref, mesh, namespace, kind string, r resource.Resource)
 	return true
 }
 
+// isNamed reports whether a resource has the name and the namespace of a reference, in a zone that the
+// reference may mean.
+func isNamed(ref reference.Ref, from, r resource.Resource) bool {
+	namespace := from.ID.Namespace
+	if ref.Namespace != "" {
+		namespace = ref.Namespace
+	}
+	return r.ID.Mesh == from.ID.Mesh && r.ID.Name == ref.Name && r.ID.Namespace == namespace && zoneRank(from, r) > 0
+}
+
+// zoneRank says how well the zone of a resource fits the document that names it; 0 for not at all.
+func zoneRank(from, r resource.Resource) int {
+	switch {
+	case r.ID.Zone == from.ID.Zone:
+		return 3
+	case r.ID.Zone == "":
+		return 2
+	case from.ID.Zone == "":
+		return 1
+	}
+	return 0
+}
+
+// ofKind are the destinations and the routes of a kind.
+func (t Text) ofKind(kind string) (out []resource.Resource) {
+	for _, d := range t.Destinations {
+		if d.Kind.Name == kind {
+			out = append(out, d.Resource)
+		}
+	}
+	for _, r := range t.Routes {
+		if r.Kind.Name == kind {
+			out = append(out, r.Resource)
+		}
+	}
+	return out
+}
+
 // first is the destination that a reference means, the one with the first identifier.
-func (c call) first(ref reference.Ref, mesh, namespace string) *destination.Destination {
+func (c call) first(ref reference.Ref, from resource.Resource) *destination.Destination {
 	var found *destination.Destination
 	for i := range c.Destinations {
 		d := &c.Destinations[i]
-		if means(ref, mesh, namespace, d.Kind.Name, d.Resource) && (found == nil || d.Origin < found.Origin) {
+		if means(ref, from, d.Kind.Name, d.Resource, c.ofKind(d.Kind.Name)) && (found == nil || d.Origin < found.Origin) {
 			found = d
 		}
 	}

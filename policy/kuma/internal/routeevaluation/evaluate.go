@@ -102,7 +102,7 @@ func (c call) backends(rule candidate) []routing.Backend {
 	exists := false
 	for _, backend := range rule.backends {
 		found := routing.Backend{Weight: backend.Weight}
-		if d := c.first(backend.Ref, rule.backendRoute.ID.Mesh, rule.backendRoute.ID.Namespace); d != nil {
+		if d := c.first(backend.Ref, rule.backendRoute.Resource); d != nil {
 			section := backend.Ref.Section
 			if backend.Port != 0 {
 				section = strconv.Itoa(int(backend.Port))

@@ -45,7 +45,7 @@ func (c call) limit(bound routing.Bound, on *route.Route) time.Duration {
 			continue
 		}
 		for k, item := range t.To {
-			isRoute := on != nil && means(item.Ref, t.ID.Mesh, t.ID.Namespace, on.Kind.Name, on.Resource)
+			isRoute := on != nil && means(item.Ref, t.Resource, on.Kind.Name, on.Resource, c.ofKind(on.Kind.Name))
 			isMesh := item.Ref.Kind == "Mesh"
 			isPort := c.isPort(item.Ref, t.Resource)
 			namesRoute = namesRoute || isRoute
@@ -93,5 +93,5 @@ func (c call) limit(bound routing.Bound, on *route.Route) time.Duration {
 // isPort reports whether a reference means the port that is called.
 func (c call) isPort(ref reference.Ref, from resource.Resource) bool {
 	section := sectionOf(c.port)
-	return means(ref, from.ID.Mesh, from.ID.Namespace, c.called.Kind.Name, c.called.Resource) && (ref.Section == "" || ref.Section == section)
+	return means(ref, from, c.called.Kind.Name, c.called.Resource, c.ofKind(c.called.Kind.Name)) && (ref.Section == "" || ref.Section == section)
 }

@@ -65,12 +65,12 @@ func (c call) rule() (candidate, bool) {
 			}
 		}
 	}
-	// A rule without backends leaves them to the next rule with the same match.
+	// A rule without backends leaves them to the next rule with the same matches.
 	rest := best
 	for found && best.backends == nil {
 		next := -1
 		for i, one := range all {
-			if one.backends != nil && isSame(one.match, best.match) && (next < 0 || one.weight != all[next].weight && one.weight.isStronger(all[next].weight, [2]int{}, [2]int{})) {
+			if one.backends != nil && slices.EqualFunc(one.rule.Matches, rest.rule.Matches, isSame) && (next < 0 || one.weight != all[next].weight && one.weight.isStronger(all[next].weight, [2]int{}, [2]int{})) {
 				next = i
 			}
 		}
@@ -96,6 +96,9 @@ func isMorePrecise(a, b route.Match) bool {
 
 func precision(m route.Match) [5]int {
 	var p [5]int
+	if m.Root {
+		p[0], p[1] = 2, 1
+	}
 	if m.Path != nil {
 		p[0] = map[policy.MatchKind]int{policy.Exact: 3, policy.Segments: 2, policy.Regex: 1}[m.Path.Kind]
 		p[1] = len(m.Path.Value)
@@ -112,18 +115,14 @@ func isSame(a, b route.Match) bool {
 		if len(x) != len(y) {
 			return false
 		}
-		for _, one := range x {
-			has := false
-			for _, other := range y {
-				has = has || strings.EqualFold(one.Name, other.Name) && one.Match == other.Match && one.Absent == other.Absent
-			}
-			if !has {
+		for i := range x {
+			if x[i] != y[i] {
 				return false
 			}
 		}
 		return true
 	}
-	return (a.Path == nil) == (b.Path == nil) && (a.Path == nil || *a.Path == *b.Path) && a.Method == b.Method && same(a.Headers, b.Headers) && same(a.Query, b.Query)
+	return a.Root == b.Root && (a.Path == nil) == (b.Path == nil) && (a.Path == nil || *a.Path == *b.Path) && a.Method == b.Method && same(a.Headers, b.Headers) && same(a.Query, b.Query)
 }
 
 // holds reports whether a request meets a match.
