@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 
@@ -8,6 +9,8 @@ import (
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
+
+	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
@@ -37,7 +40,7 @@ var knownAgent = messages.Closed{
 	"envoy.config.route.v3.RouteConfiguration": {messages.Read: "virtual_hosts", measures: "name", presents: "validate_clusters"},
 	"envoy.config.route.v3.VirtualHost":        {messages.Read: "routes", apart: "domains", measures: "name"},
 	"envoy.config.route.v3.Route":              {messages.Read: "match route", measures: "name"},
-	"envoy.config.route.v3.RouteMatch":         {apart: "prefix"},
+	"envoy.config.route.v3.RouteMatch":         {apart: "prefix path"},
 	"envoy.config.route.v3.RouteAction":        {apart: "cluster"},
 }
 
@@ -66,7 +69,7 @@ func (r *reader) servesAgent(d dump.Decoded[*listenerv3.Listener], g guarded) bo
 
 func (r *reader) leadsToAgent(route *routev3.Route, g guarded) bool {
 	var port uint32
-	switch route.GetMatch().GetPrefix() {
+	switch cmp.Or(route.GetMatch().GetPrefix(), route.GetMatch().GetPath()) {
 	case healthPath:
 		port = agentPort
 	case metricsPath:
@@ -85,6 +88,28 @@ func (r *reader) leadsToAgent(route *routev3.Route, g guarded) bool {
 		}
 	})
 	return endpoints > 0 && others == 0
+}
+
+// opensAdmin says why callers of a listener for metrics reach all of the admin interface; "" where they do not. A
+// prefix takes /stats/prometheus/../../runtime_modify, too, which the listener sends on as it is, and the admin
+// interface takes the dots out of a path.
+func (r *reader) opensAdmin(l *listenerv3.Listener) string {
+	if !slices.ContainsFunc(sockets(l), func(s *corev3.SocketAddress) bool {
+		ip, err := netip.ParseAddr(s.GetAddress())
+		return s != nil && (err != nil || !ip.Unmap().IsLoopback())
+	}) {
+		return ""
+	}
+	open := false
+	eachMessage(l, func(m proto.Message) {
+		route, ok := m.(*routev3.Route)
+		open = open || ok && route.GetMatch().GetPrefix() == metricsPath
+	})
+	if !open {
+		return ""
+	}
+	return "its callers reach all of Envoy's admin interface by a path such as " + metricsPath + "/../../runtime_modify, and may change how filters judge: " +
+		"let it listen on this machine alone (METRICS_LOCALHOST_ACCESS_ONLY in the proxyMetadata of Istio)"
 }
 
 // leadsToAdmin reports whether a chain leads to the admin interface, where a caller may change how

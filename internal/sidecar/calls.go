@@ -21,6 +21,8 @@ type calls struct {
 	// clusters has each text of the chain. Where one of them is the name of a cluster, the
 	// chain may call the cluster.
 	clusters map[string]bool
+	// asked are the clusters to which a logger, a tracer or a filter sends requests, by the fields for them.
+	asked map[string]bool
 	// unread says what may call more than that.
 	unread []string
 }
@@ -87,7 +89,20 @@ type anyFilter interface {
 	GetConfigDiscovery() *corev3.ExtensionConfigSource
 }
 
+// clusterFields are the fields with the cluster that gets requests of Envoy's own, for the messages that known
+// extensions are made of.
+var clusterFields = map[protoreflect.FullName]protoreflect.Name{
+	"envoy.config.core.v3.GrpcService.EnvoyGrpc":                        "cluster_name",
+	"envoy.config.core.v3.HttpUri":                                      "cluster",
+	"envoy.config.trace.v3.DatadogConfig":                               "collector_cluster",
+	"envoy.config.trace.v3.ZipkinConfig":                                "collector_cluster",
+	"envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig": "cluster",
+}
+
 func (c *calls) addTexts(m protoreflect.Message) {
+	if name, ok := clusterFields[m.Descriptor().FullName()]; ok {
+		c.asked[m.Get(m.Descriptor().Fields().ByName(name)).String()] = true
+	}
 	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
 		switch {
 		case field.Kind() != protoreflect.StringKind || field.IsMap():

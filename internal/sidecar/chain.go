@@ -85,7 +85,7 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 	c := chain{reader: r, inbound: Inbound{
 		Listener:    l.Name,
 		Chain:       label,
-		Address:     address(l, socket, of.FilterChainMatch),
+		Address:     r.address(l, socket, of.FilterChainMatch),
 		Destination: r.destinationOf(l, socket, of.FilterChainMatch),
 		Match:       of.FilterChainMatch,
 		Default:     of == l.DefaultFilterChain,

@@ -204,8 +204,9 @@ func (r *reader) leadsToSidecars(d dump.Decoded[*clusterv3.Cluster]) bool {
 		common := context.GetCommonTlsContext()
 		checkTLS(common.ProtoReflect(), nil, doubt)
 		secret := common.GetCombinedValidationContext().GetValidationContextSdsSecretConfig()
-		sans := common.GetCombinedValidationContext().GetDefaultValidationContext().GetMatchTypedSubjectAltNames()
-		sound = sound && r.isControlPlane(secret.GetSdsConfig()) && namesBundle(secret.GetName()) && len(sans) > 0 &&
+		own := common.GetCombinedValidationContext().GetDefaultValidationContext()
+		sans := own.GetMatchTypedSubjectAltNames()
+		sound = sound && own.GetCustomValidatorConfig() == nil && r.isControlPlane(secret.GetSdsConfig()) && namesBundle(secret.GetName()) && len(sans) > 0 &&
 			!slices.ContainsFunc(sans, func(san *tlsv3.SubjectAltNameMatcher) bool { return trustDomainOf(san) == "" })
 	}
 	return sound

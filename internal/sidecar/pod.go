@@ -14,7 +14,7 @@ import (
 // where the sidecar does not say which one it is. A listener for redirected connections, of every
 // address, has those to the address of its pod.
 func (r *reader) destinationOf(l *listenerv3.Listener, socket *corev3.SocketAddress, match *listenerv3.FilterChainMatch) netip.Addr {
-	at, redirected := address(l, socket, match).Addr(), l.GetUseOriginalDst().GetValue()
+	at, redirected := r.address(l, socket, match).Addr(), r.isRedirected(l)
 	_, matched := onlyAddress(match.GetPrefixRanges())
 	switch {
 	case !at.Is4():

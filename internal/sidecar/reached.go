@@ -40,6 +40,18 @@ func unreached(l *listenerv3.Listener, socket *corev3.SocketAddress, match *list
 	return fmt.Sprintf("no connection to the listener on %s has such a destination", ip)
 }
 
+// isRedirected reports whether the filters of a listener see the destination that connections had before they were
+// redirected to it. Only with use_original_dst it hands them over to another listener, too.
+func (r *reader) isRedirected(l *listenerv3.Listener) bool {
+	return l.GetUseOriginalDst().GetValue() || slices.ContainsFunc(l.ListenerFilters, r.restoresDestination)
+}
+
+// restoresDestination reports whether a listener filter gives redirected connections their destination back.
+func (r *reader) restoresDestination(f *listenerv3.ListenerFilter) bool {
+	packed, _, _, _ := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
+	return messages.Name(messages.TypeURL(packed)) == originalDst
+}
+
 // movesDestination reports whether a listener filter may change the destination of connections.
 func movesDestination(f *listenerv3.ListenerFilter) bool {
 	name := messages.Name(messages.TypeURL(f.GetTypedConfig()))

@@ -32,6 +32,8 @@ type reader struct {
 	// the addresses of the listeners.
 	addresses           map[netip.Addr]bool
 	outbounds, inbounds addressesByPort
+	// handsOutAlone is set where a listener that binds no port gets connections of this machine alone.
+	handsOutAlone bool
 }
 
 // read reads the inbounds, and returns what their listeners refer to.
@@ -40,6 +42,7 @@ func read(r *dump.Resources) (Sidecar, dump.References) {
 	for _, u := range r.Unknown {
 		reader.found.add(u)
 	}
+	reader.handsOutAlone = handsOutAlone(r.Listeners)
 	guarded := reader.guardedBy(r.Listeners)
 	for _, l := range r.Listeners {
 		reader.listener(l, guarded)
@@ -69,6 +72,9 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 	}
 	if r.servesAgent(d, g) {
 		r.skip(l.Name, "", "Istio's own: it serves metrics or the health of the sidecar, and leads to no workload")
+		if reason := r.opensAdmin(l); reason != "" {
+			tell(dump.Exposed, reason)
+		}
 		return
 	}
 	inbound, reason := direction(l)
@@ -106,13 +112,13 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 	}
 	for _, f := range l.ListenerFilters {
 		r.listenerFilter(l.Name, f)
-		if messages.Name(messages.TypeURL(f.GetTypedConfig())) == originalDst && !l.GetUseOriginalDst().GetValue() {
-			tell(dump.BesideRBAC, "the filters see the destination from before a redirection: the port is not the listener's")
+		if r.restoresDestination(f) && f.FilterDisabled != nil && !l.GetUseOriginalDst().GetValue() {
+			tell(dump.BesideRBAC, "the filters see the destination from before a redirection for some connections only (filter_disabled)")
 		}
 	}
 	from := len(r.sidecar.Inbounds)
 	for _, socket := range sockets(l) {
-		if socket != nil && !address(l, socket, nil).IsValid() {
+		if socket != nil && !r.address(l, socket, nil).IsValid() {
 			tell(dump.Exposed, fmt.Sprintf("it listens on %q, port %d, which is no address", socket.GetAddress(), socket.GetPortValue()))
 		}
 		for i, chain := range chainsOf(l) {
@@ -287,7 +293,7 @@ func answersDNS(l *listenerv3.Listener) bool {
 }
 
 // address combines the match of a chain with an address of its listener.
-func address(l *listenerv3.Listener, socket *corev3.SocketAddress, match *listenerv3.FilterChainMatch) netip.AddrPort {
+func (r *reader) address(l *listenerv3.Listener, socket *corev3.SocketAddress, match *listenerv3.FilterChainMatch) netip.AddrPort {
 	ip, err := netip.ParseAddr(socket.GetAddress())
 	if err != nil {
 		return netip.AddrPort{}
@@ -297,7 +303,7 @@ func address(l *listenerv3.Listener, socket *corev3.SocketAddress, match *listen
 	switch {
 	case match.GetDestinationPort() != nil:
 		port = match.DestinationPort.Value
-	case l.GetUseOriginalDst().GetValue():
+	case r.isRedirected(l):
 		// Connections of every port are redirected here.
 		port = 0
 	}

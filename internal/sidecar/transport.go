@@ -147,19 +147,21 @@ func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell func(at *messages.
 func unbound(context *tlsv3.CertificateValidationContext, at *messages.Path, tell func(at *messages.Path, reason string)) {
 	sans := context.GetMatchTypedSubjectAltNames()
 	if custom := context.GetCustomValidatorConfig(); custom != nil {
-		m, _, _ := messages.Unpack(custom.GetTypedConfig())
-		if validator, ok := m.(*tlsv3.SPIFFECertValidatorConfig); ok {
-			if len(validator.TrustDomains) == 0 {
-				tell(at, "the SPIFFE validator has no trust domain")
+		validator := spiffeOf(custom)
+		if validator == nil {
+			tell(at.Field("custom_validator_config"), fmt.Sprintf("Envoy chooses the validator of certificates by its name, and %q with this configuration is not the SPIFFE validator", custom.GetName()))
+			return
+		}
+		if len(validator.TrustDomains) == 0 {
+			tell(at, "the SPIFFE validator has no trust domain")
+		}
+		for _, domain := range validator.TrustDomains {
+			if _, err := spiffeid.TrustDomainFromString(domain.Name); err != nil || domain.GetTrustBundle() == nil {
+				tell(at, fmt.Sprintf("the SPIFFE validator has no bundle for the trust domain %q", domain.Name))
 			}
-			for _, domain := range validator.TrustDomains {
-				if _, err := spiffeid.TrustDomainFromString(domain.Name); err != nil || domain.GetTrustBundle() == nil {
-					tell(at, fmt.Sprintf("the SPIFFE validator has no bundle for the trust domain %q", domain.Name))
-				}
-			}
-			if len(sans) == 0 {
-				return
-			}
+		}
+		if len(sans) == 0 {
+			return
 		}
 	}
 	if len(sans) == 0 {
@@ -176,6 +178,21 @@ func unbound(context *tlsv3.CertificateValidationContext, at *messages.Path, tel
 	if context.GetTrustedCa() != nil && context.GetCustomValidatorConfig() == nil && len(domains) > 1 {
 		tell(at, "one list of CAs is for several trust domains: each CA may give the names of the others")
 	}
+}
+
+// spiffeName is the name by which Envoy finds the SPIFFE validator. The type of the configuration finds none: the
+// default validator takes any configuration, looks at no part of it, and without CAs of its own it takes certificates
+// that callers signed themselves.
+const spiffeName = "envoy.tls.cert_validator.spiffe"
+
+// spiffeOf returns the configuration of a SPIFFE validator; nil for another validator.
+func spiffeOf(custom *corev3.TypedExtensionConfig) *tlsv3.SPIFFECertValidatorConfig {
+	m, _, _ := messages.Unpack(custom.GetTypedConfig())
+	validator, _ := m.(*tlsv3.SPIFFECertValidatorConfig)
+	if custom.GetName() != spiffeName {
+		return nil
+	}
+	return validator
 }
 
 // trustDomainOf returns the trust domain of a SAN matcher that accepts nothing but URIs of

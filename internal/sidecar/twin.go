@@ -38,11 +38,11 @@ func (r *reader) guardedBy(listeners []dump.Decoded[*listenerv3.Listener]) guard
 		}
 		chains = append(chains, chainsOf(d.Message)...)
 		for _, socket := range sockets(d.Message) {
-			if a := address(d.Message, socket, nil); a.IsValid() {
+			if a := r.address(d.Message, socket, nil); a.IsValid() {
 				r.inbounds.add(a.Addr(), uint16(socket.GetPortValue()))
 			}
 			for _, chain := range chainsOf(d.Message) {
-				g.addresses = append(g.addresses, address(d.Message, socket, chain.GetFilterChainMatch()))
+				g.addresses = append(g.addresses, r.address(d.Message, socket, chain.GetFilterChainMatch()))
 			}
 		}
 	}
@@ -55,6 +55,22 @@ func (r *reader) guardedBy(listeners []dump.Decoded[*listenerv3.Listener]) guard
 		g.workloads[workload] = true
 	}
 	return g
+}
+
+// handsOutAlone reports whether the connections that are redirected to listeners of a dump, and handed over to the
+// listeners of their destinations, are those of this machine alone: outbound listeners hand over, and no inbound one.
+func handsOutAlone(listeners []dump.Decoded[*listenerv3.Listener]) bool {
+	outbound := false
+	for _, d := range listeners {
+		if !bindsPort(d.Message) || !d.Message.GetUseOriginalDst().GetValue() {
+			continue
+		}
+		if inbound, _ := direction(d.Message); inbound {
+			return false
+		}
+		outbound = true
+	}
+	return outbound
 }
 
 // bindOutbound notes the addresses of this machine that an outbound listener binds.
@@ -106,11 +122,12 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 	if l.GetInternalListener() != nil {
 		return "it is reached from inside of Envoy"
 	}
+	unbound := !bindsPort(l)
 	leads := r.leadsOf(l, chainsOf(l)...)
 	leads.absent = leads.absent || l.FcdsConfig != nil
-	reachable := false
+	reachable, own := false, podAddress(r.Nodes)
 	for _, socket := range sockets(l) {
-		a := address(l, socket, nil)
+		a := r.address(l, socket, nil)
 		ip := a.Addr()
 		switch {
 		case socket == nil:
@@ -118,6 +135,11 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 			continue
 		case !a.IsValid():
 			return "it listens on no IP address"
+		case unbound && r.handsOutAlone:
+			// No connection of others comes here.
+			continue
+		case ip == own:
+			return fmt.Sprintf("it listens on the IP address of this machine, %s", ip)
 		}
 		for _, b := range g.addresses {
 			switch own := b.Addr(); {
@@ -128,7 +150,7 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 				return fmt.Sprintf("it listens on the IP address of an inbound, %s", ip)
 			}
 		}
-		if ip.IsUnspecified() && !r.passesThrough(l, leads) {
+		if ip.IsUnspecified() && (unbound || !r.passesThrough(l, leads)) {
 			return "it listens on every IP address, and not only for connections that are redirected to it"
 		}
 		// A listener that binds no port gets the connections that another one redirects.
@@ -200,7 +222,7 @@ type leading struct {
 }
 
 func newLeading() leading {
-	return leading{names: map[string]bool{}, answering: map[string]bool{}, calls: calls{clusters: map[string]bool{}}}
+	return leading{names: map[string]bool{}, answering: map[string]bool{}, calls: calls{clusters: map[string]bool{}, asked: map[string]bool{}}}
 }
 
 const chosenElsewhere = "its callers, or something that meshproof does not read, choose the cluster"
@@ -227,6 +249,7 @@ func (r *reader) clustersOf(chains ...*listenerv3.FilterChain) leading {
 		maps.Copy(out.names, of.names)
 		maps.Copy(out.answering, of.answering)
 		maps.Copy(out.calls.clusters, of.calls.clusters)
+		maps.Copy(out.calls.asked, of.calls.asked)
 		out.calls.unread = append(out.calls.unread, of.calls.unread...)
 		out.chosen, out.absent = out.chosen || of.chosen, out.absent || of.absent
 	}
@@ -354,7 +377,28 @@ func (r *reader) shareWorkloads() {
 				r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: in.Listener, Chain: in.Chain, Reason: reason, Leads: true})
 			}
 		}
+		if name := r.asksOwn(r.leads[i], in.Leads); name != "" {
+			reason := fmt.Sprintf("a logger, a tracer or a filter sends requests to its own workload, behind the cluster %q: those pass no filter, and a caller who is refused sets them off", name)
+			r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: in.Listener, Chain: in.Chain, Reason: reason, Leads: true})
+		}
 	}
+}
+
+// asksOwn returns a cluster that gets requests of Envoy's own, and has the workload of the chain behind it; "" for
+// none.
+func (r *reader) asksOwn(l leading, workload []Endpoint) string {
+	for _, name := range slices.Sorted(maps.Keys(l.calls.asked)) {
+		of := newLeading()
+		of.add(name)
+		if l.names[name] || slices.ContainsFunc(r.endpointsOf(of), func(to Endpoint) bool {
+			return slices.ContainsFunc(workload, func(own Endpoint) bool {
+				return own.Port() == to.Port() && (own.Addr() == to.Addr() || own.OnMachine && to.OnMachine)
+			})
+		}) {
+			return name
+		}
+	}
+	return ""
 }
 
 // called returns the clusters that a chain names, but where requests do not go.

@@ -66,7 +66,7 @@ func TestDestinationOfPod(t *testing.T) {
 		"a domain that Istio does not give":          {unverified, []edit{node("sidecar~10.244.0.12~payments-5d4f.shop~shop")}},
 		"no bootstrap":                               {unverified, []edit{drop("0.configs.0")}},
 		"a second bootstrap with another address":    {unverified, []edit{copied("0.configs.0", "0.configs[]", put("bootstrap.node.id", `"sidecar~10.244.0.13~payments-5d4f.shop~shop.svc.cluster.local"`))}},
-		"callers are not redirected":                 {unverified, []edit{put(istioInbound+".use_original_dst", `false`)}},
+		"callers are not redirected":                 {unverified, []edit{drop(istioInbound + ".listener_filters.0")}},
 		"the listener has every address of IPv6":     {unverified, []edit{put(istioInbound+".address.socket_address.address", `"::"`)}},
 		"redirected callers reach another address":   {unverified, []edit{put(istioInbound+".address.socket_address.address", `"10.244.0.12"`)}},
 		"more callers come by an address of IPv6":    {unverified, []edit{put(istioInbound+".additional_addresses", `[{"address": {"socket_address": {"address": "::", "port_value": 15006}}}]`)}},

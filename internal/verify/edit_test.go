@@ -203,7 +203,7 @@ func rules(more, permission, principal string) edit {
 func inList(match string) string { return `"value_match": {` + match + `}` }
 
 // passing adds an outbound listener for the connections that are redirected to it.
-var passing = leading(put("address.socket_address", `{"address": "0.0.0.0", "port_value": 15001}`), put("use_original_dst", `true`), put("filter_chains.0.filters.0.typed_config.cluster", `"passthrough"`))
+var passing = leading(drop("bind_to_port"), put("address.socket_address", `{"address": "0.0.0.0", "port_value": 15001}`), put("use_original_dst", `true`), put("filter_chains.0.filters.0.typed_config.cluster", `"passthrough"`))
 
 func static(name, ip string, port int) string {
 	return fmt.Sprintf(`{"name": %q, "type": "STATIC", "load_assignment": {"endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": %q, "port_value": %d}}}}]}]}}`, name, ip, port)
@@ -273,7 +273,7 @@ func bundle(context string) edit {
 }
 
 func spiffe(domains string) string {
-	return `{"custom_validator_config": ` + typed("s", "envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig", `"trust_domains": [`+domains+`]`) + `}`
+	return `{"custom_validator_config": ` + typed("envoy.tls.cert_validator.spiffe", "envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig", `"trust_domains": [`+domains+`]`) + `}`
 }
 
 // dumpOf makes a part of a dump of a resource.

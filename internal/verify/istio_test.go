@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -18,6 +19,7 @@ const (
 	blackHole    = "0.configs.1.dynamic_active_clusters.0.cluster"
 	agentSocket  = "0.configs.1.static_clusters.2.cluster.load_assignment.endpoints.0.lb_endpoints.0.endpoint.address"
 	health       = "0.configs.3.static_listeners.1.listener.filter_chains.0.filters.0.typed_config"
+	metrics      = "0.configs.3.static_listeners.0.listener"
 	anyPortTCP   = istioInbound + ".filter_chains.2"
 	shopHTTP     = istioInbound + ".filter_chains.3"
 	shopTCP      = istioInbound + ".filter_chains.4"
@@ -35,46 +37,58 @@ func TestIstioSidecar(t *testing.T) {
 		want  outcome
 		edits []edit
 	}{
-		"as it is":                                   {verified, nil},
-		"the runtime is hidden":                      {unverified, []edit{drop("1")}},
-		"the runtime of other layers":                {unverified, []edit{put("1.layers", `["global config"]`)}},
-		"the admin brought back a flaw":              {unverified, []edit{put("1.entries", `{"envoy.reloadable_features.uri_template_match_on_asterisk": {"final_value": "false"}}`)}},
-		"a field of the answer":                      {unverified, []edit{put("1.more", `{}`)}},
-		"no entries":                                 {unverified, []edit{put("1.entries", `[]`)}},
-		"metadata by baggage":                        {unverified, []edit{put(exchange+".downstream_discovery", `[{"baggage": {}}]`)}},
-		"a new field of metadata exchange":           {unverified, []edit{put(exchange+".grants", `true`)}},
-		"a header that it takes away":                {unverified, []edit{put(shopFilters+".2.typed_config.rules.policies.more", `{"permissions": [{"any": true}], "principals": [{"header": {"name": "x-envoy-peer-metadata", "present_match": true}}]}`)}},
-		"a new field of it on tcp":                   {unverified, []edit{put(shopTCP+".filters.0.typed_config.value.grants", `true`)}},
-		"statistics in front":                        {verified, []edit{push(shopFilters, typed("istio.stats", "stats.PluginConfig", ""))}},
-		"a new field of statistics":                  {unverified, []edit{push(shopFilters, typed("istio.stats", "stats.PluginConfig", `"allow": true`))}},
-		"ALPN in front":                              {verified, []edit{push(shopFilters, typed("istio.alpn", "istio.envoy.config.filter.http.alpn.v2alpha1.FilterConfig", `"alpn_override": [{"alpn_override": ["istio"]}]`))}},
-		"gRPC statistics in front":                   {verified, []edit{push(shopFilters, typed("envoy.filters.http.grpc_stats", "envoy.extensions.filters.http.grpc_stats.v3.FilterConfig", `"emit_filter_state": true`))}},
-		"faults in front":                            {unverified, []edit{push(shopFilters, typed("envoy.filters.http.fault", "envoy.extensions.filters.http.fault.v3.HTTPFault", `"abort": {"http_status": 200, "percentage": {"numerator": 1}}`))}},
-		"secrets of another server":                  {unverified, []edit{put(validations+".sds_config.api_config_source.grpc_services.0.envoy_grpc.cluster_name", `"other"`)}},
-		"secrets of two servers":                     {unverified, []edit{add(validations+".sds_config.api_config_source.grpc_services", `{"envoy_grpc": {"cluster_name": "sds-grpc"}}`)}},
-		"secrets over the network":                   {unverified, []edit{put(agentSocket, `{"socket_address": {"address": "10.0.0.9", "port_value": 80}}`)}},
-		"another secret":                             {unverified, []edit{put(validations+".name", `"mine"`)}},
-		"health, and all other paths":                {unverified, []edit{put(health+".route_config.virtual_hosts.0.routes.0.match.prefix", `"/"`)}},
-		"health of another cluster":                  {unverified, []edit{put(health+".route_config.virtual_hosts.0.routes.0.route.cluster", `"inbound|8080||"`)}},
-		"health, rewritten":                          {unverified, []edit{put(health+".route_config.virtual_hosts.0.routes.0.route.prefix_rewrite", `"/admin"`)}},
-		"health, and a script":                       {unverified, []edit{push(health+".http_filters", lua())}},
-		"a pod of another namespace":                 {unverified, []edit{put(istioNode+".id", `"sidecar~10.244.0.12~payments-5d4f.other~other.svc.cluster.local"`)}},
-		"a pod of another namespace in the metadata": {unverified, []edit{put(istioNode+".metadata.NAMESPACE", `"other"`)}},
-		"a pod whose name has another namespace":     {unverified, []edit{put(istioNode+".id", `"sidecar~10.244.0.12~payments-5d4f.other~shop.svc.cluster.local"`)}},
-		"a pod of no cluster":                        {unverified, []edit{put(istioNode+".id", `"sidecar~10.244.0.12~payments-5d4f.other~other"`)}},
-		"labels in another form":                     {unverified, []edit{put(istioNode+".metadata.LABELS", `["app=payments"]`)}},
-		"a pod with another label":                   {unverified, []edit{put(istioNode+".metadata.LABELS.app", `"other"`)}},
-		"a pod with more labels":                     {verified, []edit{put(istioNode+".metadata.LABELS.version", `"2"`)}},
-		"a pod without labels in its node":           {verified, []edit{drop(istioNode + ".metadata.LABELS")}},
-		"two ports that exchange their workloads":    {unverified, []edit{put("0.configs.1.dynamic_active_clusters.3.cluster", static("inbound|8080||", "127.0.0.1", 6379)), put("0.configs.1.dynamic_active_clusters.4.cluster", static("inbound|6379||", "127.0.0.1", 8080))}},
-		"every port leads to one":                    {unverified, []edit{put("0.configs.1.dynamic_active_clusters.1.cluster", static("InboundPassthroughCluster", "127.0.0.1", 9102))}},
-		"a port with endpoints of its own":           {verified, []edit{put("0.configs.1.dynamic_active_clusters.3.cluster", static("inbound|8080||", "10.244.0.12", 8080))}},
-		"the port of the agent is the workload's":    {unverified, []edit{put(shopTCP+".filter_chain_match.destination_port", `15020`)}},
-		"a black hole with an endpoint":              {unverified, []edit{put(blackHole+".load_assignment", `{"cluster_name": "BlackHoleCluster", "endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": "127.0.0.1", "port_value": 8080}}}}]}]}`)}},
-		"a port of no chain, open to others":         {differs, []edit{put(probes+".destination_port", `9103`)}},
-		"a port of no chain, open to others on HTTP": {differs, []edit{put(istioInbound+".filter_chains.1.filters.1.typed_config.http_filters.2.typed_config.rules.policies.ns[shop]-policy[callers]-rule[2].permissions.0.and_rules.rules.0.or_rules.rules.0.destination_port", `1`)}},
-		"no chain asks for the port":                 {differs, []edit{put(probes, `{"any": true}`)}},
-		"the tcp inbound asks for no port":           {differs, []edit{put(shopTCP+`.filters.2.typed_config.rules.policies.ns[shop]-policy[callers]-rule[2].permissions`, `[{"any": true}]`)}},
+		"as it is":                                                             {verified, nil},
+		"metrics for others":                                                   {unverified, []edit{put(metrics+".address.socket_address.address", `"0.0.0.0"`)}},
+		"metrics on one more address":                                          {unverified, []edit{put(metrics+".additional_addresses", `[{"address": {"socket_address": {"address": "::", "port_value": 15090}}}]`)}},
+		"metrics on one more address of the machine":                           {verified, []edit{put(metrics+".additional_addresses", `[{"address": {"socket_address": {"address": "::1", "port_value": 15090}}}]`)}},
+		"metrics for others, on one path":                                      {verified, []edit{put(metrics+".address.socket_address.address", `"0.0.0.0"`), put(metrics+".filter_chains.0.filters.0.typed_config.route_config.virtual_hosts.0.routes.0.match", `{"path": "/stats/prometheus"}`)}},
+		"the inbound hands over":                                               {verified, []edit{handingOver}},
+		"outbound on every address":                                            {verified, []edit{besides("0.0.0.0", drop("filter_chain_match"))}},
+		"outbound on every address, handed over":                               {unverified, []edit{handingOver, besides("0.0.0.0", drop("filter_chain_match"))}},
+		"outbound to where it was going":                                       {verified, []edit{besides("0.0.0.0", goingOn)}},
+		"outbound to where it was going, handed over":                          {unverified, []edit{handingOver, besides("0.0.0.0", goingOn)}},
+		"outbound of the pod's address to where it was going, handed over":     {unverified, []edit{handingOver, besides("10.244.0.12", goingOn)}},
+		"outbound of another pod's address to where it was going":              {verified, []edit{besides("10.244.0.99", goingOn)}},
+		"an open port, of redirected connections that are not always restored": {unverified, []edit{put(istioInbound+".listener_filters.0.filter_disabled", `{"destination_port_range": {"start": 9, "end": 10}}`)}},
+		"the runtime is hidden":                                                {unverified, []edit{drop("1")}},
+		"the runtime of other layers":                                          {unverified, []edit{put("1.layers", `["global config"]`)}},
+		"the admin brought back a flaw":                                        {unverified, []edit{put("1.entries", `{"envoy.reloadable_features.uri_template_match_on_asterisk": {"final_value": "false"}}`)}},
+		"a field of the answer":                                                {unverified, []edit{put("1.more", `{}`)}},
+		"no entries":                                                           {unverified, []edit{put("1.entries", `[]`)}},
+		"metadata by baggage":                                                  {unverified, []edit{put(exchange+".downstream_discovery", `[{"baggage": {}}]`)}},
+		"a new field of metadata exchange":                                     {unverified, []edit{put(exchange+".grants", `true`)}},
+		"a header that it takes away":                                          {unverified, []edit{put(shopFilters+".2.typed_config.rules.policies.more", `{"permissions": [{"any": true}], "principals": [{"header": {"name": "x-envoy-peer-metadata", "present_match": true}}]}`)}},
+		"a new field of it on tcp":                                             {unverified, []edit{put(shopTCP+".filters.0.typed_config.value.grants", `true`)}},
+		"statistics in front":                                                  {verified, []edit{push(shopFilters, typed("istio.stats", "stats.PluginConfig", ""))}},
+		"a new field of statistics":                                            {unverified, []edit{push(shopFilters, typed("istio.stats", "stats.PluginConfig", `"allow": true`))}},
+		"ALPN in front":                                                        {verified, []edit{push(shopFilters, typed("istio.alpn", "istio.envoy.config.filter.http.alpn.v2alpha1.FilterConfig", `"alpn_override": [{"alpn_override": ["istio"]}]`))}},
+		"gRPC statistics in front":                                             {verified, []edit{push(shopFilters, typed("envoy.filters.http.grpc_stats", "envoy.extensions.filters.http.grpc_stats.v3.FilterConfig", `"emit_filter_state": true`))}},
+		"faults in front":                                                      {unverified, []edit{push(shopFilters, typed("envoy.filters.http.fault", "envoy.extensions.filters.http.fault.v3.HTTPFault", `"abort": {"http_status": 200, "percentage": {"numerator": 1}}`))}},
+		"secrets of another server":                                            {unverified, []edit{put(validations+".sds_config.api_config_source.grpc_services.0.envoy_grpc.cluster_name", `"other"`)}},
+		"secrets of two servers":                                               {unverified, []edit{add(validations+".sds_config.api_config_source.grpc_services", `{"envoy_grpc": {"cluster_name": "sds-grpc"}}`)}},
+		"secrets over the network":                                             {unverified, []edit{put(agentSocket, `{"socket_address": {"address": "10.0.0.9", "port_value": 80}}`)}},
+		"another secret":                                                       {unverified, []edit{put(validations+".name", `"mine"`)}},
+		"health, and all other paths":                                          {unverified, []edit{put(health+".route_config.virtual_hosts.0.routes.0.match.prefix", `"/"`)}},
+		"health of another cluster":                                            {unverified, []edit{put(health+".route_config.virtual_hosts.0.routes.0.route.cluster", `"inbound|8080||"`)}},
+		"health, rewritten":                                                    {unverified, []edit{put(health+".route_config.virtual_hosts.0.routes.0.route.prefix_rewrite", `"/admin"`)}},
+		"health, and a script":                                                 {unverified, []edit{push(health+".http_filters", lua())}},
+		"a pod of another namespace":                                           {unverified, []edit{put(istioNode+".id", `"sidecar~10.244.0.12~payments-5d4f.other~other.svc.cluster.local"`)}},
+		"a pod of another namespace in the metadata":                           {unverified, []edit{put(istioNode+".metadata.NAMESPACE", `"other"`)}},
+		"a pod whose name has another namespace":                               {unverified, []edit{put(istioNode+".id", `"sidecar~10.244.0.12~payments-5d4f.other~shop.svc.cluster.local"`)}},
+		"a pod of no cluster":                                                  {unverified, []edit{put(istioNode+".id", `"sidecar~10.244.0.12~payments-5d4f.other~other"`)}},
+		"labels in another form":                                               {unverified, []edit{put(istioNode+".metadata.LABELS", `["app=payments"]`)}},
+		"a pod with another label":                                             {unverified, []edit{put(istioNode+".metadata.LABELS.app", `"other"`)}},
+		"a pod with more labels":                                               {verified, []edit{put(istioNode+".metadata.LABELS.version", `"2"`)}},
+		"a pod without labels in its node":                                     {verified, []edit{drop(istioNode + ".metadata.LABELS")}},
+		"two ports that exchange their workloads":                              {unverified, []edit{put("0.configs.1.dynamic_active_clusters.3.cluster", static("inbound|8080||", "127.0.0.1", 6379)), put("0.configs.1.dynamic_active_clusters.4.cluster", static("inbound|6379||", "127.0.0.1", 8080))}},
+		"every port leads to one":                                              {unverified, []edit{put("0.configs.1.dynamic_active_clusters.1.cluster", static("InboundPassthroughCluster", "127.0.0.1", 9102))}},
+		"a port with endpoints of its own":                                     {verified, []edit{put("0.configs.1.dynamic_active_clusters.3.cluster", static("inbound|8080||", "10.244.0.12", 8080))}},
+		"the port of the agent is the workload's":                              {unverified, []edit{put(shopTCP+".filter_chain_match.destination_port", `15020`)}},
+		"a black hole with an endpoint":                                        {unverified, []edit{put(blackHole+".load_assignment", `{"cluster_name": "BlackHoleCluster", "endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": "127.0.0.1", "port_value": 8080}}}}]}]}`)}},
+		"a port of no chain, open to others":                                   {differs, []edit{put(probes+".destination_port", `9103`)}},
+		"a port of no chain, open to others on HTTP":                           {differs, []edit{put(istioInbound+".filter_chains.1.filters.1.typed_config.http_filters.2.typed_config.rules.policies.ns[shop]-policy[callers]-rule[2].permissions.0.and_rules.rules.0.or_rules.rules.0.destination_port", `1`)}},
+		"no chain asks for the port":                                           {differs, []edit{put(probes, `{"any": true}`)}},
+		"the tcp inbound asks for no port":                                     {differs, []edit{put(shopTCP+`.filters.2.typed_config.rules.policies.ns[shop]-policy[callers]-rule[2].permissions`, `[{"any": true}]`)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,6 +98,23 @@ func TestIstioSidecar(t *testing.T) {
 			}
 		})
 	}
+}
+
+// handingOver makes the inbound hand redirected connections over to the listeners of their destinations.
+var handingOver = put(istioInbound+".use_original_dst", `true`)
+
+// besides adds an outbound listener that binds no port, a copy of the example's.
+func besides(ip string, edits ...edit) edit {
+	named := []edit{put("name", `"9999"`), put("address.socket_address", fmt.Sprintf(`{"address": %q, "port_value": 9999}`, ip))}
+	return copied("0.configs.3.dynamic_listeners.1.active_state.listener", "0.configs.3.static_listeners[]", append(append(named, edits...), listenerOf)...)
+}
+
+// goingOn sends the connections of a listener on to where they were going.
+func goingOn(listener any) any {
+	for _, e := range []edit{put("use_original_dst", `true`), put("filter_chains.0.filters.1.typed_config.cluster", `"PassthroughCluster"`)} {
+		listener = e(listener)
+	}
+	return listener
 }
 
 // matchedSidecar holds the example of Istio's sidecar, after some edits, against policies of a mesh
