@@ -2,6 +2,7 @@ package manifestdiff
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -13,10 +14,13 @@ var negations = []string{anybody, "NotIn", "DoesNotExist", "notPrincipals", "not
 type callers struct {
 	// anybody is true where a policy speaks of many by a pattern, a trust domain or a negation.
 	anybody bool
-	// named has what policies say of callers, and prefixes what stands behind the "/ns/" of an identity.
+	// named has what policies say of callers, and prefixes what stands behind the "/ns/" of an identity, up to a "*".
 	named    string
 	prefixes map[string]bool
 }
+
+// ofNamespace is an identity of Linkerd for each account of a namespace.
+var ofNamespace = regexp.MustCompile(`^\*\.([^.*]+)\.serviceaccount\.identity\.`)
 
 func callersOf(peers words) callers {
 	out := callers{anybody: slices.ContainsFunc(negations, peers.has), prefixes: map[string]bool{}}
@@ -29,10 +33,15 @@ func callersOf(peers words) callers {
 		_, behind, inNamespace := strings.Cut(word, "/ns/")
 		_, path, isID := strings.Cut(word, "spiffe://")
 		switch {
-		case strings.Contains(word, "*"):
-			out.anybody = true
 		case inNamespace:
+			behind, _, _ = strings.Cut(behind, "*")
 			out.prefixes[behind] = true
+		case strings.Contains(word, "*"):
+			if of := ofNamespace.FindStringSubmatch(word); of != nil {
+				out.prefixes[of[1]+"/"] = true
+			} else {
+				out.anybody = true
+			}
 		case isID && (!strings.Contains(path, "/") || strings.HasSuffix(path, "/")):
 			out.anybody = true
 		}

@@ -68,7 +68,7 @@ var knownKinds = map[category]map[string]string{
 	service:   {"": "Service"},
 	namespace: {"": "Namespace"},
 	account:   {"": "ServiceAccount"},
-	config:    {"": "ConfigMap Secret", "bitnami.com": "SealedSecret", "external-secrets.io": "ExternalSecret"},
+	config:    {"": "ConfigMap Secret", "bitnami.com": "SealedSecret", "external-secrets.io": "ExternalSecret", "cert-manager.io": "Certificate ClusterIssuer Issuer"},
 }
 
 // podPlaces say where kinds of workloads have their pods.
@@ -92,7 +92,7 @@ func categoryOf(o object) category {
 		return harmless
 	case o.kind == "ServiceEntry" && o.group == "networking.istio.io" && !o.hasEndpoints():
 		return harmless
-	case o.kind == "Secret" && o.isIdentity():
+	case o.isIdentity(), fieldOf(o.fields, "spec", "target", "manifest") != nil: // an ExternalSecret may make objects of any kind
 		return unknown
 	case o.isOfControlPlane() && !isAmong(knownKinds[namespace], o):
 		return unknown
@@ -112,11 +112,23 @@ func (o object) hasEndpoints() bool {
 	return spec["workloadSelector"] != nil || spec["endpoints"] != nil
 }
 
-// isIdentity reports whether a Secret is one of Kuma, which has its keys and authorities in such Secrets, or
-// the token of an account, by which a program calls as that account.
+// isIdentity reports whether an object is a Secret of Kuma, which has its keys and authorities in such Secrets, or
+// the token of an account, by which a program calls as that account; or whether it makes one.
 func (o object) isIdentity() bool {
-	of, _ := fieldOf(o.fields, "type").(string)
-	return strings.HasPrefix(of, "system.kuma.io/") || of == "kubernetes.io/service-account-token"
+	for _, field := range [][]string{{"type"}, {"spec", "target", "template", "type"}, {"spec", "template", "type"}} {
+		of, _ := fieldOf(o.fields, field...).(string)
+		if isAmong(knownKinds[config], o) && (strings.HasPrefix(of, "system.kuma.io/") || of == "kubernetes.io/service-account-token") {
+			return true
+		}
+	}
+	return false
+}
+
+// secrets returns the names of the Secret that an object is, or makes.
+func (o object) secrets() []string {
+	target, _ := fieldOf(o.fields, "spec", "target", "name").(string)
+	sealed, _ := fieldOf(o.fields, "spec", "template", "metadata", "name").(string)
+	return []string{o.name, target, sealed}
 }
 
 // isHarmless reports whether nothing about an object matters, in the light of all documents of its side.
@@ -128,14 +140,8 @@ func (c *comparison) isHarmless(all []object, own, other workloads) bool {
 				return false
 			}
 		case config:
-			// Istio takes the authority of a Gateway out of a Secret of its own.
-			target, _ := fieldOf(o.fields, "spec", "target", "name").(string)
-			sealed, _ := fieldOf(o.fields, "spec", "template", "metadata", "name").(string)
-			for _, name := range []string{o.name, target, sealed} {
-				base := strings.TrimSuffix(name, "-cacert")
-				if c.named.has(name) || c.named.has(base) || c.named.has("/"+base) {
-					return false
-				}
+			if slices.ContainsFunc(o.secrets(), c.namesSecret) || o.group == "cert-manager.io" && c.isUsed(o) {
+				return false
 			}
 		case unknown:
 			// kubectl applies no document without a kind. Kustomize takes it for a patch.

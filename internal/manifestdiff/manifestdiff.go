@@ -109,8 +109,10 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 		case unknown:
 			c.named.addSelectors(o.fields)
 			c.programs.add(o)
-			if o.kind == "Secret" || o.kind == "ExternalSecret" || o.kind == "SealedSecret" {
-				c.tokens[o.namespace+"/"+o.name] = true
+			if o.isIdentity() {
+				for _, name := range o.secrets() {
+					c.tokens[o.namespace+"/"+name] = true
+				}
 			}
 			if o.kind == "MeshIdentity" {
 				c.identities.addSelectors(o.fields)

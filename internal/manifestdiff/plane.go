@@ -7,7 +7,7 @@ import (
 
 // planeNames begin the names of what a control plane consists of, planeNamespaces are where it runs.
 var (
-	planeNames      = []string{"cilium", "clustermesh-", "istio-", "istiod", "kong-mesh", "kuma-", "linkerd-", "spire-", "ztunnel"}
+	planeNames      = []string{"cert-manager-csi-driver-spiffe", "cert-manager-istio-csr", "cilium", "clustermesh-", "istio-", "istiod", "kong-mesh", "kuma-", "linkerd-", "spire-", "ztunnel"}
 	planeNamespaces = []string{"cilium", "cilium-system", "istio-system", "kong-mesh-system", "kuma-system", "linkerd", "linkerd-cni", "linkerd-viz", "spire", "spire-server", "spire-system"}
 )
 
@@ -25,7 +25,7 @@ var planeLabels = map[string][]string{
 // planeImages are parts of the images of control planes, and sidecarImages of what they put beside a
 // workload.
 var (
-	planeImages   = []string{"istio/pilot", "istio/install-cni", "istio/ztunnel", "kumahq/", "kong/kuma", "kong/mesh", "l5d.io/linkerd", "linkerd/", "linkerd-io/", "cilium/cilium", "cilium/operator", "spiffe/spire", "spire-server", "spire-agent"}
+	planeImages   = []string{"istio/pilot", "istio/install-cni", "istio/ztunnel", "kumahq/", "kong/kuma", "kong/mesh", "l5d.io/linkerd", "linkerd/", "linkerd-io/", "cilium/cilium", "cilium/operator", "spiffe/spire", "spire-server", "spire-agent", "istio-csr", "csi-driver-spiffe"}
 	sidecarImages = []string{"proxyv2", "kuma-dp", "kuma-init", "linkerd/proxy", "linkerd-io/proxy", "linkerd/proxy-init", "l5d.io/", "envoyproxy/envoy"}
 )
 

@@ -154,6 +154,9 @@ func (c *comparison) comparePolicy(was, is object) (out []Change) {
 			out = append(out, Change{of.doc.Place(child("metadata."+field, key)), of.String(), isChanged})
 		}
 	}
+	if finalizers, _ := fieldOf(was.fields, "metadata", "finalizers").([]any); is.fields == nil && len(finalizers) > 0 {
+		out = append(out, Change{was.doc.Place("metadata.finalizers"), was.String(), "is gone, and stays as long as nobody takes them off"})
+	}
 	// An API server deletes an object whose owner is not there.
 	if recent := fieldOf(is.fields, "metadata", "ownerReferences"); recent != nil && fieldOf(was.fields, "metadata", "ownerReferences") == nil {
 		out = append(out, Change{is.doc.Place("metadata.ownerReferences"), is.String(), isChanged})

@@ -1,0 +1,45 @@
+package manifestdiff
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ordinary are the fields of a Certificate of a host. A Certificate with others may be an authority, or the
+// identity of a caller.
+var ordinary = fields(`spec.secretName spec.dnsNames[] spec.ipAddresses[] spec.commonName spec.subject spec.duration spec.renewBefore spec.renewBeforePercentage
+	spec.issuerRef spec.privateKey spec.usages[] spec.keystores spec.revisionHistoryLimit spec.encodeUsagesInRequest`)
+
+// isUsed reports whether a mesh may use a certificate of cert-manager, or what an issuer issues: something names
+// its Secret, it is no certificate of a host, or such a certificate is of the issuer.
+func (c *comparison) isUsed(o object) bool {
+	switch o.kind {
+	case "Certificate":
+		return c.namesSecret(fmt.Sprint(fieldOf(o.fields, "spec", "secretName"))) || unknownField("spec", fieldOf(o.fields, "spec"), ordinary) != "" || c.isIdentityName(fieldOf(o.fields, "spec"))
+	default:
+		for _, other := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
+			if other.kind == "Certificate" && fieldOf(other.fields, "spec", "issuerRef", "name") == o.name && (other.category != config || c.isUsed(other)) {
+				return true
+			}
+		}
+		return c.namesSecret(fmt.Sprint(fieldOf(o.fields, "spec", "ca", "secretName")))
+	}
+}
+
+// isIdentityName reports whether a name in a certificate may be that of a caller: policies have it, or it is a
+// name of Linkerd.
+func (c *comparison) isIdentityName(spec any) bool {
+	names, _ := fieldOf(spec, "dnsNames").([]any)
+	return slices.ContainsFunc(append(slices.Clone(names), fieldOf(spec, "commonName")), func(name any) bool {
+		text, _ := name.(string)
+		return c.peers.has(text) || strings.Contains(text, ".identity.") || strings.Contains(text, "spiffe")
+	})
+}
+
+// namesSecret reports whether something names a Secret. Istio takes the authority of a Gateway out of a Secret of
+// its own.
+func (c *comparison) namesSecret(name string) bool {
+	base := strings.TrimSuffix(name, "-cacert")
+	return c.named.has(name) || c.named.has(base) || c.named.has("/"+base)
+}
