@@ -131,3 +131,44 @@ func TestPassedNote(t *testing.T) {
 		}
 	}
 }
+
+// Nothing is known of what a template tool applies: neither where a policy changes, nor where none does.
+func TestWideningByTemplates(t *testing.T) {
+	t.Parallel()
+	const (
+		closed = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {selector: {matchLabels: {app: web}}, rules: [{to: [{operation: {notPaths: [/admin]}}]}]}}\n"
+		open   = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {selector: {matchLabels: {app: web}}, rules: [{}]}}\n"
+		deny   = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: d, namespace: shop}, spec: {selector: {matchLabels: {app: web}}, action: DENY, rules: [{to: [{operation: {paths: [/admin]}}]}]}}\n"
+		caller = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {rules: [{from: [{source: {principals: ['cluster.local/ns/shop/sa/${caller}']}}]}]}}\n"
+		config = "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: cluster-vars}, data: {caller: '*'}}\n"
+		web    = "---\n{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: n}, spec: {podSelector: {}}}\n"
+	)
+	helm := func(text string) string { return "# {{- if .Values.a }}\n" + text + "# {{- end }}\n" }
+	for name, tt := range map[string]struct {
+		old, recent string
+		quiet       bool
+	}{
+		"a deny that Helm may leave out":        {old: closed, recent: open + "---\n" + helm(deny)},
+		"a deny that ytt leaves out":            {old: closed, recent: open + "#@ if False:\n---\n" + deny + "#@ end\n"},
+		"a deny without a template":             {old: closed, recent: open + "---\n" + deny, quiet: true},
+		"an allow that Helm left out":           {old: helm(open), recent: open},
+		"a template of nothing else":            {old: helm(closed), recent: helm(closed)},
+		"a caller by a variable":                {old: caller, recent: caller},
+		"another value of the variable":         {old: caller, recent: caller + config},
+		"a caller without the variable":         {old: caller, recent: strings.Replace(caller, "${caller}", "fe", 1)},
+		"a NetworkPolicy that Helm may leave":   {old: closed + web, recent: closed + "---\n" + helm(strings.TrimPrefix(web, "---\n"))},
+		"a comment of a person":                 {old: closed, recent: "# for the team\n" + closed, quiet: true},
+		"a variable in the image of a workload": {old: closed, recent: closed + "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: shop}, spec: {template: {spec: {containers: [{name: a, image: 'a:${tag}'}]}}}}\n", quiet: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, err := Diff(folderOf(t, map[string]string{"a.yaml": tt.old}), folderOf(t, map[string]string{"a.yaml": tt.recent}), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if reasons := d.widenings(); (len(reasons) == 0) != tt.quiet {
+				t.Errorf("%q", reasons)
+			}
+		})
+	}
+}

@@ -152,6 +152,7 @@ func (c *comparison) changes() (out []Change) {
 	out = append(out, c.compareDataplanes()...)
 	out = append(out, c.comparePolicies()...)
 	out = append(out, c.compareFiles()...)
+	out = append(out, c.compareTemplates()...)
 	slices.SortStableFunc(out, func(a, b Change) int { return cmp.Compare(a.Object, b.Object) })
 	return slices.Compact(out)
 }

@@ -60,8 +60,10 @@ func (o object) String() string {
 func (o object) change(effect string) Change { return Change{o.doc.Place(""), o.String(), effect} }
 
 // file is the name of the file.
-func (o object) file() string {
-	place := o.doc.Place("")
+func (o object) file() string { return fileOf(o.doc) }
+
+func fileOf(doc manifest.Document) string {
+	place := doc.Place("")
 	return place[:max(0, strings.LastIndexByte(strings.SplitN(place, ": ", 2)[0], ':'))]
 }
 

@@ -242,7 +242,7 @@ func (r *Reading) Set() language.Policies { return r.set }
 // those of the case. Where there are none, lint gives no warnings.
 func (r *Reading) LintAmong(inbounds []policy.Inbound) { r.lintScope = inbounds }
 
-// Warnings returns what lowering and lint warn about, and which policies a tool may not apply, in order of
+// Warnings returns what lowering and lint warn about, and which policies a tool may not apply, or not as they are written, in order of
 // their place, each warning once.
 func (r *Reading) Warnings() []policy.Warning {
 	var out []policy.Warning
@@ -258,6 +258,7 @@ func (r *Reading) Warnings() []policy.Warning {
 		out = append(out, Lint(r.set, r.stated, inbounds)...)
 	}
 	out = append(out, manifestdiff.Idle(r.Case.Policies)...)
+	out = append(out, manifestdiff.Unrendered(r.Case.Policies)...)
 	slices.SortFunc(out, func(a, b policy.Warning) int { return strings.Compare(a.String(), b.String()) })
 	return slices.Compact(out)
 }

@@ -35,6 +35,7 @@ const (
 	NothingOpens            Kind = "nothing-opens"
 	NoTokenIsRead           Kind = "no-token-is-read"
 	NotInAmbient            Kind = "not-in-ambient"
+	NotRendered             Kind = "not-rendered"
 	OneLineOfMany           Kind = "one-line-of-many"
 	OpenHTTP                Kind = "open-http"
 	Overridden              Kind = "overridden"
@@ -88,6 +89,7 @@ var Descriptions = map[Kind]string{
 	NothingOpens:            "A Server that closes its port, and nothing that opens it",
 	NoTokenIsRead:           "A field about a token, and an inbound that reads none",
 	NotInAmbient:            "A policy that ztunnel reads otherwise than a sidecar",
+	NotRendered:             "A policy with a placeholder or an instruction of a template tool",
 	OneLineOfMany:           "A refused value of a header, which is compared with a whole line",
 	OpenHTTP:                "HTTP rules where nothing is closed",
 	Overridden:              "An item that a stronger one overrides",

@@ -14,6 +14,8 @@ type Document struct {
 	field string
 	line  int
 	node  *node
+	// comments are those of the whole file, as a list of texts.
+	comments *node
 }
 
 // Head has the fields that say which kind of resource a document is.
@@ -50,11 +52,17 @@ func (d Document) text(key string) string {
 func (d Document) Line() int { return d.line }
 
 // Lookup returns the part of the document at a path such as policies[0], and whether there is
-// such a part. The part keeps its line and its path in the whole document.
+// such a part. The part keeps its line and its path in the whole document. The path "#" leads to the comments of
+// the file, as a list of texts without their first sign: a tool may read them. A case file has none.
 func (d Document) Lookup(field string) (Document, bool) {
+	if field == commentsPath {
+		return Document{file: d.file, field: commentsPath, node: d.comments}, d.comments != nil && len(d.comments.items) > 0
+	}
 	at, rest := d.nearest(field)
 	return at, rest == ""
 }
+
+const commentsPath = "#"
 
 // nearest follows the path as far as the document has it, and returns the rest of the
 // path.
@@ -78,7 +86,7 @@ func (d Document) step(s step) (Document, bool) {
 	case d.node == nil:
 	case s.named:
 		if e, ok := d.node.entry(s.key); ok {
-			return Document{file: d.file, field: child(d.field, s.key), line: e.line, node: e.value}, true
+			return Document{file: d.file, field: child(d.field, s.key), line: e.line, node: e.value, comments: d.comments}, true
 		}
 	case s.index < len(d.node.items):
 		return d.item(s.index), true
@@ -88,7 +96,7 @@ func (d Document) step(s step) (Document, bool) {
 
 func (d Document) item(i int) Document {
 	item := d.node.items[i]
-	return Document{file: d.file, field: index(d.field, i), line: item.line, node: item}
+	return Document{file: d.file, field: index(d.field, i), line: item.line, node: item, comments: d.comments}
 }
 
 // Keys returns the keys of a mapping in their order. Another document has no keys.

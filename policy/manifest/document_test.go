@@ -2,7 +2,9 @@ package manifest_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -248,5 +250,38 @@ func TestFlow(t *testing.T) {
 	}
 	if got := (manifest.Document{}).Flow(); got != "" {
 		t.Errorf("the zero value is printed as %q", got)
+	}
+}
+
+// The comments of a file are a part of each of its documents.
+func TestComments(t *testing.T) {
+	t.Parallel()
+	const text = "# a\n#@ if x:\n---\nb: c # d\ne: '# f'\ng: |\n  # h\ni: [j, # k\n  l]\n---\nkind: List\napiVersion: v1\nitems:\n# m\n- {kind: n}\n#o"
+	docs, err := manifest.Parse("f.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, doc := range docs {
+		at, found := doc.Lookup("#")
+		var all []manifest.Document
+		if err := at.Decode(&all); err != nil || !found {
+			t.Fatal(found, err)
+		}
+		var got []string
+		for _, one := range all {
+			got = append(got, fmt.Sprint(one.Line(), one.Flow()))
+		}
+		if want := "1 a|2@ if x:|4 d|8 k|14 m|16o"; strings.NewReplacer(`"`, "", "'", "").Replace(strings.Join(got, "|")) != want {
+			t.Errorf("%q, want %q", strings.Join(got, "|"), want)
+		}
+	}
+	for _, text := range []string{"a: b", `{"a": "#"}`, "# a\ncase: b"} {
+		docs, err := manifest.Parse("f.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, found := docs[0].Lookup("#"); found {
+			t.Errorf("%q has a comment", text)
+		}
 	}
 }

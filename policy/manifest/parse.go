@@ -24,23 +24,26 @@ func Parse(file string, data []byte) ([]Document, error) {
 	}
 	var docs []Document
 	var roots []*node
+	comments := &node{kind: list}
 	for part := range slices.Values(split(lexer.Tokenize(string(data)))) {
 		if err := check(file, part); err != nil {
 			return nil, err
 		}
+		comments.items = append(comments.items, commentsOf(part)...)
 		root, err := parse(file, part)
 		if err != nil {
 			return nil, err
 		}
 		if root != nil && root.kind != null {
 			roots = append(roots, root)
-			if docs, err = appendObjects(docs, Document{file: file, line: root.line, node: root}); err != nil {
+			if docs, err = appendObjects(docs, Document{file: file, line: root.line, node: root, comments: comments}); err != nil {
 				return nil, err
 			}
 		}
 	}
 	if len(docs) > 0 {
 		if _, isCase := docs[0].Lookup("case"); isCase {
+			comments.items = nil
 			return docs, nil // No other program reads a case file.
 		}
 	}
@@ -65,6 +68,15 @@ func split(tokens token.Tokens) []token.Tokens {
 		}
 	}
 	return append(parts, tokens[begin:])
+}
+
+func commentsOf(tokens token.Tokens) (out []*node) {
+	for _, t := range tokens {
+		if t.Type == token.CommentType {
+			out = append(out, &node{kind: text, line: t.Position.Line, scalar: t.Value})
+		}
+	}
+	return out
 }
 
 func parse(file string, tokens token.Tokens) (*node, error) {
