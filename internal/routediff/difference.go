@@ -136,23 +136,17 @@ func Diff(old, recent Side) (*Difference, error) {
 			out.Senders[i].oldInbound, out.Senders[i].newInbound = before, after
 			out.Senders[i].old, out.Senders[i].recent = old, recent
 		}
-		if name := lab.NameAmong(workloads, after.Workload); !slices.Contains(out.Senders[i].Names, name) {
+		name := lab.NameAmong(workloads, after.Workload)
+		if !sameWorkload(before, after) {
+			name += " (" + formerly(before.Workload, after.Workload) + ")"
+		}
+		if !slices.Contains(out.Senders[i].Names, name) {
 			out.Senders[i].Names = append(out.Senders[i].Names, name)
 		}
 		return &out.Senders[i]
 	}
-	for _, w := range workloads {
-		before := w
-		if i := slices.IndexFunc(former, func(f policy.Inbound) bool { return sameWorkload(f, w) }); i >= 0 {
-			before = former[i]
-		}
-		add(before, w)
-	}
-	// A workload that is gone is compared as if it had stayed, as those that get requests are.
-	for _, w := range former {
-		if !slices.ContainsFunc(workloads, func(stays policy.Inbound) bool { return sameWorkload(stays, w) }) {
-			add(w, w)
-		}
+	for _, p := range pairs(former, workloads) {
+		add(p[0], p[1])
 	}
 	for _, m := range population.Made {
 		switch {
@@ -182,27 +176,32 @@ func Diff(old, recent Side) (*Difference, error) {
 	return out, nil
 }
 
-func sameWorkload(a, b policy.Inbound) bool {
-	return a.Workload.Name == b.Workload.Name && a.Workload.Namespace == b.Workload.Namespace && a.Workload.Mesh == b.Workload.Mesh && a.Workload.Zone == b.Workload.Zone
-}
-
 // compareUnroutable names the changed routes and timeouts of a side that are about no request of the
 // workloads, and its workloads of which nobody knows what selects them.
 func (d *Difference) compareUnroutable(side, other Side, set capability.Routing, workloads []policy.Inbound) {
 	if set == nil {
 		return
 	}
-	_, same := flows(other.Routing)
+	theirs, same := flows(other.Routing)
+	mine, _ := flows(side.Routing)
+	sameServices := maps.Equal(mine, theirs)
 	docs := slices.DeleteFunc(slices.Clone(side.Routing), func(doc manifest.Document) bool { return same[doc.Flow()] })
 	var senders []lab.Sender
-	if len(docs) == 0 {
+	if len(docs) == 0 && sameServices {
 		workloads = nil
 	}
+	var unproven []lab.Unasked
 	for _, w := range workloads {
 		proxy, ignored := set.Outbounds(w)
 		senders = append(senders, lab.Sender{Workload: w, Proxy: proxy, Ignored: ignored})
+		for _, i := range ignored {
+			// A service that has changed may be another one of those that a policy may mean.
+			if i.Unproven && !sameServices {
+				unproven = append(unproven, lab.Unasked{Policy: i.Origin, Place: i.Place, Reason: i.Reason})
+			}
+		}
 	}
-	for _, u := range slices.Concat(lab.Unroutable(docs, senders), side.DividedSenders(set)) {
+	for _, u := range slices.Concat(lab.Unroutable(docs, senders), unproven, side.DividedSenders(set)) {
 		if !slices.Contains(d.Unasked, u) {
 			d.Unasked = append(d.Unasked, u)
 		}

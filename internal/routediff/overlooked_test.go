@@ -26,6 +26,10 @@ func TestNothingIsPassedOver(t *testing.T) {
 		route    = "---\n{type: KIND, name: r, mesh: MESH, spec: {TARGET to: [{targetRef: {kind: MeshService, name: TO}, rules: [{MATCH default: {backendRefs: [{kind: MeshService, name: BACKEND}]}}]}]}}\n"
 		inbounds = "---\n{type: MeshTimeout, name: t, LABELS spec: {targetRef: {kind: Dataplane, labels: {app: APP}}, rules: [{default: {http: {requestTimeout: 1s}}}]}}\n"
 		bound    = "---\n{type: MeshTimeout, name: t, spec: {to: [{targetRef: {kind: KIND, name: none}, default: {http: {requestTimeout: TIME}}}]}}\n"
+		named    = "---\n{type: MeshTimeout, name: t, spec: {targetRef: {kind: Dataplane, name: web}, to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 1s}}}]}}\n"
+		zoned    = "---\n{type: MeshTimeout, name: t, labels: {kuma.io/origin: zone, kuma.io/zone: east}, spec: {to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 1s}}}]}}\n"
+		faults   = "---\n{type: MeshFaultInjection, name: f, mesh: default, spec: {rules: [{default: {http: [{abort: {httpStatus: 500, percentage: 100}}]}}]}}\n"
+		oldest   = "---\n{apiVersion: kuma.io/v1alpha1, kind: MeshService, metadata: {name: d, creationTimestamp: \"AGE-01-01T00:00:00Z\"}, spec: {selector: {dataplaneTags: {kuma.io/service: b}}, ports: [{name: http, port: 80, targetPort: 8080, appProtocol: http}]}}\n---\n{type: MeshHTTPRoute, name: r, spec: {to: [{targetRef: {kind: MeshService, name: b}, rules: [{matches: [{}], default: {backendRefs: [{kind: MeshService, labels: {kuma.io/mesh: default}}]}}]}]}}\n"
 		subset   = "targetRef: {kind: MeshSubset, tags: {v: two}},"
 		gateway  = "---\n{type: Dataplane, mesh: default, name: g, networking: {address: 10.0.0.9, gateway: {type: DELEGATED, tags: {kuma.io/service: SERVICE}}}}\n"
 	)
@@ -38,6 +42,12 @@ func TestNothingIsPassedOver(t *testing.T) {
 		"the labels of bounds on inbounds":               {with(all+inbounds, "APP", "b"), with(all+inbounds, "APP", "b", "LABELS", "labels: {kuma.io/effect: shadow},"), "bounds on the requests that a workload gets are not compared"},
 		"a service of several zones, without Dataplanes": {with(zones), with(strings.Replace(zones, "tier: y", "tier: x", 1)), "services"},
 		"whether a service is ready for TLS":             {with(all), with(all, "STATUS", "status: {tls: {status: NotReady}},"), "status.tls"},
+		"the address of a service":                       {with(all, "STATUS", "status: {vips: [{ip: 240.0.0.1}]},"), with(all, "STATUS", "status: {vips: [{ip: 240.0.0.2}]},"), "status.vips"},
+		"the age of a service":                           {with(all+oldest, "AGE", "2020"), with(all+oldest, "AGE", "2021"), "and Kuma takes the oldest"},
+		"a workload of another name":                     {with(all + named), strings.Replace(with(all+named), "name: web,", "name: web2,", 1), "web2 (was web)"},
+		"a workload of another mesh":                     {with(all + route), strings.Replace(with(all+route), "mesh: default, name: web,", "mesh: other, name: web,", 1), "only in OLD"},
+		"a workload of another zone":                     {with(all + zoned), strings.Replace(with(all+zoned), "labels: {app: web}", "labels: {app: web, kuma.io/origin: zone, kuma.io/zone: west}", 1), "longer: "},
+		"faults of inbounds":                             {with(all) + faults, with(all), "requests that a workload gets are not compared by"},
 		"backends that a sidecar reaches":                {with(all), with(all, "NETWORK", "transparentProxying: {redirectPortInbound: 15006, redirectPortOutbound: 15001, reachableBackends: {refs: []}},"), "which services its sidecar reaches"},
 		"services that a sidecar reaches":                {with(all, "NETWORK", "transparentProxying: {reachableServices: [b]},"), with(all), "which services its sidecar reaches"},
 		"outbounds that a Dataplane states":              {with(all, "NETWORK", "outbound: [{port: 9000, tags: {kuma.io/service: b}}],"), with(all, "NETWORK", "outbound: [{port: 9000, tags: {kuma.io/service: c}}],"), "which services its sidecar reaches"},

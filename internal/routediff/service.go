@@ -9,6 +9,7 @@ import (
 	"github.com/meshproof/meshproof/internal/kinds"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // inboundsOf are all inbounds of a side.
@@ -98,15 +99,38 @@ func namesOf(inbounds []policy.Inbound) string {
 	return strings.Join(names, ", ")
 }
 
-// compareUnread tells of documents of one side only, about what workloads send, that are not read.
+// compareUnread tells of documents of one side only that are not read, and are about what workloads send, or
+// limit or change what becomes of the requests that workloads get, as a MeshFaultInjection does.
 func (d *Difference) compareUnread(olds, recents kinds.Others) {
-	_, was := flows(olds)
-	_, is := flows(recents)
+	wasThere, isThere := textsOf(olds), textsOf(recents)
 	for _, doc := range slices.Concat(olds, recents) {
-		if _, sends := doc.Lookup("spec.to"); sends && was[doc.Flow()] != is[doc.Flow()] {
+		_, sends := doc.Lookup("spec.to")
+		switch {
+		case wasThere[doc.Flow()] == isThere[doc.Flow()]:
+		case sends:
 			d.Uncompared = append(d.Uncompared, "requests that a workload sends are not compared by "+doc.Place("")+" ("+kinds.Others{doc}.String()+"), which is not read")
+		case limitsInbounds(doc):
+			d.Uncompared = append(d.Uncompared, "requests that a workload gets are not compared by "+doc.Place("")+" ("+kinds.Others{doc}.String()+"), which is not read")
 		}
 	}
+}
+
+func textsOf(docs []manifest.Document) map[string]bool {
+	out := map[string]bool{}
+	for _, doc := range docs {
+		out[doc.Flow()] = true
+	}
+	return out
+}
+
+// limitsInbounds reports whether a document is a policy of Kuma about the requests that a workload gets.
+func limitsInbounds(doc manifest.Document) bool {
+	if head := doc.Type(); head.Type == "" && !strings.HasPrefix(head.APIVersion, "kuma.io/") {
+		return false
+	}
+	_, legacy := doc.Lookup("spec.from")
+	_, rules := doc.Lookup("spec.rules")
+	return legacy || rules
 }
 
 // compareReach tells of Dataplanes of both sides that say otherwise than before which services their

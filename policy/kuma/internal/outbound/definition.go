@@ -21,9 +21,12 @@ func (r *Resources) Definitions() (out []routing.Definition) {
 				out = append(out, define(d.Doc, d.Origin, "spec."+key))
 			}
 		}
-		if _, ok := d.Doc.Lookup("status.tls"); ok {
-			// Callers use TLS only where the status says that the service is ready for it.
-			out = append(out, define(d.Doc, d.Origin, "status.tls"))
+		// Callers use TLS only where the status says that the service is ready for it. They reach the
+		// service by its names and addresses.
+		for _, field := range []string{"status.tls", "status.vips", "status.vip", "status.addresses"} {
+			if _, ok := d.Doc.Lookup(field); ok {
+				out = append(out, define(d.Doc, d.Origin, field))
+			}
 		}
 		if services := d.Services(r.destinations); services != nil {
 			out = append(out, routing.Definition{Identifier: d.Origin, Field: "services", Text: strings.Join(services, ", "), Place: d.Place()})
