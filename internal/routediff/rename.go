@@ -14,7 +14,7 @@ const mostRenames = 16
 // have been. A workload that is gone and is none of them is compared as if it had stayed, as those that
 // get requests are.
 func pairs(olds, recents []policy.Inbound) (out [][2]policy.Inbound) {
-	gone := without(olds, recents)
+	gone := onlyIn(olds, recents)
 	taken := map[int]bool{}
 	for _, is := range recents {
 		if i := slices.IndexFunc(olds, func(was policy.Inbound) bool { return sameWorkload(was, is) }); i >= 0 {
@@ -42,8 +42,8 @@ func sameWorkload(a, b policy.Inbound) bool {
 	return a.Workload.Name == b.Workload.Name && a.Workload.Namespace == b.Workload.Namespace && a.Workload.Mesh == b.Workload.Mesh && a.Workload.Zone == b.Workload.Zone
 }
 
-// without returns the workloads of a side that the other side does not have.
-func without(side, other []policy.Inbound) (out []policy.Inbound) {
+// onlyIn returns the workloads of a side that the other side does not have.
+func onlyIn(side, other []policy.Inbound) (out []policy.Inbound) {
 	for _, w := range side {
 		if !slices.ContainsFunc(other, func(stays policy.Inbound) bool { return sameWorkload(stays, w) }) {
 			out = append(out, w)
