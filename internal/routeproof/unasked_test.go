@@ -39,6 +39,7 @@ EXTRA`
 		"a backend of several zones":           {[]string{"backendRefs: [{kind: MeshService, name: b}]", "backendRefs: [{kind: MeshService, name: c}]", "EXTRA", "---\n" + second("c", "east") + "---\n" + second("c", "west")}, `MeshService "c" is there in several zones, and the policy states none`, ""},
 		"a service of another zone":            {[]string{"TO", "c", "name: r, mesh: default", "name: r, mesh: default, labels: {kuma.io/zone: west}", "EXTRA", "---\n" + second("c", "east")}, `there is no MeshService "c" among the documents`, ""},
 		"a service of the zone of the policy":  {[]string{"TO", "c", "name: r, mesh: default", "name: r, mesh: default, labels: {kuma.io/zone: west}", "EXTRA", "---\n" + second("c", "east") + "---\n" + second("c", "west")}, "", ""},
+		"a role that does not stay":            {[]string{"name: r, mesh: default", "name: r, mesh: default, labels: {kuma.io/policy-role: producer}"}, "", "a control plane writes system over it"},
 		"a Dataplane says what it reaches":     {[]string{"NETWORK", "transparentProxying: {reachableServices: [x]},"}, "", "who reaches whom is not read there"},
 		"a mesh without a service has a route": {[]string{"mesh: default, spec: {TARGET", "mesh: other, spec: {"}, `there is no MeshService "b" among the documents`, ""},
 	} {

@@ -55,6 +55,7 @@ const (
 	SeveralProviders        Kind = "several-providers"
 	SPIFFEOfAccount         Kind = "spiffe-of-account"
 	StarInTheMiddle         Kind = "star-in-the-middle"
+	StatedRole              Kind = "stated-role"
 	UnknownIdentity         Kind = "unknown-identity"
 	UnknownProvider         Kind = "unknown-provider"
 	WorldByLabel            Kind = "world-by-label"
@@ -109,6 +110,7 @@ var Descriptions = map[Kind]string{
 	SeveralProviders:        "A CUSTOM beside one of another provider, so that both deny",
 	SPIFFEOfAccount:         "A SPIFFE ID for a service account, which Linkerd knows by its name",
 	StarInTheMiddle:         "A star inside a value, which is the character itself",
+	StatedRole:              "A role that a policy states, and that a control plane writes over",
 	UnknownIdentity:         "A name that no service account of the mesh has",
 	UnknownProvider:         "A CUSTOM whose provider the mesh config lacks, so that it denies",
 	WorldByLabel:            "A selector of labels that the world meets",

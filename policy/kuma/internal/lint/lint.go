@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+	"github.com/meshproof/meshproof/policy/kuma/internal/resource"
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
 )
 
@@ -24,6 +25,7 @@ func Lint(ps []permission.Policy, inbounds []policy.Inbound, opts permission.Opt
 	var out []policy.Warning
 	for i := range ps {
 		order[ps[i].Origin] = i
+		out = append(out, lintRole(&ps[i], opts)...)
 		out = append(out, lintEffect(&ps[i])...)
 		out = append(out, lintMatchers(&ps[i])...)
 	}
@@ -38,6 +40,15 @@ func Lint(ps []permission.Policy, inbounds []policy.Inbound, opts permission.Opt
 	out = append(out, s.idleWarnings(ps)...)
 	slices.SortStableFunc(out, func(a, b policy.Warning) int { return order[a.Policy] - order[b.Policy] })
 	return out
+}
+
+// lintRole warns of a role that does not stay.
+func lintRole(p *permission.Policy, opts permission.Options) []policy.Warning {
+	reason := p.OverwrittenRole(opts.ControlPlaneNamespace(), resource.RoleOwner)
+	if reason == "" {
+		return nil
+	}
+	return []policy.Warning{p.Warn(warning.StatedRole, p.LabelRoleField(), "%s", reason)}
 }
 
 // lintEffect warns of rules and lists without effect.

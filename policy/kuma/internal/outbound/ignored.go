@@ -22,6 +22,7 @@ func (b *builder) ignored() []routing.Ignored {
 	misses := map[kri.KRI]string{}
 	for i := range b.Resources.routes {
 		r := &b.Resources.routes[i]
+		out = append(out, overwritten(&r.Resource, r.Overwritten)...)
 		if miss := routeSelector(r).Miss(&b.proxy); miss != "" {
 			misses[r.ID] = miss
 			out = append(out, routing.Ignored{Origin: r.Origin, Place: r.Place(), Policy: r.Place(), Reason: miss, Kind: warning.SelectsNothing})
@@ -48,6 +49,7 @@ func (b *builder) ignored() []routing.Ignored {
 		if t.Inbound != "" {
 			out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Doc.Place(t.Inbound), Policy: t.Place(), Reason: "bounds on the requests that a workload gets are not proven: only those under to are"})
 		}
+		out = append(out, overwritten(&t.Resource, t.Overwritten)...)
 		miss := selectorOf(t).Miss(&b.proxy)
 		if miss != "" {
 			out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Place(), Policy: t.Place(), Reason: miss, Kind: warning.SelectsNothing})
@@ -58,6 +60,14 @@ func (b *builder) ignored() []routing.Ignored {
 		}
 	}
 	return out
+}
+
+// overwritten is the role that a policy states and that does not stay.
+func overwritten(of *resource.Resource, reason string) []routing.Ignored {
+	if reason == "" {
+		return nil
+	}
+	return []routing.Ignored{{Origin: of.Origin, Place: of.Doc.Place(of.LabelRoleField()), Policy: of.Place(), Reason: reason, Kind: warning.StatedRole}}
 }
 
 // ignoredItem says why an item of a timeout that applies has no effect. Misses are the routes

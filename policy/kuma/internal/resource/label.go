@@ -2,6 +2,7 @@ package resource
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -47,6 +48,24 @@ func (r Resource) Role(systemNamespace, ofNamespace string) string {
 	return cmp.Or(r.Labels[LabelRole], ofNamespace)
 }
 
+// LabelRoleField is the path of the label with the role.
+func (r Resource) LabelRoleField() string { return r.labelField(LabelRole) }
+
+// OverwrittenRole says that a control plane writes another role over the one that a policy states, "" where
+// it does not. A control plane computes the role of each policy that is made in its own zone; a copy of
+// another one keeps what it has. The role is the one that the caller has for a policy of a namespace.
+func (r Resource) OverwrittenRole(systemNamespace, ofNamespace string) string {
+	_, ofZone := r.Labels[LabelZone]
+	isCopy := r.Universal && (ofZone || r.ID.Namespace != "") || !r.Universal && r.Namespace != r.ID.Namespace
+	unlabelled := r
+	unlabelled.Labels = nil
+	stated, computed := r.Labels[LabelRole], unlabelled.Role(systemNamespace, ofNamespace)
+	if stated == "" || stated == computed || isCopy {
+		return ""
+	}
+	return fmt.Sprintf("the label %s states the role %s, and a control plane writes %s over it: take the label out", LabelRole, stated, computed)
+}
+
 // Label returns a label of the resource. Where the resource lacks the label, it is the value
 // that a control plane would compute.
 func (r Resource) Label(key string) string {
@@ -71,13 +90,23 @@ func (r Resource) Label(key string) string {
 // producer's, and applies to the callers of all namespaces; any other is a consumer's. A policy
 // with items of both kinds is refused, as every control plane does.
 func (r Resource) RoleWith(systemNamespace string, own []bool) (string, error) {
-	computed := RoleConsumer
-	if len(own) > 0 && own[0] {
-		computed = RoleProducer
-	}
+	computed := roleOf(own)
 	role := r.Role(systemNamespace, computed)
 	if mixed := slices.Contains(own, true) && slices.Contains(own, false); mixed && role == computed && r.Labels[LabelRole] == "" {
 		return "", r.Doc.Errorf("spec.to", "a target of the policy's own namespace and one of another namespace must not stand in one policy, which would be a producer's and a consumer's: write two policies")
 	}
 	return role, nil
+}
+
+// roleOf is the role of a policy of a namespace by what each of its items means.
+func roleOf(own []bool) string {
+	if len(own) > 0 && own[0] {
+		return RoleProducer
+	}
+	return RoleConsumer
+}
+
+// OverwrittenRoleWith is [Resource.OverwrittenRole] for a policy with a list to, see [Resource.RoleWith].
+func (r Resource) OverwrittenRoleWith(systemNamespace string, own []bool) string {
+	return r.OverwrittenRole(systemNamespace, roleOf(own))
 }

@@ -30,9 +30,9 @@ type Route struct {
 	Kind   resource.Kind
 	Target target.Target
 	// Role is one of [resource.Roles]: as the label states, or as a control plane would
-	// compute it.
-	Role string
-	To   []Item
+	// compute it. Overwritten says that a control plane writes another role over it.
+	Role, Overwritten string
+	To                []Item
 }
 
 // Item is what a route says about some destinations.
@@ -173,6 +173,7 @@ func parse[R any](doc manifest.Document, systemNamespace string, kind resource.K
 		r.To = append(r.To, item)
 		own = append(own, item.Ref.IsOwn(&head))
 	}
+	r.Overwritten = head.OverwrittenRoleWith(systemNamespace, own)
 	r.Role, err = head.RoleWith(systemNamespace, own)
 	return r, err
 }

@@ -29,9 +29,9 @@ type Timeout struct {
 	resource.Resource
 	Target target.Target
 	// Role is one of [resource.Roles]: as the label states, or as a control plane would
-	// compute it.
-	Role string
-	To   []Item
+	// compute it. Overwritten says that a control plane writes another role over it.
+	Role, Overwritten string
+	To                []Item
 	// Inbound is the field with bounds on the requests that a workload gets, which are not
 	// proven; empty where there is none.
 	Inbound string
@@ -159,6 +159,7 @@ func Parse(doc manifest.Document, systemNamespace string) (Timeout, error) {
 		t.To = append(t.To, item)
 		own = append(own, item.Ref.IsOwn(&head))
 	}
+	t.Overwritten = head.OverwrittenRoleWith(systemNamespace, own)
 	t.Role, err = head.RoleWith(systemNamespace, own)
 	return t, err
 }
