@@ -19,7 +19,7 @@ import (
 func (f *Files) Manifests() (manifestdiff.Side, error) {
 	out := manifestdiff.Side{Policies: slices.Concat(f.Policies, f.Routing), Others: slices.Clone(f.Others), Dataplanes: slices.Clone(f.Written), PassedOver: f.PassedOver, Files: map[string]string{}}
 	for _, c := range f.Cases {
-		out.Policies = append(out.Policies, c.Policies...)
+		out.Policies = slices.Concat(out.Policies, c.Policies, c.Routing)
 	}
 	for _, of := range f.caseFiles {
 		out.Cases = append(out.Cases, of.docs...)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/exchange"
+	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/internal/progress"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/routelint"
@@ -43,7 +45,7 @@ func (r *run) readRoutes() bool {
 		if c := r.reading.Case; c.ExpectWarnings != nil || r.runner.Strict {
 			routes.Warnings = routelint.Lint(routes.Set, routes.Workloads)
 		}
-		r.result.Warnings = append(r.result.Warnings, routes.Warnings...)
+		r.result.Warnings = slices.Concat(r.result.Warnings, routes.Warnings, manifestdiff.Unrendered(r.reading.Case.Routing))
 		for i, s := range routes.Sidecars {
 			if r.runner.Sidecar != nil {
 				routes.Sidecars[i].Sidecar = r.runner.Sidecar(s.Sidecar)
