@@ -89,12 +89,13 @@ type comparison struct {
 	oldObjects, recentObjects objects
 	olds, recents             workloads
 	gone                      departed
-	// told is what the changes name.
-	told told
+	// told is what the changes name, and variables are the names of those that matter.
+	told      told
+	variables map[string]bool
 }
 
 func newComparison(old, recent Side, symmetric bool) *comparison {
-	c := &comparison{old: old, recent: recent, symmetric: symmetric, named: words{}, peers: words{}, identities: words{}, volumes: words{}, tokens: map[string]bool{}, programs: programs{words: map[string]bool{}, asked: map[string]bool{}}, told: told{}}
+	c := &comparison{old: old, recent: recent, symmetric: symmetric, named: words{}, peers: words{}, identities: words{}, volumes: words{}, tokens: map[string]bool{}, programs: programs{words: map[string]bool{}, asked: map[string]bool{}}, told: told{}, variables: map[string]bool{}}
 	c.oldObjects, c.recentObjects = objectsOf(old.Others), objectsOf(recent.Others)
 	for _, doc := range slices.Concat(old.Policies, recent.Policies) {
 		c.named.addSelectors(valueOf(doc))
@@ -135,6 +136,9 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 	c.named.addDerived()
 	c.olds, c.recents = workloadsOf(c.oldObjects.all), workloadsOf(c.recentObjects.all)
 	c.gone, c.callers = c.departed(), callersOf(c.peers)
+	for _, o := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
+		c.addVariables(o)
+	}
 	return c
 }
 

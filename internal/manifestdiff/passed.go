@@ -95,8 +95,11 @@ func (c *comparison) rest() (passed, compared []Passed) {
 		compared = append(compared, c.differences(was, is, read)...)
 	})
 	c.eachPair(objectsOf(c.old.Policies), objectsOf(c.recent.Policies), func(was, is []object) {
-		if len(was) == 1 && len(is) == 1 {
-			passed = append(passed, c.differences(was, is, isBesidePolicy)...)
+		if len(was) != len(is) {
+			return
+		}
+		for i := range is { // several cases may have a policy of one name
+			passed = append(passed, c.differences(was[i:i+1], is[i:i+1], isBesidePolicy)...)
 		}
 	})
 	c.eachPair(objectsOf(c.old.Uncompared), objectsOf(c.recent.Uncompared), func(was, is []object) { passed = append(passed, c.differences(was, is, nil)...) })

@@ -13,8 +13,10 @@ import (
 )
 
 // placeholders are what template tools replace in a value: Helm and Jinja, Kustomize, Flux and envsubst, Terraform,
-// ERB, Octopus.
-var placeholders = regexp.MustCompile(`\{\{.*?(\}\}|$)|\{%[-+\s].*?(%\}|$)|<%.*?(%>|$)|\$\{.*?(\}|$)|\$\([A-Za-z_][\w.-]*\)|\$[A-Z_][A-Z0-9_]+|%\{[~\s]*[A-Za-z].*?(\}|$)|#\{[A-Za-z].*?(\}|$)`)
+// ERB, Octopus, and behind them the Vault plugin of Argo CD, Harness, gomplate, Spruce, tasks that replace tokens,
+// Maven, jsonnet, vals. An expression may have a group with a name, (?P<name>…).
+var placeholders = regexp.MustCompile(`\{\{.*?(\}\}|$)|\{%[-+\s].*?(%\}|$)|<%.*?(%>|$)|\$\{.*?(\}|$)|\$\([A-Za-z_][\w.-]*\)|\$[A-Z_][A-Z0-9_]+|%\{[~\s]*[A-Za-z].*?(\}|$)|#\{[A-Za-z].*?(\}|$)|` +
+	`<path:.*?(>|$)|(^|[^?P])<[A-Za-z_][\w.-]*>|<\+.*?(>|$)|\[\[-?\s.*?(\]\]|$)|\(\(\s.*?(\)\)|$)|__[A-Z][A-Z0-9_]*__|@[A-Za-z_][\w.-]*@|%\([A-Za-z_]\w*\)[a-z]|ref\+[a-z0-9]+://`)
 
 // repetition begins with two braces too: in an expression, a brace that is there several times.
 var repetition = regexp.MustCompile(`^\{\{\d+(,\d*)?\}($|[^}])`)
@@ -25,7 +27,7 @@ var instructions = regexp.MustCompile(`^@|\{\{|\{%|<%|%\{|#\{|kpt-set:|\$openapi
 
 // placeholderIn returns the first placeholder in a text, "" where there is none.
 func placeholderIn(text string) string {
-	for {
+	for strings.ContainsAny(text, "${<%#[(@_+") { // an expression costs more
 		at := placeholders.FindStringIndex(text)
 		if at == nil {
 			return ""
@@ -35,6 +37,7 @@ func placeholderIn(text string) string {
 		}
 		text = text[at[0]+2:]
 	}
+	return ""
 }
 
 // placeholder is the first one of a document, with the path of its field.
@@ -43,9 +46,6 @@ type placeholder struct{ text, field string }
 // placeholderOf returns the first placeholder in the keys and values of a document. It reports false where
 // there is none.
 func placeholderOf(doc manifest.Document) (found placeholder, has bool) {
-	if !strings.ContainsAny(doc.Flow(), "$%#<") && !strings.Contains(doc.Flow(), "{{") {
-		return placeholder{}, false
-	}
 	var value map[string]any
 	if doc.Decode(&value) != nil {
 		return placeholder{}, false

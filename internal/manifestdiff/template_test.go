@@ -30,23 +30,40 @@ func TestPlaceholders(t *testing.T) {
 		"<%= caller %>":                      "<%= caller %>",
 		"%{ if a }b%{ endif }":               "%{ if a }",
 		"#{caller}":                          "#{caller}",
+		"sa/<caller>":                        "/<caller>",
+		"<path:secret/data/a#caller>":        "<path:secret/data/a#caller>",
+		"<+env.name>":                        "<+env.name>",
+		"[[ .caller ]]":                      "[[ .caller ]]",
+		"(( grab meta.caller ))":             "(( grab meta.caller ))",
+		"sa/__CALLER__":                      "__CALLER__",
+		"@caller.name@":                      "@caller.name@",
+		"%(caller)s":                         "%(caller)s",
+		"ref+vault://a/b":                    "ref+vault://",
 		// These are none.
-		"^/a$":             "",
-		"^/a$|^/b$":        "",
-		"(a|b)$":           "",
-		"^(/a$)|(/b$)":     "",
-		"/odata/$metadata": "",
-		"/a/$1":            "",
-		`^/\{{2}$`:         "",
-		`[a-z]{2,3}`:       "",
-		"/a/{*}/b/{**}":    "",
-		"{a}":              "",
-		"%REQ(:path)%":     "",
-		"a%2Fb%{2}":        "",
-		"*.example.com":    "",
-		"price in $":       "",
-		"#a":               "",
-		`{"a":{"b":{}}}`:   "",
+		`^/(?P<name>[a-z]+)/(?<id>\d+)$`: "",
+		"((a|b)c)":                       "",
+		"^[[:alpha:]]+[[a]$":             "",
+		"a < b && c > d":                 "",
+		"me@example.com":                 "",
+		"/__health__":                    "",
+		"/@scope/a":                      "",
+		"/a%20(b)":                       "",
+		"^/a$":                           "",
+		"^/a$|^/b$":                      "",
+		"(a|b)$":                         "",
+		"^(/a$)|(/b$)":                   "",
+		"/odata/$metadata":               "",
+		"/a/$1":                          "",
+		`^/\{{2}$`:                       "",
+		`[a-z]{2,3}`:                     "",
+		"/a/{*}/b/{**}":                  "",
+		"{a}":                            "",
+		"%REQ(:path)%":                   "",
+		"a%2Fb%{2}":                      "",
+		"*.example.com":                  "",
+		"price in $":                     "",
+		"#a":                             "",
+		`{"a":{"b":{}}}`:                 "",
 	} {
 		docs, err := manifest.Parse("p.yaml", []byte("apiVersion: security.istio.io/v1\nkind: AuthorizationPolicy\nmetadata: {name: p}\nspec: {rules: [{to: [{operation: {paths: [a, '"+text+"']}}]}]}\n"))
 		if err != nil {
@@ -137,5 +154,37 @@ func TestNoTemplateIsProven(t *testing.T) {
 	}
 	if n < 500 {
 		t.Errorf("%d documents", n)
+	}
+}
+
+// Another value of a variable counts where it stands for what may matter, and not where it is that of an image.
+func TestVariables(t *testing.T) {
+	t.Parallel()
+	config := func(kind, field, key, value string) string {
+		return "apiVersion: v1\nkind: " + kind + "\nmetadata: {name: vars, namespace: flux-system}\n" + field + ": {" + key + ": " + value + "}\n"
+	}
+	space := "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {istio-injection: '${inject:=enabled}'}}\n"
+	image := strings.Replace(deployment, "image: shop/web:1", "image: 'shop/web:${tag}'", 1)
+	for name, tt := range map[string]struct {
+		change
+		quiet bool
+	}{
+		"the injection of a namespace": {change: change{"", together(policy, space), config("ConfigMap", "data", "inject", "enabled"), config("ConfigMap", "data", "inject", "disabled")}},
+		"the same, in a Secret":        {change: change{"", together(policy, space), config("Secret", "stringData", "inject", "enabled"), config("Secret", "stringData", "inject", "disabled")}},
+		"a new ConfigMap":              {change: change{"", together(policy, space), "", config("ConfigMap", "data", "inject", "disabled")}},
+		"another variable":             {change: change{"", together(policy, space), config("ConfigMap", "data", "other", "a"), config("ConfigMap", "data", "other", "b")}, quiet: true},
+		"an image":                     {change: change{"", together(policy, image), config("ConfigMap", "data", "tag", "a"), config("ConfigMap", "data", "tag", "b")}, quiet: true},
+		"the network of the host":      {change: change{"", together(policy, strings.Replace(image, "nodeSelector", "hostNetwork: $(host)\n      nodeSelector", 1)), config("ConfigMap", "data", "host", "a"), config("ConfigMap", "data", "host", "b")}},
+		"the account of a workload":    {change: change{"", together(policy, strings.Replace(image, "serviceAccountName: web", "serviceAccountName: '{{ .Values.account }}'", 1)), config("ConfigMap", "data", "account", "a"), config("ConfigMap", "data", "account", "b")}},
+		"a variable of an unknown kind": {change: change{"", together(policy, "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: n}\nspec: {podSelector: {matchLabels: {a: '${app}'}}}"),
+			config("ConfigMap", "data", "app", "a"), config("ConfigMap", "data", "app", "b")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			old, recent := tt.sides(t)
+			if changes := manifestdiff.Changes(old, recent); (len(changes) == 0) != tt.quiet {
+				t.Errorf("%s", textOf(changes))
+			}
+		})
 	}
 }

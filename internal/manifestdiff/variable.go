@@ -1,0 +1,81 @@
+package manifestdiff
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// identifiers are the words of a placeholder, of which one is the name of its variable.
+var identifiers = regexp.MustCompile(`[A-Za-z_]\w*`)
+
+// addVariables adds the names of the variables by which a tool writes what may matter of an object. Another
+// value of such a variable counts, wherever a ConfigMap or a Secret has it. That of an image does not.
+func (c *comparison) addVariables(o object) {
+	if o.category == harmless || o.category == config || !hasPlaceholder(o.doc) {
+		return
+	}
+	w := walker{comparison: c, category: o.category, kind: o.kind}
+	w.walk("", "", o.fields, withoutPlaceholders(o.fields))
+	for _, found := range w.found {
+		at, _ := o.doc.Lookup(found.path)
+		for text := at.Flow(); ; {
+			one := placeholderIn(text)
+			if one == "" {
+				break
+			}
+			for _, name := range identifiers.FindAllString(one, -1) {
+				c.variables[name] = true
+			}
+			_, text, _ = strings.Cut(text, one)
+		}
+	}
+}
+
+func hasPlaceholder(doc manifest.Document) bool {
+	_, has := placeholderOf(doc)
+	return has
+}
+
+// withoutPlaceholders returns a value in which no text has a placeholder.
+func withoutPlaceholders(value any) any {
+	switch value := value.(type) {
+	case string:
+		if placeholderIn(value) != "" {
+			return anybody
+		}
+	case []any:
+		out := slices.Clone(value)
+		for i := range out {
+			out[i] = withoutPlaceholders(out[i])
+		}
+		return out
+	case map[string]any:
+		out := maps.Clone(value)
+		for key := range out {
+			out[key] = withoutPlaceholders(out[key])
+		}
+		return out
+	}
+	return value
+}
+
+// setsVariable reports whether a ConfigMap or a Secret may have the value of a variable that matters. What an
+// ExternalSecret has is not known here.
+func (c *comparison) setsVariable(o object) bool {
+	if len(c.variables) == 0 {
+		return false
+	}
+	for _, field := range [][]string{{"data"}, {"stringData"}, {"binaryData"}, {"spec", "encryptedData"}} {
+		values, _ := fieldOf(o.fields, field...).(map[string]any)
+		for key := range values {
+			if c.variables[key] {
+				return true
+			}
+		}
+	}
+	return o.kind == "ExternalSecret"
+}
