@@ -44,6 +44,9 @@ func callersOf(peers words) callers {
 			}
 		case isID && (!strings.Contains(path, "/") || strings.HasSuffix(path, "/")):
 			out.anybody = true
+		case isID && peers.has("Prefix"):
+			_, name, _ := strings.Cut(path, "/")
+			out.prefixes[name] = true
 		}
 	}
 	out.named = strings.Join(named, "\n")
@@ -56,7 +59,10 @@ func (c *comparison) mayLetIn(namespace, account string) bool {
 	if c.callers.anybody || strings.Contains(c.callers.named, account) || namespace != "" && c.peers.has(namespace) {
 		return true
 	}
-	identity := namespace + "/sa/" + account
+	identity := account // of a Dataplane of Universal
+	if namespace != "" {
+		identity = namespace + "/sa/" + account
+	}
 	for end := range len(identity) + 1 {
 		if c.callers.prefixes[identity[:end]] {
 			return true

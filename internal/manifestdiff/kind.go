@@ -88,6 +88,8 @@ func isAmong(kinds map[string]string, o object) bool {
 // categoryOf says how an object is compared. Whatever belongs to a control plane counts as a whole.
 func categoryOf(o object) category {
 	switch {
+	case o.changesRequests(), o.isWritten(), o.isOfNode():
+		return unknown
 	case isAmong(harmlessKinds, o) && (!o.isOfControlPlane() || o.group != "rbac.authorization.k8s.io"):
 		return harmless
 	case o.kind == "ServiceEntry" && o.group == "networking.istio.io" && !o.hasEndpoints():
@@ -115,6 +117,9 @@ func (o object) hasEndpoints() bool {
 // isIdentity reports whether an object is a Secret of Kuma, which has its keys and authorities in such Secrets, or
 // the token of an account, by which a program calls as that account; or whether it makes one.
 func (o object) isIdentity() bool {
+	if isAmong(knownKinds[config], o) && fieldOf(o.fields, "metadata", "labels", "istio/multiCluster") != nil { // it names another cluster
+		return true
+	}
 	for _, field := range [][]string{{"type"}, {"spec", "target", "template", "type"}, {"spec", "template", "type"}} {
 		of, _ := fieldOf(o.fields, field...).(string)
 		if isAmong(knownKinds[config], o) && (strings.HasPrefix(of, "system.kuma.io/") || of == "kubernetes.io/service-account-token") {

@@ -105,8 +105,11 @@ func (o object) otherwise(found []finding, effect string) (out []Change) {
 	return out
 }
 
-// tokens is the volume that an API server adds to each pod, with five letters of its own in the name.
+// tokens is the volume that an API server adds to each pod, with five letters of its own in the name, and
+// tokenFolder where each container has it.
 var tokens = regexp.MustCompile(`^kube-api-access-[a-z0-9]{5}$`)
+
+const tokenFolder = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 // withoutTokens returns the fields of a pod without that volume and its mounts.
 func withoutTokens(spec map[string]any) map[string]any {
@@ -120,10 +123,12 @@ func withoutTokens(spec map[string]any) map[string]any {
 	if len(added) == 0 {
 		return spec
 	}
+	spec["volumes"] = slices.DeleteFunc(slices.Clone(volumes), func(item any) bool { return added[fieldOf(item, "name")] })
 	without := func(list []any) []any {
-		return slices.DeleteFunc(slices.Clone(list), func(item any) bool { return added[fieldOf(item, "name")] })
+		return slices.DeleteFunc(slices.Clone(list), func(item any) bool {
+			return added[fieldOf(item, "name")] && fieldOf(item, "mountPath") == tokenFolder
+		})
 	}
-	spec["volumes"] = without(volumes)
 	for _, field := range []string{"containers", "initContainers"} {
 		list, isList := spec[field].([]any)
 		if !isList {
@@ -149,6 +154,7 @@ func withoutTokens(spec map[string]any) map[string]any {
 func isToken(volume map[string]any) bool {
 	sources := mappings(fieldOf(volume, "projected", "sources"))
 	return len(sources) > 0 && !slices.ContainsFunc(sources, func(source map[string]any) bool {
-		return source["serviceAccountToken"] == nil && source["downwardAPI"] == nil && fieldOf(source, "configMap", "name") != "kube-root-ca.crt"
+		isNamespace := !slices.ContainsFunc(mappings(fieldOf(source, "downwardAPI", "items")), func(item map[string]any) bool { return item["path"] != "namespace" })
+		return source["serviceAccountToken"] == nil && (source["downwardAPI"] == nil || !isNamespace) && fieldOf(source, "configMap", "name") != "kube-root-ca.crt"
 	})
 }

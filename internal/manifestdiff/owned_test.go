@@ -33,7 +33,7 @@ spec:
   initContainers: [{name: migrate, image: shop/web:1}]
   volumes: [{name: data, emptyDir: {}}, {name: kube-api-access-x7k2q, projected: {sources: [{serviceAccountToken: {path: token}}, {configMap: {name: kube-root-ca.crt}}, {downwardAPI: {}}]}}]
 `
-	sidecar := strings.NewReplacer("abc}", "abc, sidecar.istio.io/status: a}", "    - {name: log}\n", "    - {name: log}\n    - {name: istio-proxy, image: a, volumeMounts: [{name: kube-api-access-x7k2q}]}\n").Replace(pod)
+	sidecar := strings.NewReplacer("abc}", "abc, sidecar.istio.io/status: a}", "    - {name: log}\n", "    - {name: log}\n    - {name: istio-proxy, image: a, volumeMounts: [{name: kube-api-access-x7k2q, mountPath: /var/run/secrets/kubernetes.io/serviceaccount}]}\n").Replace(pod)
 	second := strings.NewReplacer("name: web-1", "name: web-2", "x7k2q", "9zzzz", "pod-template-hash: a", "pod-template-hash: b").Replace
 	spec := func(more string) string { return strings.Replace(pod, "  nodeName: n\n", "  "+more+"\n", 1) }
 	job := func(name, kind, owner, more string) string {

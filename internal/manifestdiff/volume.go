@@ -1,6 +1,7 @@
 package manifestdiff
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -30,6 +31,25 @@ func (c *comparison) addVolumes(o object) {
 func (w *walker) isVolumeOfSidecar(volume map[string]any) bool {
 	name, _ := volume["name"].(string)
 	return w.volumes.has(name) || begins(name, []string{"workload-certs", "workload-socket", "credential-socket", "istio", "kuma-", "linkerd-"})
+}
+
+// givesVolume reports whether a field of a workload gives the volume of a sidecar to another container now, or
+// puts a claim in its place: where both have one name, the claim counts.
+func (w *walker) givesVolume(path string, was, is any) bool {
+	if w.category != workload || path != "spec.containers[].volumeMounts" && path != "spec.initContainers[].volumeMounts" && path != "spec.volumeClaimTemplates" {
+		return false
+	}
+	names := func(value any) (out []string) {
+		for _, item := range mappings(value) {
+			name, _ := cmp.Or(fieldOf(item, "metadata", "name"), item["name"]).(string)
+			if w.isVolumeOfSidecar(map[string]any{"name": name}) {
+				out = append(out, name)
+			}
+		}
+		slices.Sort(out)
+		return out
+	}
+	return !slices.Equal(names(was), names(is))
 }
 
 // givers are the fields of a pod by which it gets the content of a Secret.

@@ -124,6 +124,10 @@ func (w *walker) walkItems(path, place string, olds, recents []any) {
 			}
 			w.walkItem(path, place+"["+strconv.Itoa(n)+"]", was, is)
 		}
+	case w.alone && relative == "spec.initContainers":
+		for i := range recents {
+			w.walkItem(path, place+"["+strconv.Itoa(i)+"]", nil, recents[i])
+		}
 	case w.alone || len(olds) == len(recents) && slices.EqualFunc(olds, recents, func(a, b any) bool { return keyOf(a, []string{"name"}) == keyOf(b, []string{"name"}) }):
 		for i := range recents {
 			var was any
@@ -142,7 +146,7 @@ func (w *walker) walkItem(path, place string, was, is any) {
 	old, _ := was.(map[string]any)
 	recent, _ := is.(map[string]any)
 	switch relative := w.relative(path); {
-	case w.alone && relative == "spec.containers" && isSidecar(recent):
+	case w.alone && (relative == "spec.containers" || relative == "spec.initContainers") && isSidecar(recent):
 		w.find(place, nil, is)
 	case w.alone:
 		w.walk(path+"[]", place, was, is)
@@ -193,8 +197,8 @@ func (w *walker) isHarmless(path string, was, is any) bool {
 	case strings.HasSuffix(relative, "securityContext.capabilities.drop"):
 		return is != nil && includes(is, was)
 	}
-	if path == "spec.strategy" && w.kind == "Rollout" || w.isDerivedFrom(path, was, is) || w.givesToken(relative, was, is) {
-		return false // it may give pods other labels, or the name of another caller
+	if path == "spec.strategy" && w.kind == "Rollout" || w.isDerivedFrom(path, was, is) || w.givesToken(relative, was, is) || w.givesVolume(relative, was, is) {
+		return false // it may give pods other labels, the name of another caller, or what a sidecar reads
 	}
 	if harmlessFields[w.category][path] || w.category == workload && relative != path && podFields[relative] || w.kind == "Pod" && podFields[path] {
 		return true
@@ -227,7 +231,9 @@ func (w *walker) normalized(path string, of map[string]any) map[string]any {
 			}
 		}
 		if w.category == workload {
-			of = withPorts(withoutTokens(of))
+			if of = withPorts(of); w.kind == "Pod" {
+				of = withoutTokens(of)
+			}
 		}
 	case "spec.ports[]":
 		if of["targetPort"] == nil && of["port"] != nil && w.category == service {
