@@ -41,7 +41,7 @@ func AsksApart(in verdict.Inbound, filters xds.Filters) (apart []string) {
 			want, known := own[given.Provider]
 			want.Cluster, want.Authority, want.Timeout = given.Cluster, given.Authority, given.Timeout
 			if in.Protocol.Layer() == policy.L4 {
-				want.StatusOnError = 0 // a connection has no status
+				want.StatusOnError, given.StatusOnError = 0, 0 // a connection has no status
 			}
 			switch {
 			case !known:

@@ -172,6 +172,13 @@ func TestCompilersAreAskedForDrawnPolicies(t *testing.T) {
 		"right but for workloads with one first letter": {where(func(in policy.Inbound, _ []manifest.Document, _ language.Options) bool {
 			return !strings.HasPrefix(in.Workload.Name, "z")
 		}), gateway, 40, "", "not as the policies say", false, false},
+		"right but for policies about the account of the workload itself": {where(func(in policy.Inbound, docs []manifest.Document, _ language.Options) bool {
+			return !slices.ContainsFunc(docs, func(doc manifest.Document) bool {
+				own := false
+				textOf(t, doc, func(text string) string { own = own || text == in.Workload.Name; return text })
+				return own
+			})
+		}), gateway, 10, "", "not as the policies say", false, false},
 		"right but where nobody calls": {where(func(_ policy.Inbound, _ []manifest.Document, opts language.Options) bool {
 			return len(opts.Peers) > 0
 		}), gateway, 40, "", "not as the policies say", false, false},

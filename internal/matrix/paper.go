@@ -18,7 +18,10 @@ import (
 const (
 	paperSets  = 4 * policyset.Turns
 	firstPaper = 1 << 16
-	paperLanes = 4
+	// In further sets, values have something to do with each other. Each relation has several of them.
+	relatedSets  = 320
+	firstRelated = 1 << 24
+	paperLanes   = 4
 )
 
 // paper returns the set of that number, and false where none can be made of its case.
@@ -26,7 +29,22 @@ func (s *source) paper(number uint64) (cases.Case, bool) {
 	if len(s.accepted) == 0 {
 		return cases.Case{}, false
 	}
+	if number >= firstRelated {
+		return s.related(number)
+	}
 	return policyset.FromCase(s.accepted[number%uint64(len(s.accepted))], s.suite.Seed, number)
+}
+
+// related returns a set whose values have something to do with each other: every other one is made of a case, the
+// sets between of drawn policies, which have more fields. It returns false where none can be made that the
+// selection admits.
+func (s *source) related(number uint64) (cases.Case, bool) {
+	of := s.accepted[(number+number/16)%uint64(len(s.accepted))]
+	if number%2 == 1 {
+		of = policyset.Draw(s.suite.Seed, number, s.forms...)
+	}
+	c, ok := policyset.Related(of, s.suite.Seed, number)
+	return c, ok && (number%2 == 0 || s.admits(c))
 }
 
 // onPaper reads back what the compiler answers about further sets, and asks Envoy about the first of those that
@@ -55,6 +73,9 @@ func (u *underway) onPaper(ctx context.Context, s *source) (sets int, found []di
 	}
 	for number := range uint64(paperSets) {
 		numbers <- firstPaper + number
+	}
+	for number := range uint64(relatedSets) {
+		numbers <- firstRelated + number
 	}
 	close(numbers)
 	lanes.Wait()

@@ -26,6 +26,20 @@ import (
 // requests. The number says whose turn it is, see [turn]. The change, nil for none, alters the policies, which are values that were read from
 // JSON. An error says that a policy has no JSON form.
 func rename(c cases.Case, r *rand.Rand, number uint64, change func(policies []any) []any) (cases.Case, error) {
+	return renamed(c, r, number, changes{policies: change})
+}
+
+// changes change a set beside its names; nil for nothing.
+type changes struct {
+	// names chooses some of the new names, and policies alters the policies, which are values that were read from JSON.
+	names    func(w *words, c cases.Case, policies []any)
+	policies func(policies []any) []any
+	// set alters the policies and what stands beside them.
+	set func(c *cases.Case, policies []any) []any
+}
+
+// renamed is [rename] with more changes.
+func renamed(c cases.Case, r *rand.Rand, number uint64, change changes) (cases.Case, error) {
 	w := newWords(r)
 	w.turn = turn(number)
 	policies, options, err := valuesOf(c)
@@ -57,12 +71,18 @@ func rename(c cases.Case, r *rand.Rand, number uint64, change func(policies []an
 	w.value("", options)
 	w.lead(c, policies)
 	w.choose()
+	if change.names != nil {
+		change.names(w, c, policies)
+	}
 	out := w.rename(c)
 	policies, options = w.value("", policies).([]any), w.value("", options)
-	if change != nil {
-		policies = change(policies)
+	if change.policies != nil {
+		policies = change.policies(policies)
 	}
 	dress(&chooser{r.IntN}, &out, policies, w.short, w.turn.hasNoPeers())
+	if change.set != nil {
+		policies = change.set(&out, policies)
+	}
 	file := letters(r, 1+r.IntN(8)) + ".yaml"
 	out.Policies = nil
 	for _, p := range policies {

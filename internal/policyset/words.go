@@ -36,6 +36,8 @@ type words struct {
 	turn  turn
 	// firsts has the first characters of new words, or whole words, by the words that they replace.
 	firsts map[string]string
+	// wholes has the new names of whole names, which are not replaced word by word, see [Related].
+	wholes map[string]string
 	// chosen is true from [words.choose] on.
 	chosen bool
 }
@@ -53,7 +55,7 @@ var usualKept = []string{"default", "kuma", "kubernetes", "io", "system", "istio
 func newWords(r *rand.Rand) *words {
 	w := &words{
 		Rand: r, names: vocabulary{}, segments: vocabulary{}, domains: vocabulary{},
-		ports: map[uint16]uint16{}, methods: map[string]string{}, changed: usualMethods, kept: map[string]bool{}, firsts: map[string]string{},
+		ports: map[uint16]uint16{}, methods: map[string]string{}, changed: usualMethods, kept: map[string]bool{}, firsts: map[string]string{}, wholes: map[string]string{},
 	}
 	w.keep(usualKept...)
 	return w
@@ -163,6 +165,14 @@ func likeCase(word, like string) string {
 
 // replace replaces the words of a text.
 func (w *words) replace(v vocabulary, text string) string {
+	if len(w.wholes) > 0 {
+		if to, ok := w.wholes[text]; ok {
+			return to
+		}
+		if i := strings.IndexAny(text, "/."); i >= 0 {
+			return w.replace(v, text[:i]) + text[i:i+1] + w.replace(v, text[i+1:])
+		}
+	}
 	return wordPattern.ReplaceAllStringFunc(text, func(word string) string {
 		if _, err := strconv.Atoi(word); err == nil || w.kept[word] {
 			return word

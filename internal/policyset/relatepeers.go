@@ -1,0 +1,135 @@
+package policyset
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/policy/language"
+)
+
+// workload makes a relation between a workload and the others, or its own labels, tags and routes.
+func (m *relation) workload(c *cases.Case) {
+	in := &c.Inbounds[m.inbound]
+	own := in.Workload
+	peer := func() language.Peer {
+		w := own
+		w.Name, w.ServiceAccount = m.letters(5), m.letters(5)
+		w.Labels = map[string]string{"app": w.Name}
+		return language.Peer{Workload: w, Identity: identityOf(in.Identity.TrustDomain(), w), IP: m.address()}
+	}
+	switch m.rank / 8 % 16 {
+	case 0:
+		c.Options.Peers = slices.DeleteFunc(c.Options.Peers, func(p language.Peer) bool { return p.Workload.Name == own.Name })
+	case 1:
+		p := peer()
+		p.Identity = in.Identity
+		c.Options.Peers = append(c.Options.Peers, p)
+	case 2:
+		p := peer()
+		p.Workload.Name, p.Workload.Namespace = own.Name, m.letters(6)
+		p.Identity = identityOf(in.Identity.TrustDomain(), p.Workload)
+		c.Options.Peers = append(c.Options.Peers, p)
+	case 3:
+		if len(c.TrustDomains) > 1 {
+			p := peer()
+			p.Identity = identityOf(c.TrustDomains[1], p.Workload)
+			c.Options.Peers = append(c.Options.Peers, p)
+		}
+	case 4:
+		p := peer()
+		p.Workload.Labels = maps.Clone(own.Labels)
+		c.Options.Peers = append(c.Options.Peers, p)
+	case 5:
+		// The account has another name than its workload.
+		account := own
+		account.Name = m.letters(6)
+		m.reidentify(c, account.Name)
+	case 6:
+		if in.Tags != nil || len(in.Routes) > 0 {
+			in.Tags = maps.Clone(own.Labels)
+		}
+	case 7:
+		in.Routes = in.Routes[:min(1, len(in.Routes))]
+	case 8, 9, 14, 15:
+		m.relabel(c, func(labels map[string]string) {
+			for _, key := range sortedKeys(labels) {
+				if v := labels[key]; v != "" && !strings.Contains(key, "kuma.io/") {
+					labels[key] = pick(m.chooser, v+"x", v+"-x", v+".x", strings.ToUpper(v), strings.ToUpper(v), v[:len(v)-1], v)
+				}
+			}
+		})
+	case 10:
+		m.relabel(c, func(labels map[string]string) {
+			labels[own.Name[:min(len(own.Name), 60)]], labels["kubernetes.io/metadata.name"] = own.Name[:min(len(own.Name), 60)], own.Namespace
+		})
+	case 11:
+		m.relabel(c, func(labels map[string]string) {
+			for _, key := range sortedKeys(labels) {
+				if !strings.Contains(key, "/") && labels[key] != "" {
+					labels["x-"+key] = labels[key]
+					delete(labels, key)
+				}
+			}
+		})
+	case 12:
+		m.rezone(c, own.Namespace)
+	case 13:
+		m.rezone(c, pick(m.chooser, own.Name, own.Mesh))
+	}
+}
+
+// relabel changes the labels of the workload wherever it stands.
+func (m *relation) relabel(c *cases.Case, change func(map[string]string)) {
+	name := c.Inbounds[m.inbound].Workload.Name
+	labels := maps.Clone(c.Inbounds[m.inbound].Workload.Labels)
+	if labels == nil {
+		return
+	}
+	change(labels)
+	for i := range c.Inbounds {
+		if c.Inbounds[i].Workload.Name == name {
+			c.Inbounds[i].Workload.Labels = labels
+		}
+	}
+	for i := range c.Options.Peers {
+		if c.Options.Peers[i].Workload.Name == name {
+			c.Options.Peers[i].Workload.Labels = labels
+		}
+	}
+}
+
+// rezone moves the workload into a zone of another name.
+func (m *relation) rezone(c *cases.Case, zone string) {
+	name := c.Inbounds[m.inbound].Workload.Name
+	for i := range c.Inbounds {
+		if w := &c.Inbounds[i].Workload; w.Name == name {
+			w.Zone, w.Origin = zone, cmp.Or(w.Origin, "zone")
+		}
+	}
+	for i := range c.Options.Peers {
+		if w := &c.Options.Peers[i].Workload; w.Name == name {
+			w.Zone, w.Origin = zone, cmp.Or(w.Origin, "zone")
+		}
+	}
+}
+
+// reidentify gives the workload a service account of another name.
+func (m *relation) reidentify(c *cases.Case, account string) {
+	of := c.Inbounds[m.inbound]
+	own := of.Workload
+	own.Name = account
+	id := identityOf(of.Identity.TrustDomain(), own)
+	for i := range c.Inbounds {
+		if c.Inbounds[i].Workload.Name == of.Workload.Name {
+			c.Inbounds[i].Identity = id
+		}
+	}
+	for i := range c.Options.Peers {
+		if c.Options.Peers[i].Identity == of.Identity {
+			c.Options.Peers[i].Identity = id
+		}
+	}
+}
