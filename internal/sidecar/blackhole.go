@@ -30,6 +30,11 @@ func (r *reader) leadsNowhere(l leading) bool {
 	return true
 }
 
+// areQuiet reports whether all chains of a listener are quiet.
+func (r *reader) areQuiet(l *listenerv3.Listener) bool {
+	return !slices.ContainsFunc(chainsOf(l), func(of *listenerv3.FilterChain) bool { return !r.isQuiet(of) })
+}
+
 // isQuiet reports whether the filters of a chain are known to send no requests of their own. The
 // clusters of the chain do not tell where a script or code goes.
 func (r *reader) isQuiet(of *listenerv3.FilterChain) bool {
@@ -38,6 +43,9 @@ func (r *reader) isQuiet(of *listenerv3.FilterChain) bool {
 		packed, _, _, reason := r.extension(name, typed, f.GetConfigDiscovery())
 		held = messages.Name(messages.TypeURL(packed))
 		quiet = quiet && reason == "" && (held == httpManager || messages.Authorizes(held) || passing[held] != nil || containedFilters[held])
+		if held == router {
+			checkPassing(packed.ProtoReflect(), nil, func(*messages.Path, string) { quiet = false })
+		}
 		return held
 	}
 	for _, f := range of.GetFilters() {

@@ -241,6 +241,9 @@ func (c *chain) noteOther(name, typeURL string, m proto.Message, err error) {
 		return
 	}
 	contained, rewrites := containedFilters[message], rewritingFilters[message]
+	if written, ok := changesByFilter(m); ok {
+		c.rewritten = append(c.rewritten, written)
+	}
 	if script, ok := m.(*luav3.Lua); ok {
 		c.checkKnown(name, script)
 		why := unprovenLua(script)

@@ -153,6 +153,11 @@ func (c *chain) routes(m *hcmv3.HttpConnectionManager) {
 	for _, config := range configs {
 		c.checkKnown("", config)
 		c.rewritten = append(c.rewritten, removes(config), changes(config), changesHost(config))
+		eachMessage(config, func(m proto.Message) {
+			if written, ok := changesByFilter(m); ok {
+				c.rewritten = append(c.rewritten, written)
+			}
+		})
 		c.tellUnnamed(config, m)
 		c.tellScripts(config)
 		if overriding(config, c.tokens) {

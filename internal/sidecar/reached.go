@@ -75,3 +75,19 @@ func bindsPort(l *listenerv3.Listener) bool {
 	old := l.GetDeprecatedV1().GetBindToPort()
 	return (l.BindToPort == nil || l.BindToPort.Value) && (old == nil || old.Value)
 }
+
+// handsOutAlone reports whether the connections that are redirected to listeners of a dump, and handed over to the
+// listeners of their destinations, are those of this machine alone: outbound listeners hand over, and no inbound one.
+func handsOutAlone(listeners []dump.Decoded[*listenerv3.Listener]) bool {
+	outbound := false
+	for _, d := range listeners {
+		if !bindsPort(d.Message) || !d.Message.GetUseOriginalDst().GetValue() {
+			continue
+		}
+		if inbound, _ := direction(d.Message); inbound {
+			return false
+		}
+		outbound = true
+	}
+	return outbound
+}

@@ -7,6 +7,9 @@ import (
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	apikeyauthv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/api_key_auth/v3"
+	basicauthv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/basic_auth/v3"
+	localratelimitv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/local_ratelimit/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	"google.golang.org/protobuf/proto"
 
@@ -106,6 +109,30 @@ func changesByScript(source *corev3.DataSource) rewritten {
 	names, _ := headersOf(source)
 	of := isHeader(names...)
 	return rewritten{func(a *policy.Attribute) bool { return of(a) || a == attribute.Host && slices.Contains(names, "host") }, "a script that writes it", false}
+}
+
+// changesByFilter returns which headers a filter, or what a route says of one, writes behind RBAC.
+func changesByFilter(m proto.Message) (rewritten, bool) {
+	var names []string
+	switch m := m.(type) {
+	case *basicauthv3.BasicAuth:
+		names = []string{m.ForwardUsernameHeader}
+	case *apikeyauthv3.ApiKeyAuth:
+		names = []string{m.GetForwarding().GetHeader()}
+	case *apikeyauthv3.ApiKeyAuthPerRoute:
+		names = []string{m.GetForwarding().GetHeader()}
+	case *localratelimitv3.LocalRateLimit:
+		for _, added := range m.RequestHeadersToAddWhenNotEnforced {
+			names = append(names, added.GetHeader().GetKey())
+		}
+	default:
+		return rewritten{}, false
+	}
+	for i, name := range names {
+		names[i] = strings.ToLower(name)
+	}
+	of := isHeader(names...)
+	return rewritten{of, "a filter that writes it, behind the filter", false}, true
 }
 
 // headerMutator is a part of a route configuration.

@@ -57,22 +57,6 @@ func (r *reader) guardedBy(listeners []dump.Decoded[*listenerv3.Listener]) guard
 	return g
 }
 
-// handsOutAlone reports whether the connections that are redirected to listeners of a dump, and handed over to the
-// listeners of their destinations, are those of this machine alone: outbound listeners hand over, and no inbound one.
-func handsOutAlone(listeners []dump.Decoded[*listenerv3.Listener]) bool {
-	outbound := false
-	for _, d := range listeners {
-		if !bindsPort(d.Message) || !d.Message.GetUseOriginalDst().GetValue() {
-			continue
-		}
-		if inbound, _ := direction(d.Message); inbound {
-			return false
-		}
-		outbound = true
-	}
-	return outbound
-}
-
 // bindOutbound notes the addresses of this machine that an outbound listener binds.
 func (r *reader) bindOutbound(l *listenerv3.Listener) {
 	if !bindsPort(l) {
@@ -165,6 +149,9 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 	if leads.chosen || leads.absent {
 		return chosenElsewhere
 	}
+	if reachable && (len(leads.calls.unread) > 0 || !r.areQuiet(l)) {
+		return "others may reach it, and a filter or an extension of it is not known to send no requests of its own"
+	}
 	// Inbounds on every address do not tell which addresses the machine has.
 	anywhere := reachable && (r.addresses[netip.IPv4Unspecified()] || r.addresses[netip.IPv6Unspecified()])
 	for _, workload := range append(r.workloadsOf(r.direct(leads), anywhere), r.workloadsOf(r.called(leads), false)...) {
@@ -199,6 +186,9 @@ var reserved = netip.MustParsePrefix("240.0.0.0/4")
 // they were going.
 func (r *reader) passesThrough(l *listenerv3.Listener, leads leading) bool {
 	if !l.GetUseOriginalDst().GetValue() || leads.chosen || leads.absent || len(leads.names) == 0 {
+		return false
+	}
+	if len(leads.calls.unread) > 0 || !r.areQuiet(l) {
 		return false
 	}
 	for name := range leads.names {
@@ -382,34 +372,6 @@ func (r *reader) shareWorkloads() {
 			r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: in.Listener, Chain: in.Chain, Reason: reason, Leads: true})
 		}
 	}
-}
-
-// asksOwn returns a cluster that gets requests of Envoy's own, and has the workload of the chain behind it; "" for
-// none.
-func (r *reader) asksOwn(l leading, workload []Endpoint) string {
-	for _, name := range slices.Sorted(maps.Keys(l.calls.asked)) {
-		of := newLeading()
-		of.add(name)
-		if l.names[name] || slices.ContainsFunc(r.endpointsOf(of), func(to Endpoint) bool {
-			return slices.ContainsFunc(workload, func(own Endpoint) bool {
-				return own.Port() == to.Port() && (own.Addr() == to.Addr() || own.OnMachine && to.OnMachine)
-			})
-		}) {
-			return name
-		}
-	}
-	return ""
-}
-
-// called returns the clusters that a chain names, but where requests do not go.
-func (r *reader) called(l leading) leading {
-	out := newLeading()
-	for name := range l.calls.clusters {
-		if _, ok := r.Clusters[name]; !l.names[name] && (ok || r.guards[name]) {
-			out.add(name)
-		}
-	}
-	return out
 }
 
 // sockets returns the addresses of a listener.

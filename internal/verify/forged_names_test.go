@@ -28,6 +28,47 @@ var forgedNames = []forged{
 	{"traces to the port of the inbound on another machine", verified, []edit{clusters(ownCluster, redis, static("x", "10.1.1.1", 8080)), tracing("envoy.config.trace.v3.ZipkinConfig", `"collector_cluster": "x", "collector_endpoint": "/admin"`)}},
 	{"a log of connections to the inbound's own workload", unverified, []edit{put(tcpProxy+".access_log", `[`+typed("f", "envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig", `"cluster": "self_inbound_dp_6379", "tag": "x"`)+`]`)}},
 	{"traces to the workload of a chain without endpoints", unverified, []edit{holed(typed("s", "envoy.extensions.filters.http.grpc_stats.v3.FilterConfig", ""), put("filter_chains.0.filters.0.typed_config.tracing", tracer("envoy.config.trace.v3.ZipkinConfig", `"collector_cluster": "self_inbound_dp_http-port", "collector_endpoint": "/admin"`)))}},
+
+	// A filter behind RBAC writes a header that RBAC has judged.
+	{"a user in a header behind a decision by it", unverified, []edit{byRole, behindRBAC(httpFilter("basic_auth.v3.BasicAuth", `"users": {"inline_string": "a"}, "forward_username_header": "X-Role"`))}},
+	{"a user in another header", verified, []edit{byRole, behindRBAC(httpFilter("basic_auth.v3.BasicAuth", `"users": {"inline_string": "a"}, "forward_username_header": "x-user"`))}},
+	{"the owner of a key in a header behind a decision by it", unverified, []edit{byRole, behindRBAC(httpFilter("api_key_auth.v3.ApiKeyAuth", `"forwarding": {"header": "x-role"}`))}},
+	{"the owner of a key of a route in a header behind a decision by it", unverified, []edit{byRole, behindRBAC(httpFilter("api_key_auth.v3.ApiKeyAuth", "")), put(route+".typed_per_filter_config", `{"x": {"@type": "T/envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuthPerRoute", "forwarding": {"header": "x-role"}}}`)}},
+	{"a limit that is not enforced in a header behind a decision by it", unverified, []edit{byRole, behindRBAC(httpFilter("local_ratelimit.v3.LocalRateLimit", `"stat_prefix": "x", "request_headers_to_add_when_not_enforced": [{"header": {"key": "x-role", "value": "admin"}}]`))}},
+	{"a limit of a route in a header behind a decision by it", unverified, []edit{byRole, behindRBAC(httpFilter("local_ratelimit.v3.LocalRateLimit", `"stat_prefix": "x"`)), put(host+".typed_per_filter_config", `{"x": {"@type": "T/envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit", "request_headers_to_add_when_not_enforced": [{"header": {"key": "x-role", "value": "admin"}}]}}`)}},
+	{"a limit", verified, []edit{byRole, behindRBAC(httpFilter("local_ratelimit.v3.LocalRateLimit", `"stat_prefix": "x"`))}},
+
+	// An outbound listener that others reach, with a filter that sends requests by itself: the clusters of its routes do
+	// not tell where those go.
+	{"outbound over HTTP to another machine", verified, []edit{far, calling("")}},
+	{"outbound, with a script that calls the workload", unverified, []edit{far, calling(script(`function envoy_on_request(h) h:httpCall("self_inbound_dp_http-port", {[":method"]="GET", [":path"]="/", [":authority"]="a"}, "", 1) end`))}},
+	{"outbound, with code", unverified, []edit{far, calling(httpFilter("wasm.v3.Wasm", ""))}},
+	{"outbound, with a module", unverified, []edit{far, calling(httpFilter("dynamic_modules.v3.DynamicModuleFilter", ""))}},
+	{"outbound, with a service that changes requests", unverified, []edit{far, calling(httpFilter("ext_proc.v3.ExternalProcessor", `"grpc_service": {"envoy_grpc": {"cluster_name": "far"}}`))}},
+	{"outbound, with a composite", unverified, []edit{far, calling(httpFilter("composite.v3.Composite", ""))}},
+	{"outbound, with a filter by discovery", unverified, []edit{far, calling(`{"name": "x", "config_discovery": {"config_source": {"ads": {}}, "type_urls": ["T/envoy.extensions.filters.http.lua.v3.Lua"]}}`)}},
+	{"outbound, with a tracer of an unknown kind", unverified, []edit{far, calling("", put("filter_chains.0.filters.0.typed_config.tracing", tracer("acme.Tracer", "")))}},
+	{"outbound, with a filter behind the router", unverified, []edit{far, calling("", put("filter_chains.0.filters.0.typed_config.http_filters.0.typed_config.upstream_http_filters", `[`+lua()+`]`))}},
+	{"outbound for redirected connections, with a script", unverified, []edit{passing, clusters(`{"name": "passthrough", "type": "ORIGINAL_DST"}`, ownCluster, redis), put("configs.0.static_listeners.0.listener.filter_chains.0.filters", overHTTP("passthrough", lua()+", "))}},
+	{"outbound for redirected connections, over HTTP", verified, []edit{passing, clusters(`{"name": "passthrough", "type": "ORIGINAL_DST"}`, ownCluster, redis), put("configs.0.static_listeners.0.listener.filter_chains.0.filters", overHTTP("passthrough", ""))}},
+	{"outbound of this machine alone, with a script", verified, []edit{far, calling(lua(), put("address.socket_address.address", `"127.0.0.1"`))}},
+}
+
+// far is a cluster of another machine, beside those of the example.
+var far = clusters(ownCluster, redis, static("far", "10.1.1.1", 80))
+
+// calling adds an outbound listener that others reach, which leads to another machine over HTTP, with a filter.
+func calling(filter string, edits ...edit) edit {
+	if filter != "" {
+		filter += ", "
+	}
+	return leading(append([]edit{drop("bind_to_port"), elsewhere, put("filter_chains.0.filters", overHTTP("far", filter))}, edits...)...)
+}
+
+// overHTTP are the filters of a chain whose requests all go to one cluster. HTTP filters stand with a comma behind them.
+func overHTTP(cluster, filters string) string {
+	return `[` + typed("h", "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", `"stat_prefix": "h", "http_filters": [`+filters+httpFilter("router.v3.Router", "")+`],
+		"route_config": {"virtual_hosts": [{"name": "h", "domains": ["*"], "routes": [{"match": {"prefix": "/"}, "route": {"cluster": "`+cluster+`"}}]}]}`) + `]`
 }
 
 // ownDomain is the trust domain of the example, with its CAs.

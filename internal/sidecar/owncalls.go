@@ -1,0 +1,34 @@
+package sidecar
+
+import (
+	"maps"
+	"slices"
+)
+
+// called returns the clusters that a chain names, but where requests do not go.
+func (r *reader) called(l leading) leading {
+	out := newLeading()
+	for name := range l.calls.clusters {
+		if _, ok := r.Clusters[name]; !l.names[name] && (ok || r.guards[name]) {
+			out.add(name)
+		}
+	}
+	return out
+}
+
+// asksOwn returns a cluster that gets requests of Envoy's own, and has the workload of the chain behind it; "" for
+// none.
+func (r *reader) asksOwn(l leading, workload []Endpoint) string {
+	for _, name := range slices.Sorted(maps.Keys(l.calls.asked)) {
+		of := newLeading()
+		of.add(name)
+		if l.names[name] || slices.ContainsFunc(r.endpointsOf(of), func(to Endpoint) bool {
+			return slices.ContainsFunc(workload, func(own Endpoint) bool {
+				return own.Port() == to.Port() && (own.Addr() == to.Addr() || own.OnMachine && to.OnMachine)
+			})
+		}) {
+			return name
+		}
+	}
+	return ""
+}
