@@ -40,22 +40,22 @@ var forgedNames = []forged{
 
 	// An outbound listener that others reach, with a filter that sends requests by itself: the clusters of its routes do
 	// not tell where those go.
-	{"outbound over HTTP to another machine", verified, []edit{far, calling("")}},
-	{"outbound, with a script that calls the workload", unverified, []edit{far, calling(script(`function envoy_on_request(h) h:httpCall("self_inbound_dp_http-port", {[":method"]="GET", [":path"]="/", [":authority"]="a"}, "", 1) end`))}},
-	{"outbound, with code", unverified, []edit{far, calling(httpFilter("wasm.v3.Wasm", ""))}},
-	{"outbound, with a module", unverified, []edit{far, calling(httpFilter("dynamic_modules.v3.DynamicModuleFilter", ""))}},
-	{"outbound, with a service that changes requests", unverified, []edit{far, calling(httpFilter("ext_proc.v3.ExternalProcessor", `"grpc_service": {"envoy_grpc": {"cluster_name": "far"}}`))}},
-	{"outbound, with a composite", unverified, []edit{far, calling(httpFilter("composite.v3.Composite", ""))}},
-	{"outbound, with a filter by discovery", unverified, []edit{far, calling(`{"name": "x", "config_discovery": {"config_source": {"ads": {}}, "type_urls": ["T/envoy.extensions.filters.http.lua.v3.Lua"]}}`)}},
-	{"outbound, with a tracer of an unknown kind", unverified, []edit{far, calling("", put("filter_chains.0.filters.0.typed_config.tracing", tracer("acme.Tracer", "")))}},
-	{"outbound, with a filter behind the router", unverified, []edit{far, calling("", put("filter_chains.0.filters.0.typed_config.http_filters.0.typed_config.upstream_http_filters", `[`+lua()+`]`))}},
+	{"outbound over HTTP to another machine", verified, []edit{anotherMachine, calling("")}},
+	{"outbound, with a script that calls the workload", unverified, []edit{anotherMachine, calling(script(`function envoy_on_request(h) h:httpCall("self_inbound_dp_http-port", {[":method"]="GET", [":path"]="/", [":authority"]="a"}, "", 1) end`))}},
+	{"outbound, with code", unverified, []edit{anotherMachine, calling(httpFilter("wasm.v3.Wasm", ""))}},
+	{"outbound, with a module", unverified, []edit{anotherMachine, calling(httpFilter("dynamic_modules.v3.DynamicModuleFilter", ""))}},
+	{"outbound, with a service that changes requests", unverified, []edit{anotherMachine, calling(httpFilter("ext_proc.v3.ExternalProcessor", `"grpc_service": {"envoy_grpc": {"cluster_name": "far"}}`))}},
+	{"outbound, with a composite", unverified, []edit{anotherMachine, calling(httpFilter("composite.v3.Composite", ""))}},
+	{"outbound, with a filter by discovery", unverified, []edit{anotherMachine, calling(`{"name": "x", "config_discovery": {"config_source": {"ads": {}}, "type_urls": ["T/envoy.extensions.filters.http.lua.v3.Lua"]}}`)}},
+	{"outbound, with a tracer of an unknown kind", unverified, []edit{anotherMachine, calling("", put("filter_chains.0.filters.0.typed_config.tracing", tracer("acme.Tracer", "")))}},
+	{"outbound, with a filter behind the router", unverified, []edit{anotherMachine, calling("", put("filter_chains.0.filters.0.typed_config.http_filters.0.typed_config.upstream_http_filters", `[`+lua()+`]`))}},
 	{"outbound for redirected connections, with a script", unverified, []edit{passing, clusters(`{"name": "passthrough", "type": "ORIGINAL_DST"}`, ownCluster, redis), put("configs.0.static_listeners.0.listener.filter_chains.0.filters", overHTTP("passthrough", lua()+", "))}},
 	{"outbound for redirected connections, over HTTP", verified, []edit{passing, clusters(`{"name": "passthrough", "type": "ORIGINAL_DST"}`, ownCluster, redis), put("configs.0.static_listeners.0.listener.filter_chains.0.filters", overHTTP("passthrough", ""))}},
-	{"outbound of this machine alone, with a script", verified, []edit{far, calling(lua(), put("address.socket_address.address", `"127.0.0.1"`))}},
+	{"outbound of this machine alone, with a script", verified, []edit{anotherMachine, calling(lua(), put("address.socket_address.address", `"127.0.0.1"`))}},
 }
 
-// far is a cluster of another machine, beside those of the example.
-var far = clusters(ownCluster, redis, static("far", "10.1.1.1", 80))
+// anotherMachine is a cluster of another machine, beside those of the example.
+var anotherMachine = clusters(ownCluster, redis, static("far", "10.1.1.1", 80))
 
 // calling adds an outbound listener that others reach, which leads to another machine over HTTP, with a filter.
 func calling(filter string, edits ...edit) edit {
