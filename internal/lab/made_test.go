@@ -30,18 +30,19 @@ func TestPopulate(t *testing.T) {
 		want     []string
 		unasked  int
 	}{
-		"the mesh":                   {policies: kuma("p", "{kind: Mesh}")},
-		"labels":                     {policies: kuma("p", "{kind: Dataplane, labels: {app: a}}"), want: []string{"made-for-p/8080 map[app:a]"}},
-		"labels twice":               {policies: kuma("p", "{kind: Dataplane, labels: {app: a}}") + "---\n" + kuma("q", "{kind: Dataplane, labels: {app: a}}"), want: []string{"made-for-p/8080 map[app:a]"}},
-		"labels that are described":  {policies: kuma("p", "{kind: Dataplane, labels: {app: a}}"), labels: map[string]string{"app": "a", "b": "c"}},
-		"labels that a name implies": {policies: kuma("p", "{kind: Dataplane, labels: {kuma.io/display-name: x}}"), want: []string{"x/8080 map[]"}},
-		"a name":                     {policies: kuma("p", "{kind: Dataplane, name: web}"), want: []string{"web/8080 map[]"}},
-		"sections":                   {policies: kuma("p", "{kind: Dataplane, sectionName: a}") + "---\n" + kuma("q", "{kind: Dataplane, sectionName: '9090'}"), want: []string{"made-for-p/a map[]", "made-for-q/9090 map[]"}},
-		"tags":                       {policies: fmt.Sprintf(mtp, "targetRef: {kind: MeshService, name: s}, from: []") + "p\n", want: []string{"made-for-p/8080 map[] map[kuma.io/service:s]"}},
-		"a route":                    {policies: fmt.Sprintf(mtp, "targetRef: {kind: MeshHTTPRoute, name: r}, from: []") + "p\n", want: []string{"made-for-p/8080 map[] r"}},
-		"two that select together":   {policies: kuma("p", "{kind: Dataplane, labels: {app: a}}") + "---\n" + kuma("q", "{kind: Dataplane, labels: {env: x}}"), want: []string{"made-for-p/8080 map[app:a]", "made-for-q/8080 map[env:x]", "made-for-p-q/8080 map[app:a env:x]"}},
-		"one of them is described":   {policies: kuma("p", "{kind: Dataplane, labels: {app: a}}") + "---\n" + kuma("q", "{kind: Dataplane, labels: {env: x}}"), labels: map[string]string{"app": "a"}, want: []string{"made-for-q/8080 map[env:x]", "made-for-p-q/8080 map[app:a env:x]"}},
-		"a shadow policy":            {policies: kuma("p", "{kind: Mesh}") + "labels: {kuma.io/effect: shadow}\n"},
+		"the mesh":                      {policies: kuma("p", "{kind: Mesh}")},
+		"labels":                        {policies: kuma("p", "{kind: Dataplane, labels: {app: a}}"), want: []string{"made-for-p/8080 map[app:a]"}},
+		"labels twice":                  {policies: kuma("p", "{kind: Dataplane, labels: {app: a}}") + "---\n" + kuma("q", "{kind: Dataplane, labels: {app: a}}"), want: []string{"made-for-p/8080 map[app:a]"}},
+		"labels that are described":     {policies: kuma("p", "{kind: Dataplane, labels: {app: a}}"), labels: map[string]string{"app": "a", "b": "c"}},
+		"labels that a name implies":    {policies: kuma("p", "{kind: Dataplane, labels: {kuma.io/display-name: x}}"), want: []string{"x/8080 map[]"}},
+		"a name":                        {policies: kuma("p", "{kind: Dataplane, name: web}"), want: []string{"web/8080 map[]"}},
+		"sections":                      {policies: kuma("p", "{kind: Dataplane, sectionName: a}") + "---\n" + kuma("q", "{kind: Dataplane, sectionName: '9090'}"), want: []string{"made-for-p/a map[]", "made-for-q/9090 map[]"}},
+		"tags":                          {policies: fmt.Sprintf(mtp, "targetRef: {kind: MeshService, name: s}, from: []") + "p\n", want: []string{"made-for-p/8080 map[] map[kuma.io/service:s]"}},
+		"a route":                       {policies: fmt.Sprintf(mtp, "targetRef: {kind: MeshHTTPRoute, name: r}, from: []") + "p\n", want: []string{"made-for-p/8080 map[] r"}},
+		"two that select together":      {policies: kuma("p", "{kind: Dataplane, labels: {app: a}}") + "---\n" + kuma("q", "{kind: Dataplane, labels: {env: x}}"), want: []string{"made-for-p/8080 map[app:a]", "made-for-q/8080 map[env:x]", "made-for-p-q/8080 map[app:a env:x]"}},
+		"one of them is described":      {policies: kuma("p", "{kind: Dataplane, labels: {app: a}}") + "---\n" + kuma("q", "{kind: Dataplane, labels: {env: x}}"), labels: map[string]string{"app": "a"}, want: []string{"made-for-q/8080 map[env:x]", "made-for-p-q/8080 map[app:a env:x]"}},
+		"a shadow policy":               {policies: kuma("p", "{kind: Mesh}") + "labels: {kuma.io/effect: shadow}\n", unasked: 1},
+		"a shadow policy beside others": {policies: kuma("p", "{kind: Mesh}") + "labels: {kuma.io/effect: shadow}\n---\n" + kuma("q", "{kind: Mesh}")},
 		"two namespaces": {
 			policies: "apiVersion: kuma.io/v1alpha1\nkind: MeshTrafficPermission\nmetadata: {name: p, namespace: x}\nspec: {targetRef: {kind: Dataplane, labels: {k8s.kuma.io/namespace: y}}, default: {}}\n",
 			unasked:  1,
@@ -60,6 +61,14 @@ func TestPopulate(t *testing.T) {
 		"nothing but a route of a Service": {
 			policies: "apiVersion: policy.linkerd.io/v1beta3\nkind: HTTPRoute\nmetadata: {name: r, namespace: x}\nspec: {parentRefs: [{kind: Service, group: core, name: s, port: 80}], rules: [{matches: [{path: {type: Exact, value: /a}}]}]}\n",
 			unasked:  1,
+		},
+		"nothing but calls of a workload": {
+			policies: "apiVersion: cilium.io/v2\nkind: CiliumNetworkPolicy\nmetadata: {name: p, namespace: x}\nspec: {endpointSelector: {matchLabels: {app: a}}, egress: [{toEntities: [world]}]}\n",
+			unasked:  1,
+		},
+		"calls of a workload, and a default deny of calls to it": {
+			policies: "apiVersion: cilium.io/v2\nkind: CiliumNetworkPolicy\nmetadata: {name: p, namespace: x}\nspec: {endpointSelector: {matchLabels: {app: a}}, ingress: [{}], egress: [{toEntities: [world]}]}\n",
+			want:     []string{"made-for-p/8080 map[app:a]"},
 		},
 		"ports": {
 			policies: gateway("matchLabels: {app: a}", ", rules: [{networkAttributes: {ports: [8080, 5432]}}]"),

@@ -127,6 +127,9 @@ func (p *populator) targets(set PolicySet) []*target {
 			if !t.Inert {
 				reason = "its requirements contradict each other; on the nearest workload, " + reason
 			}
+			if t.Inert && set.Changed == nil {
+				inert = append(inert, Unasked{Policy: t.Policy, Place: t.Place, Reason: reason})
+			}
 			u := Unasked{t.Policy, t.Place, reason, t.Inert}
 			if !slices.Contains(p.Unasked, u) {
 				p.Unasked = append(p.Unasked, u)

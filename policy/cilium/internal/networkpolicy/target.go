@@ -18,6 +18,10 @@ func Targets(ps []Policy, opts Options) []capability.Target {
 		if p.ofNodes {
 			out = append(out, capability.Elsewhere(p.String(), p.resource.Metadata.Name, p.doc.Place(""), "it is about nodes, and meshproof proves workloads", false))
 		}
+		if p.ofEgress() {
+			out = append(out, capability.Elsewhere(p.String(), p.resource.Metadata.Name, p.doc.Place(""), "it has rules of egress alone: they are about calls of the workload, and nothing asks for these", true))
+			continue
+		}
 		for _, s := range p.specs {
 			t := capability.Target{
 				Policy: p.String(), Name: p.resource.Metadata.Name, Place: p.doc.Place(""), Key: fmt.Sprint(s.subject.requirements),
@@ -38,6 +42,11 @@ func Targets(ps []Policy, opts Options) []capability.Target {
 		}
 	}
 	return out
+}
+
+// ofEgress reports whether a policy says something of the calls of workloads, and nothing of those to them.
+func (p Policy) ofEgress() bool {
+	return len(p.specs) > 0 && !slices.ContainsFunc(p.specs, func(s spec) bool { return s.egress == "" || s.defaultDeny || len(s.allow)+len(s.deny) > 0 })
 }
 
 // onName narrows a target to the inbounds of a name.
