@@ -58,7 +58,7 @@ func TestDenyOtherChanges(t *testing.T) {
 		"another name of a file":             {old: files{}, recent: files{"p.yaml": "", "d/q.yml": rules}},
 		"a comment, and the order of keys":   {old: files{"c.yaml": config}, recent: files{"c.yaml": "# a\n" + strings.Replace(config, "{name: n}", "{namespace: default, name: n}", 1)}, want: "ConfigMap default/n metadata.namespace"},
 		"a list for its objects":             {old: files{"c.yaml": config}, recent: files{"c.yaml": "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: ConfigMap, metadata: {name: n}, data: {a: b}}]\n"}},
-		"a label of a policy":                {old: files{}, recent: files{"p.yaml": strings.Replace(rules, "namespace: shop}", "namespace: shop, labels: {a: b}}", 1)}, want: "AuthorizationPolicy shop/p metadata.labels"},
+		"a label of a policy":                {old: files{}, recent: files{"p.yaml": strings.Replace(rules, "namespace: shop}", "namespace: shop, labels: {a: b}}", 1)}, want: "AuthorizationPolicy shop/p metadata.labels.a"},
 		"a config":                           {old: files{"c.yaml": config}, recent: files{"c.yaml": strings.Replace(config, "a: b", "a: c", 1)}, want: "ConfigMap default/n data.a"},
 		"a new config":                       {old: files{}, recent: files{"c.yaml": config}, want: "ConfigMap default/n is new"},
 		"a config that is gone":              {old: files{"c.yaml": config}, recent: files{}, want: "ConfigMap default/n is gone"},

@@ -99,7 +99,7 @@ func (c *comparison) rest() (passed, compared []Passed) {
 			return
 		}
 		for i := range is { // several cases may have a policy of one name
-			passed = append(passed, c.differences(was[i:i+1], is[i:i+1], isBesidePolicy)...)
+			passed = append(passed, c.differences(was[i:i+1], is[i:i+1], is[i].isBeside)...)
 		}
 	})
 	c.eachPair(objectsOf(c.old.Uncompared), objectsOf(c.recent.Uncompared), func(was, is []object) { passed = append(passed, c.differences(was, is, nil)...) })

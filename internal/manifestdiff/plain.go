@@ -25,12 +25,12 @@ func differing(was, is manifest.Document) (out []string) {
 				if old, found := oldFields[key]; found {
 					walk(child(path, key), old, newFields[key])
 				} else {
-					out = append(out, child(path, key))
+					out = append(out, alone(child(path, key), key, newFields[key])...)
 				}
 			}
 			for _, key := range was.Keys() {
 				if _, found := newFields[key]; !found {
-					out = append(out, child(path, key))
+					out = append(out, alone(child(path, key), key, oldFields[key])...)
 				}
 			}
 		case was.Decode(&olds) == nil && is.Decode(&recents) == nil && olds != nil && recents != nil:
@@ -53,6 +53,20 @@ func differing(was, is manifest.Document) (out []string) {
 		}
 	}
 	walk("", was, is)
+	return out
+}
+
+// alone returns the paths of a field that one document has: those of its labels or annotations, which are read one
+// by one, else its own.
+func alone(path, key string, value manifest.Document) (out []string) {
+	if key == "labels" || key == "annotations" {
+		for _, of := range value.Keys() {
+			out = append(out, child(path, of))
+		}
+	}
+	if out == nil {
+		return []string{path}
+	}
 	return out
 }
 
@@ -131,14 +145,15 @@ func isReadOfDataplane(root, field string) bool {
 // unreadOfPolicies are the fields of a policy that its dialect does not read, but for some labels and annotations.
 var unreadOfPolicies = []string{"metadata", "labels", "status", "creationTime", "modificationTime", "kri"}
 
-// isBesidePolicy reports whether a field of a policy stands beside what its dialect reads.
-func isBesidePolicy(field string) bool {
+// isBeside reports whether a field of a policy stands beside what its dialect reads.
+func (o object) isBeside(field string) bool {
 	if !slices.ContainsFunc(unreadOfPolicies, func(of string) bool { return isWithinField(field, of) }) {
 		return false
 	}
 	for key := range readSettings {
+		isOfDialect := domainOf(key) == "istio.io" && o.isOfIstio() || domainOf(key) != "istio.io" && (o.universal || o.group == "kuma.io")
 		for _, of := range []string{"labels", "metadata.labels", "metadata.annotations"} {
-			if field == child(of, key) {
+			if field == child(of, key) && isOfDialect {
 				return false
 			}
 		}

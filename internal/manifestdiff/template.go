@@ -16,26 +16,33 @@ import (
 // ERB, Octopus, and behind them the Vault plugin of Argo CD, Harness, gomplate, Spruce, tasks that replace tokens,
 // Maven, jsonnet, vals. An expression may have a group with a name, (?P<name>…).
 var placeholders = regexp.MustCompile(`\{\{.*?(\}\}|$)|\{%[-+\s].*?(%\}|$)|<%.*?(%>|$)|\$\{.*?(\}|$)|\$\([A-Za-z_][\w.-]*\)|\$[A-Z_][A-Z0-9_]+|%\{[~\s]*[A-Za-z].*?(\}|$)|#\{[A-Za-z].*?(\}|$)|` +
-	`<path:.*?(>|$)|(^|[^?P])<[A-Za-z_][\w.-]*>|<\+.*?(>|$)|\[\[-?\s.*?(\]\]|$)|\(\(\s.*?(\)\)|$)|__[A-Z][A-Z0-9_]*__|@[A-Za-z_][\w.-]*@|%\([A-Za-z_]\w*\)[a-z]|ref\+[a-z0-9]+://`)
+	`<path:.*?(>|$)|(^|[^?P])<[A-Za-z_][\w.-]*>|<\+.*?(>|$)|\[\[-?\s.*?(\]\]|$)|\(\(\s.*?(\)\)|$)|__[A-Z][A-Z0-9_]*__|@[A-Za-z_][\w.-]*@|%\([A-Za-z_]\w*\)[a-z]|ref\+[a-z0-9]+://|\(\([A-Za-z_][\w.-]*\)\)`)
+
+// variable is one of a shell in small letters. In a path such a text may be a name: OData has /$metadata.
+var variable = regexp.MustCompile(`\$[a-z_]\w*`)
 
 // repetition begins with two braces too: in an expression, a brace that is there several times.
 var repetition = regexp.MustCompile(`^\{\{\d+(,\d*)?\}($|[^}])`)
 
-// instructions are what template tools read in a comment: Helm and Jinja, ytt, Terraform, ERB, Octopus, kpt. A placeholder
+// instructions are what template tools read in a comment: Helm and Jinja, ytt, Terraform, ERB, Octopus, kpt, Velocity and the C preprocessor. A placeholder
 // for a value alone changes nothing there.
-var instructions = regexp.MustCompile(`^@|\{\{|\{%|<%|%\{|#\{|kpt-set:|\$openapi|\$kpt-set`)
+var instructions = regexp.MustCompile(`^@|\{\{|\{%|<%|%\{|#\{|\[\[-?\s|kpt-set:|\$openapi|\$kpt-set|^\s*(endif|endfor|end if)\s*$|^(end|else)\s*$`)
 
 // placeholderIn returns the first placeholder in a text, "" where there is none.
 func placeholderIn(text string) string {
+	whole := text
 	for strings.ContainsAny(text, "${<%#[(@_+") { // an expression costs more
 		at := placeholders.FindStringIndex(text)
 		if at == nil {
-			return ""
+			break
 		}
 		if !repetition.MatchString(text[at[0]:]) {
 			return text[at[0]:at[1]]
 		}
 		text = text[at[0]+2:]
+	}
+	if strings.Contains(whole, "$") && !strings.ContainsAny(whole[:1], "/*^(") {
+		return variable.FindString(whole)
 	}
 	return ""
 }
