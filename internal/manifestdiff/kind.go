@@ -145,7 +145,7 @@ func (c *comparison) isHarmless(all []object, own, other workloads) bool {
 				return false
 			}
 		case config:
-			if slices.ContainsFunc(o.secrets(), c.namesSecret) || c.setsVariable(o) || o.group == "cert-manager.io" && c.isUsed(o) {
+			if slices.ContainsFunc(o.secrets(), c.namesSecret) || c.setsVariable(o) || c.isParameter(o) || o.group == "cert-manager.io" && c.isUsed(o) {
 				return false
 			}
 		case unknown:

@@ -1,6 +1,9 @@
 package manifestdiff
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // openings are the fields by which a workload, a Namespace or an account opens something although the other
 // side does not have it at all: the network of a node, more power on it, the name of a caller, pods of another one.
@@ -10,9 +13,38 @@ var openings = map[string]bool{
 	"spec.automountServiceAccountToken":            true,
 	"automountServiceAccountToken":                 true,
 	"spec.workloadRef.name":                        true,
-	"spec.volumes[].hostPath.path":                 true,
 	"spec.containers[].securityContext.privileged": true, "spec.containers[].securityContext.capabilities.add": true,
 	"spec.initContainers[].securityContext.privileged": true, "spec.initContainers[].securityContext.capabilities.add": true,
+}
+
+// neutral are the fields of a security context that give no more power than a container has without them.
+var neutral = fields(`runAsUser runAsGroup runAsNonRoot fsGroup fsGroupChangePolicy supplementalGroups supplementalGroupsPolicy readOnlyRootFilesystem
+	allowPrivilegeEscalation capabilities seccompProfile appArmorProfile privileged`)
+
+// givesPower reports whether a field of a pod is one by which it may get more power, or something of the node,
+// and that has no row in a table: the world is closed there.
+func givesPower(path string) bool {
+	if _, field, found := strings.Cut(path, "securityContext."); found {
+		field, _, _ = strings.Cut(field, ".")
+		return !neutral[strings.TrimSuffix(field, "[]")]
+	}
+	if volume, found := strings.CutPrefix(path, "spec.volumes[]."); found {
+		of, _, _ := strings.Cut(volume, ".")
+		return !podFields["spec.volumes[]."+of]
+	}
+	return begins(path, []string{"spec.ephemeralContainers", "spec.resourceClaims"})
+}
+
+// isTrue reports whether a value says yes. The parser of kubectl takes such words for truth values.
+func isTrue(value any) bool {
+	text, _ := value.(string)
+	return value == true || slices.Contains([]string{"y", "yes", "on", "true"}, strings.ToLower(text))
+}
+
+// isFalse reports whether a value says no.
+func isFalse(value any) bool {
+	text, _ := value.(string)
+	return value == false || slices.Contains([]string{"n", "no", "off", "false"}, strings.ToLower(text))
 }
 
 // opens reports whether a field of an object that only one side has opens something.
@@ -26,6 +58,8 @@ func (w *walker) opens(path string, value any) bool {
 		return w.named.has(key) || isOfMesh(key)
 	case isGiver(relative):
 		return w.namesToken(value)
+	case w.category == workload && givesPower(relative):
+		return value != nil && value != "" && !isFalse(value) && value != "Default"
 	case !openings[relative]:
 		return false
 	case strings.Contains(relative, "serviceAccount"):
@@ -34,11 +68,11 @@ func (w *walker) opens(path string, value any) bool {
 	case isList:
 		return len(list) > 0
 	case strings.HasSuffix(relative, "automountServiceAccountToken"):
-		return value == false // without a token, Linkerd injects nothing
-	case strings.HasSuffix(relative, "hostPath.path"), strings.HasSuffix(relative, "workloadRef.name"):
+		return isFalse(value) // without a token, Linkerd injects nothing
+	case strings.HasSuffix(relative, "workloadRef.name"):
 		return value != ""
 	default:
-		return value == true
+		return isTrue(value)
 	}
 }
 
@@ -60,5 +94,5 @@ func isGiver(path string) bool {
 // hasPower reports whether a container may change the network of its pod.
 func hasPower(container map[string]any) bool {
 	added, _ := fieldOf(container, "securityContext", "capabilities", "add").([]any)
-	return len(added) > 0 || fieldOf(container, "securityContext", "privileged") == true
+	return len(added) > 0 || isTrue(fieldOf(container, "securityContext", "privileged"))
 }

@@ -24,7 +24,7 @@ func (w *walker) isOtherPort(was, is map[string]any) bool {
 // its network.
 func withPorts(spec map[string]any) map[string]any {
 	containers, isList := spec["containers"].([]any)
-	if !isList || spec["hostNetwork"] != true {
+	if !isList || !isTrue(spec["hostNetwork"]) {
 		return spec
 	}
 	containers = slices.Clone(containers)

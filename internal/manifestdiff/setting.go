@@ -50,6 +50,9 @@ func isOfMesh(key string) bool {
 // spelling that Prometheus makes of a key. The agent gives them to anybody, so they open that path.
 var scraped = fields("prometheus_io_scrape prometheus_io_port prometheus_io_path prometheus_istio_io_scrape_targets prometheus_istio_io_secure_port")
 
+// networks are the annotations by which a pod gets a network beside the one that the mesh knows.
+var networks = fields("k8s.v1.cni.cncf.io/networks v1.multus-cni.io/default-network")
+
 // isScraped reports whether a key is one of them: Istio reads other signs between the letters too.
 func isScraped(key string) bool {
 	return scraped[strings.Map(func(r rune) rune {
@@ -115,7 +118,7 @@ func (w *walker) matters(label bool, key string, was, is any) bool {
 		// An expression may ask for the key alone.
 		return w.peers.has(key)
 	case w.alone:
-		return false
+		return networks[key]
 	case label:
 		return isOfTool(key)
 	default:
