@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -186,12 +187,12 @@ func short(hash string) string {
 	return hash[:min(len(hash), 12)]
 }
 
-// hash returns the hash of what ran and of the evidence of all cases, in the order of their
-// names. Times are left out.
+// hash returns the hash of what ran, of the evidence of all cases, in the order of their names, and of what is
+// told about them. Times, commands and the folders of places are left out.
 func (r Run) hash() string {
 	var lines []string
 	for _, c := range r.Cases {
-		lines = append(lines, fmt.Sprintf("%q %q %t %q %t %t%s\n", c.Case, c.EvidenceSHA256, c.Passed, c.Skipped, c.NotApplicable, c.Fault, c.heldAgainst()))
+		lines = append(lines, fmt.Sprintf("%q %q %t %q %t %t%s\n", c.Case, c.EvidenceSHA256, c.Passed, lastingText(c.Skipped), c.NotApplicable, c.Fault, c.heldAgainst()+c.told()))
 	}
 	slices.Sort(lines)
 	ran := r
@@ -219,6 +220,41 @@ func (c Case) heldAgainst() string {
 		panic(fmt.Sprintf("report: %v", err))
 	}
 	return " " + string(text)
+}
+
+// told has what a reader is told about the case beside its evidence. The commands that repeat it name files of
+// one machine, and the problems have times: they are no part of it.
+func (c Case) told() string {
+	about := Case{Story: c.Story, Place: lastingText(c.Place), Features: c.Features, Advisory: c.Advisory, Source: lastingText(c.Source)}
+	for _, text := range c.Warnings {
+		about.Warnings = append(about.Warnings, lastingText(text))
+	}
+	for _, text := range c.Notes {
+		about.Notes = append(about.Notes, lastingText(text))
+	}
+	for _, q := range c.Requests {
+		about.Requests = append(about.Requests, Request{Protocol: q.Protocol, Rule: lastingText(q.Rule)})
+	}
+	for _, p := range c.RoutedRequests {
+		about.RoutedRequests = append(about.RoutedRequests, RoutedRequest{Protocol: p.Protocol})
+	}
+	text, err := json.Marshal(about)
+	if err != nil {
+		// Strings, numbers and lists of them always have a JSON form.
+		panic(fmt.Sprintf("report: %v", err))
+	}
+	return " " + string(text)
+}
+
+var (
+	folderOfPlace = regexp.MustCompile(`[^\s"'(]*/([^/\s"'(:]+:[0-9]+)`)
+	timeTaken     = regexp.MustCompile(`took [0-9.]+ m?s\b`)
+)
+
+// lastingText returns a text without the folders of places, such as those of "/home/me/p.yaml:3", and without
+// times that something took.
+func lastingText(text string) string {
+	return timeTaken.ReplaceAllString(folderOfPlace.ReplaceAllString(text, "$1"), "took")
 }
 
 // validText replaces an escape, which stands for a byte that is no UTF-8, by the character as

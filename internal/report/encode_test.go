@@ -83,6 +83,14 @@ func TestDecodeRefuses(t *testing.T) {
 		"held against wants alone": {text(`"passed": true`, `"passed": true, "wantsOnly": "w"`), "what ran, and its evidence, has the hash"},
 		"examined classes":         {text(`"passed": true`, `"passed": true, "examination": {"classes": 9, "asked": 9}`), "what ran, and its evidence, has the hash"},
 		"drawn sets":               {text(`"passed": true`, `"passed": true, "drawn": {"seed": 1, "sets": 9, "decisions": 9, "again": 0, "others": 0}`), "what ran, and its evidence, has the hash"},
+		"another story":            {text(`"story": "`, `"story": "not `), "what ran, and its evidence, has the hash"},
+		"another line":             {text(`"place": "`, `"place": "x.yaml:1 `), "what ran, and its evidence, has the hash"},
+		"another feature":          {text(`"MTPPath"`, `"RouteOrder"`), "what ran, and its evidence, has the hash"},
+		"another advisory":         {text(`"passed": true`, `"advisory": {"id": "a", "product": "b", "loses": "c"}, "passed": true`), "what ran, and its evidence, has the hash"},
+		"another note":             {text(`"passed": true`, `"notes": ["n"], "passed": true`), "what ran, and its evidence, has the hash"},
+		"another warning":          {text(`"passed": true`, `"warnings": ["w"], "passed": true`), "what ran, and its evidence, has the hash"},
+		"another source":           {text(`"passed": true`, `"source": "s", "passed": true`), "what ran, and its evidence, has the hash"},
+		"another rule":             {text(`"outcome": "`, `"rule": "r", "outcome": "`), "what ran, and its evidence, has the hash"},
 		"skipped, and passed":      {change(func(r *report.Run) { r.Add(report.Case{Case: "x", Passed: true, Skipped: "s"}) }), `case "x": it passed, it says, but`},
 		"not applicable, but run":  {change(func(r *report.Run) { r.Add(report.Case{Case: "x", Passed: true, NotApplicable: true}) }), `case "x": it is not applicable, but was not skipped`},
 		"problems taken away": {
@@ -106,6 +114,24 @@ func TestDecodeRefuses(t *testing.T) {
 				t.Errorf("%v, want %q in one line", err, tt.want)
 			}
 		})
+	}
+}
+
+// A run has one hash on every machine: the folders of places, times, dates and commands are no part of it.
+func TestHashLastsOnEveryMachine(t *testing.T) {
+	t.Parallel()
+	hash := func(folder, took string) string {
+		c := reporttest.NewCase("a", "s", "1", reporttest.Allowed("/"))
+		c.Place, c.Again = folder+"a.yaml:3", "meshproof run "+folder+"a.yaml"
+		c.Warnings, c.Notes = []string{folder + "p.yaml:7: spec: w"}, []string{"the slowest refusal took " + took}
+		var r struct{ EvidenceSHA256 string }
+		if err := json.Unmarshal(reporttest.ResultsFile(t, reporttest.NewRun("1.40.0", c)), &r); err != nil {
+			t.Fatal(err)
+		}
+		return r.EvidenceSHA256
+	}
+	if here, there := hash("/home/me/x/", "1.2 s"), hash("p/", "0.3 s"); here != there {
+		t.Errorf("the hashes are %s and %s", here, there)
 	}
 }
 
