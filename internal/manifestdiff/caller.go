@@ -53,6 +53,19 @@ func callersOf(peers words) callers {
 	return out
 }
 
+// callsBy reports whether policies may choose callers by a label: they have its key, and its value or an
+// expression that asks for the key alone, or a mesh names callers by it.
+func (c *comparison) callsBy(key string, value any) bool {
+	text, _ := value.(string)
+	hasValue := text == "" || c.peers.has(text) || c.peers.has("Exists") || c.peers.has("*") || c.callers.anybody
+	return c.peers.has(key) && hasValue || c.identities.has(key) && text != "" && c.mayLetIn("", text)
+}
+
+// namesService reports whether policies name callers by a Service, as Kuma does: "web_shop_svc_80".
+func (c *comparison) namesService(o object) bool {
+	return strings.Contains(c.callers.named, o.name+"_"+o.namespace+"_svc")
+}
+
 // mayLetIn reports whether policies may let an account of a namespace in; "" is no namespace. Its name stands in
 // what they say of callers, or they say it of many.
 func (c *comparison) mayLetIn(namespace, account string) bool {

@@ -20,12 +20,26 @@ type departed struct {
 func (c *comparison) departed() departed {
 	out := departed{map[string]bool{}, map[string][]pods{}}
 	for _, p := range c.olds.all {
-		if !c.recents.hasKey(p.key) && (p.maker == "" || len(c.recents.byMaker[p.maker]) == 0) {
+		if !c.recents.hasKey(p.key) && !c.recents.hasMaker(p) {
 			out.names[p.namespace+"/"+p.name] = true
 			out.bySelectors[c.selectors(p)] = append(out.bySelectors[c.selectors(p)], p)
 		}
 	}
 	return out
+}
+
+// hasMaker reports whether a side has what made pods, or other pods of it.
+func (w workloads) hasMaker(p pods) bool {
+	if p.maker == "" {
+		return false
+	}
+	name := p.maker[strings.LastIndexByte(p.maker, ' ')+1:]
+	for kind := range podPlaces {
+		if _, found := w.byName[[3]string{kind, p.namespace, name}]; found && kind != "Pod" {
+			return true
+		}
+	}
+	return len(w.byMaker[p.maker]) > 0
 }
 
 // replaces says why a new workload may be one that is gone, so that other policies judge it, or judge it
@@ -61,6 +75,9 @@ func (c *comparison) selectors(p pods) string {
 		if c.named.has(key) {
 			parts = append(parts, fmt.Sprintf("%s=%v", key, labels[key]))
 		}
+	}
+	if c.isTarget(p) {
+		parts = append(parts, p.name)
 	}
 	return strings.Join(parts, " ")
 }

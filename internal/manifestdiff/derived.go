@@ -4,6 +4,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // derivations say of which fields of a workload a cluster, an injector or a control plane makes labels that
@@ -75,6 +76,39 @@ func derivedLabels(p pods) map[string]any {
 		}
 	}
 	return out
+}
+
+// callsByDerived reports whether policies may choose pods as callers by a label that stands in no template.
+func (c *comparison) callsByDerived(p pods) bool {
+	for key, value := range derivedLabels(p) {
+		if c.callsBy(key, value) {
+			return true
+		}
+	}
+	return false
+}
+
+// addTargets adds the names of Dataplanes that a policy of Kuma selects. In Kubernetes they begin with the name of
+// the workload.
+func (c *comparison) addTargets(value any) {
+	switch value := value.(type) {
+	case []any:
+		for _, item := range value {
+			c.addTargets(item)
+		}
+	case map[string]any:
+		if name, _ := value["name"].(string); name != "" && value["kind"] == "Dataplane" {
+			c.targets = append(c.targets, name)
+		}
+		for _, item := range value {
+			c.addTargets(item)
+		}
+	}
+}
+
+// isTarget reports whether a policy selects a Dataplane of pods by its name.
+func (c *comparison) isTarget(p pods) bool {
+	return slices.ContainsFunc(c.targets, func(name string) bool { return name == p.name || strings.HasPrefix(name, p.name+"-") })
 }
 
 // isDerivedFrom reports whether a label by which something selects is made of a field of a workload.

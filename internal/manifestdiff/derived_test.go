@@ -43,6 +43,11 @@ func TestDerivedLabels(t *testing.T) {
 		{change{"the name that Linkerd writes into a label", strings.Replace(policy, "app: web", "linkerd.io/proxy-deployment: web", 1), deployment, strings.Replace(deployment, "name: web, namespace", "name: web2, namespace", 1)}, "another workload is gone"},
 		{change{"the name of a job", strings.Replace(policy, "app: web", "job-name: migrate", 1), job, strings.Replace(job, "name: migrate", "name: other", 1)}, "another workload is gone"},
 		{change{"a job that calls by its name", cilium, "", job}, "calls as somebody whom policies may let in"},
+		{change{"a name that a policy of Kuma has", together("type: MeshTrafficPermission\nmesh: default\nname: p\nspec: {targetRef: {kind: Dataplane, name: web-0}, rules: [{default: {deny: [{spiffeID: {type: Exact, value: 'spiffe://td/x'}}]}}]}\n"), strings.Replace(deployment, "Deployment", "StatefulSet", 1), strings.NewReplacer("Deployment", "StatefulSet", "name: web, namespace", "name: web2, namespace").Replace(deployment)}, "another workload is gone"},
+		{change{"a caller by the name of its Service", "type: MeshTrafficPermission\nmesh: default\nname: p\nspec: {from: [{targetRef: {kind: MeshService, name: web_shop_svc_80}, default: {action: Allow}}]}\n", "", together(deployment, service)}, "Service shop/web) is new"},
+		{change{"a caller by a label of an identity", together("type: MeshTrafficPermission\nmesh: default\nname: p\nspec: {rules: [{default: {allow: [{spiffeID: {type: Exact, value: 'spiffe://td/front'}}]}}]}\n", "type: MeshIdentity\nmesh: default\nname: i\nspec: {spiffeID: {path: '/{{ label \"app\" }}'}}"), "", strings.ReplaceAll(deployment, "app: web", "app: front")}, "labels.app"},
+		{change{"another value of a label of callers", strings.Replace(cilium, "job-name: migrate", "app: fe", 1), "", deployment}, ""},
+		{change{"a value of a label of callers", strings.Replace(cilium, "job-name: migrate", "app: fe", 1), "", strings.ReplaceAll(deployment, "app: web", "app: fe")}, "labels.app"},
 		{change{"a name that Istio takes out of a label", together(strings.Replace(policy, "app: web", "service.istio.io/canonical-name: web", 1), deployment), "{app: web, track", "{app: other, track"}, "labels.app"},
 
 		{change{"a label in an expression of Kyverno", together(policy, deployment, kyverno), "track: stable", "inj: a, track: stable"}, "labels.inj"},

@@ -78,7 +78,9 @@ type comparison struct {
 	callers                  callers
 	// volumes are the names of volumes of sidecars, tokens the Secrets with the token of an account, by their
 	// namespaces and names, and programs what may change labels and annotations, or read them.
-	volumes  words
+	volumes words
+	// targets are the names of Dataplanes that policies select.
+	targets  []string
 	tokens   map[string]bool
 	programs programs
 	// isIstio is true where a document is of Istio.
@@ -100,6 +102,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 	for _, doc := range slices.Concat(old.Policies, recent.Policies) {
 		c.named.addSelectors(valueOf(doc))
 		c.peers.addPeers(valueOf(doc))
+		c.addTargets(valueOf(doc))
 		c.isIstio = c.isIstio || objectOf(doc).isOfIstio()
 	}
 	for _, o := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
@@ -207,7 +210,7 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 	case unknown:
 		return []Change{o.change(effect)}
 	case service:
-		if other.isMissing(o, own) {
+		if other.isMissing(o, own) && !c.namesService(o) {
 			return nil
 		}
 		return []Change{o.change(effect)}
@@ -224,7 +227,7 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 		found := w.changes(o, o)
 		if p, hasPods := own.byKey[o.key]; hasPods && len(found) == 0 && c.mayLetIn(o.namespace, fmt.Sprint(normal("serviceAccountName", p.account))) {
 			found = append(found, o.change("calls as somebody whom policies may let in, and the other side does not have the object"))
-		} else if hasPods && len(found) == 0 && hasAny(c.peers, derivedLabels(p)) {
+		} else if hasPods && len(found) == 0 && c.callsByDerived(p) {
 			found = append(found, o.change("calls as somebody whom policies may let in, by a label that a cluster makes, and the other side does not have the object"))
 		}
 		return found

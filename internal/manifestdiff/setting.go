@@ -115,8 +115,7 @@ func (w *walker) matters(label bool, key string, was, is any) bool {
 		on, ok := injections[key]
 		return !begins(key, harmlessSettings) && !(ok && w.alone && is == on)
 	case w.alone && label:
-		// An expression may ask for the key alone.
-		return w.peers.has(key)
+		return w.callsBy(key, is)
 	case w.alone:
 		return networks[key]
 	case label:
