@@ -16,10 +16,14 @@ import (
 // ERB, Octopus, and behind them the Vault plugin of Argo CD, Harness, gomplate, Spruce, tasks that replace tokens,
 // Maven, jsonnet, vals. An expression may have a group with a name, (?P<name>…).
 var placeholders = regexp.MustCompile(`\{\{.*?(\}\}|$)|\{%[-+\s].*?(%\}|$)|<%.*?(%>|$)|\$\{.*?(\}|$)|\$\([A-Za-z_][\w.-]*\)|\$[A-Z_][A-Z0-9_]+|%\{[~\s]*[A-Za-z].*?(\}|$)|#\{[A-Za-z].*?(\}|$)|` +
-	`<path:.*?(>|$)|(^|[^?P])<[A-Za-z_][\w.-]*>|<\+.*?(>|$)|\[\[-?\s.*?(\]\]|$)|\(\(\s.*?(\)\)|$)|__[A-Z][A-Z0-9_]*__|@[A-Za-z_][\w.-]*@|%\([A-Za-z_]\w*\)[a-z]|ref\+[a-z0-9]+://|\(\([A-Za-z_][\w.-]*\)\)`)
+	`<path:.*?(>|$)|<\+.*?(>|$)|\[\[-?\s.*?(\]\]|$)|\(\(\s.*?(\)\)|$)|__[A-Z][A-Z0-9_]*__|@[A-Za-z_][\w.-]*@|%\([A-Za-z_]\w*\)[a-z]|ref\+[a-z0-9]+://|\(\([A-Za-z_][\w.-]*\)\)`)
 
-// variable is one of a shell in small letters. In a path such a text may be a name: OData has /$metadata.
-var variable = regexp.MustCompile(`\$[a-z_]\w*`)
+// variable is one of a shell in small letters. In a path such a text may be a name: OData has /$metadata. In
+// prose it stands for itself, and so does what stands between angle brackets, which may also be the name of a group: (?P<name>…).
+var (
+	variable = regexp.MustCompile(`\$[a-z_]\w*`)
+	bracket  = regexp.MustCompile(`^[^\s?]*?(<[A-Za-z_][\w.-]*>)\S*$`)
+)
 
 // repetition begins with two braces too: in an expression, a brace that is there several times.
 var repetition = regexp.MustCompile(`^\{\{\d+(,\d*)?\}($|[^}])`)
@@ -41,8 +45,11 @@ func placeholderIn(text string) string {
 		}
 		text = text[at[0]+2:]
 	}
-	if strings.Contains(whole, "$") && !strings.ContainsAny(whole[:1], "/*^(") {
+	if strings.Contains(whole, "$") && !strings.ContainsAny(whole[:1], "/*^(") && !strings.ContainsAny(whole, " \n") {
 		return variable.FindString(whole)
+	}
+	if found := bracket.FindStringSubmatch(whole); found != nil {
+		return found[1]
 	}
 	return ""
 }

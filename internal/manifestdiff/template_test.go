@@ -30,7 +30,7 @@ func TestPlaceholders(t *testing.T) {
 		"<%= caller %>":                      "<%= caller %>",
 		"%{ if a }b%{ endif }":               "%{ if a }",
 		"#{caller}":                          "#{caller}",
-		"sa/<caller>":                        "/<caller>",
+		"sa/<caller>":                        "<caller>",
 		"<path:secret/data/a#caller>":        "<path:secret/data/a#caller>",
 		"<+env.name>":                        "<+env.name>",
 		"[[ .caller ]]":                      "[[ .caller ]]",
@@ -43,6 +43,7 @@ func TestPlaceholders(t *testing.T) {
 		"cluster.local/ns/shop/sa/$caller":   "$caller",
 		// These are none.
 		"*/$metadata":                    "",
+		"from <a> to <b>":                "",
 		"^/Patient/.*/$export":           "",
 		"(a|b)$c":                        "",
 		"US$":                            "",
