@@ -75,14 +75,19 @@ type change struct {
 // sideOf sorts documents as files are sorted.
 func sideOf(t *testing.T, text string) manifestdiff.Side {
 	t.Helper()
-	docs, err := manifest.Parse("f.yaml", []byte(text))
+	out, err := readSide("f.yaml", text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, others, err := kinds.Split("f.yaml", docs)
+	return out
+}
+
+func readSide(file, text string) (manifestdiff.Side, error) {
+	docs, err := manifest.Parse(file, []byte(text))
 	if err != nil {
-		t.Fatal(err)
+		return manifestdiff.Side{}, err
 	}
+	own, others, err := kinds.Split(file, docs)
 	out := manifestdiff.Side{Others: others}
 	for _, doc := range own {
 		if dataplane.Owns(doc) {
@@ -91,7 +96,7 @@ func sideOf(t *testing.T, text string) manifestdiff.Side {
 			out.Policies = append(out.Policies, doc)
 		}
 	}
-	return out
+	return out, err
 }
 
 // sides returns both sides of a change. Where the one text is part of the other documents, it is replaced

@@ -15,11 +15,12 @@ import (
 // placeholders are what template tools replace in a value: Helm and Jinja, Kustomize, Flux and envsubst, Terraform,
 // ERB, Octopus, and behind them the Vault plugin of Argo CD, Harness, gomplate, Spruce, tasks that replace tokens,
 // Maven, jsonnet, vals. An expression may have a group with a name, (?P<name>…).
-var placeholders = regexp.MustCompile(`\{\{.*?(\}\}|$)|\{%[-+\s].*?(%\}|$)|<%.*?(%>|$)|\$\{.*?(\}|$)|\$\([A-Za-z_][\w.-]*\)|\$[A-Z_][A-Z0-9_]+|%\{[~\s]*[A-Za-z].*?(\}|$)|#\{[A-Za-z].*?(\}|$)|` +
+var placeholders = regexp.MustCompile(`(?s)\{\{.*?(\}\}|$)|\{%[-+\s].*?(%\}|$)|<%.*?(%>|$)|\$\{.*?(\}|$)|\$\([A-Za-z_][\w.-]*\)|\$[A-Z_][A-Z0-9_]+|%\{[~\s]*[A-Za-z].*?(\}|$)|#\{[A-Za-z].*?(\}|$)|` +
 	`<path:.*?(>|$)|<\+.*?(>|$)|\[\[-?\s.*?(\]\]|$)|\(\(\s.*?(\)\)|$)|__[A-Z][A-Z0-9_]*__|@[A-Za-z_][\w.-]*@|%\([A-Za-z_]\w*\)[a-z]|ref\+[a-z0-9]+://|\(\([A-Za-z_][\w.-]*\)\)`)
 
 // variable is one of a shell in small letters. In a path such a text may be a name: OData has /$metadata. In
-// prose it stands for itself, and so does what stands between angle brackets, which may also be the name of a group: (?P<name>…).
+// prose it stands for itself, and so does what stands between angle brackets, which may be the name of a group too:
+// (?P<name>…).
 var (
 	variable = regexp.MustCompile(`\$[a-z_]\w*`)
 	bracket  = regexp.MustCompile(`^[^\s?]*?(<[A-Za-z_][\w.-]*>)\S*$`)
@@ -28,8 +29,8 @@ var (
 // repetition begins with two braces too: in an expression, a brace that is there several times.
 var repetition = regexp.MustCompile(`^\{\{\d+(,\d*)?\}($|[^}])`)
 
-// instructions are what template tools read in a comment: Helm and Jinja, ytt, Terraform, ERB, Octopus, kpt, Velocity and the C preprocessor. A placeholder
-// for a value alone changes nothing there.
+// instructions are what template tools read in a comment: Helm and Jinja, ytt, Terraform, ERB, Octopus, kpt, Velocity
+// and the C preprocessor. A placeholder for a value alone changes nothing there.
 var instructions = regexp.MustCompile(`^@|\{\{|\{%|<%|%\{|#\{|\[\[-?\s|kpt-set:|\$openapi|\$kpt-set|^\s*(endif|endfor|end if)\s*$|^(end|else)\s*$`)
 
 // placeholderIn returns the first placeholder in a text, "" where there is none.
@@ -47,6 +48,9 @@ func placeholderIn(text string) string {
 	}
 	if strings.Contains(whole, "$") && !strings.ContainsAny(whole[:1], "/*^(") && !strings.ContainsAny(whole, " \n") {
 		return variable.FindString(whole)
+	}
+	if !strings.Contains(whole, "<") {
+		return ""
 	}
 	if found := bracket.FindStringSubmatch(whole); found != nil {
 		return found[1]

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,6 +20,7 @@ func TestPlaceholders(t *testing.T) {
 		"${caller:=fe}":                      "${caller:=fe}",
 		"${ var.caller }":                    "${ var.caller }",
 		"$${caller}":                         "${caller}",
+		"${a:-\n\n  b}":                      "${a:-\nb}",
 		"${":                                 "${",
 		"/a/$(caller)":                       "$(caller)",
 		"$CALLER/a":                          "$CALLER",
@@ -83,7 +85,7 @@ func TestPlaceholders(t *testing.T) {
 			}
 			continue
 		}
-		if len(warnings) != 1 || !strings.HasPrefix(warnings[0].String(), `p.yaml:4: spec.rules[0].to[0].operation.paths[1]: a template tool may replace "`+want+`", `) {
+		if len(warnings) != 1 || !strings.HasPrefix(warnings[0].String(), `p.yaml:4: spec.rules[0].to[0].operation.paths[1]: a template tool may replace `+strconv.Quote(want)+`, `) {
 			t.Errorf("%s: %v, want %q", text, warnings, want)
 		}
 	}
