@@ -8,6 +8,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // compareBeside compares what stands beside the policies. With symmetric, neither side came first. Routes and
@@ -18,10 +19,22 @@ func compareBeside(old, recent Side, symmetric, routed bool) (manifestdiff.Resul
 	if err := errors.Join(errOld, errNew); err != nil {
 		return manifestdiff.Result{}, err
 	}
-	if !routed {
+	if routed {
+		was.Services, is.Services = servicesOf(old.Routing), servicesOf(recent.Routing)
+	} else {
 		was.Uncompared, is.Uncompared = old.Routing, recent.Routing
 	}
 	return manifestdiff.Compare(was, is, symmetric), nil
+}
+
+// servicesOf returns those of routes, timeouts and services that have no rule.
+func servicesOf(routing []manifest.Document) []manifest.Document {
+	return slices.DeleteFunc(slices.Clone(routing), func(doc manifest.Document) bool {
+		return slices.ContainsFunc([]string{"spec.to", "spec.from", "spec.rules"}, func(field string) bool {
+			_, has := doc.Lookup(field)
+			return has
+		})
+	})
 }
 
 // DenyOtherChanges makes the verdict bad where anything but the policies differs, whether or not it can matter: each
@@ -44,10 +57,10 @@ func (d *Difference) denied() []manifestdiff.Passed {
 // otherChanges says what differs although all changes but those of policies are denied.
 func (d *Difference) otherChanges() (out []string) {
 	if len(d.Unread) > 0 && !d.DenyWidening {
-		out = append(out, "the change is about more than policies: "+d.unread())
+		out = append(out, "more than the policies may change: "+d.unread())
 	}
 	if denied := d.denied(); len(denied) > 0 {
-		out = append(out, "the change is about more than policies: "+count(denied)+" beside them: "+some(denied))
+		out = append(out, "more than the policies changes: "+count(denied)+" beside them: "+some(denied))
 	}
 	return out
 }

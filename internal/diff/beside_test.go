@@ -40,11 +40,12 @@ func folderOf(t *testing.T, files map[string]string) Side {
 func TestDenyOtherChanges(t *testing.T) {
 	t.Parallel()
 	const (
-		rules  = "apiVersion: security.istio.io/v1\nkind: AuthorizationPolicy\nmetadata: {name: p, namespace: shop}\nspec: {selector: {matchLabels: {app: web}}, rules: [{to: [{operation: {paths: [/a]}}]}]}\n"
-		dp     = "type: Dataplane\nmesh: default\nname: web\nlabels: {app: web}\nnetworking: {address: 10.0.0.1, inbound: [{name: in, port: 8080, protocol: http}]}\n"
-		config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: n}\ndata: {a: b}\n"
-		route  = "type: MeshTimeout\nmesh: default\nname: t\nspec: {to: [{targetRef: {kind: Mesh}, default: {connectionTimeout: 1s}}]}\n"
-		ofCase = "case: c\nworkloads: [{name: web, namespace: shop, labels: {app: web}, inbounds: [{name: in, port: 8080, protocol: http}]}]\npolicies: {files: [x/p.yaml]}\nrequests: [{from: plaintext, to: web/in, want: 403}]\n"
+		rules   = "apiVersion: security.istio.io/v1\nkind: AuthorizationPolicy\nmetadata: {name: p, namespace: shop}\nspec: {selector: {matchLabels: {app: web}}, rules: [{to: [{operation: {paths: [/a]}}]}]}\n"
+		dp      = "type: Dataplane\nmesh: default\nname: web\nlabels: {app: web}\nnetworking: {address: 10.0.0.1, inbound: [{name: in, port: 8080, protocol: http}]}\n"
+		config  = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: n}\ndata: {a: b}\n"
+		service = "type: MeshService\nmesh: default\nname: db\nspec: {selector: {dataplaneTags: {app: db}}, ports: [{port: 80, targetPort: 80, appProtocol: http}]}\n"
+		route   = "type: MeshTimeout\nmesh: default\nname: t\nspec: {to: [{targetRef: {kind: Mesh}, default: {connectionTimeout: 1s}}]}\n"
+		ofCase  = "case: c\nworkloads: [{name: web, namespace: shop, labels: {app: web}, inbounds: [{name: in, port: 8080, protocol: http}]}]\npolicies: {files: [x/p.yaml]}\nrequests: [{from: plaintext, to: web/in, want: 403}]\n"
 	)
 	type files map[string]string
 	for name, tt := range map[string]struct {
@@ -77,6 +78,7 @@ func TestDenyOtherChanges(t *testing.T) {
 		"a label of a Dataplane":             {old: files{"d.yaml": dp}, recent: files{"d.yaml": strings.Replace(dp, "app: web", "app: web, a: b", 1)}, want: "Dataplane default/web labels.a"},
 		"a request of a case":                {old: files{"p.yaml": "", "c.yaml": ofCase, "x/p.yaml": rules}, recent: files{"p.yaml": "", "c.yaml": strings.Replace(ofCase, "403", "deny", 1), "x/p.yaml": rules}, want: "case case/c requests[0].want"},
 		"a policy of a case":                 {old: files{"p.yaml": "", "c.yaml": ofCase, "x/p.yaml": rules}, recent: files{"p.yaml": "", "c.yaml": ofCase, "x/p.yaml": strings.Replace(rules, "/a", "/b", 1)}},
+		"a service":                          {old: files{"p.yaml": "", "d.yaml": dp, "s.yaml": service}, recent: files{"p.yaml": "", "d.yaml": dp, "s.yaml": strings.Replace(service, "port: 80,", "port: 81,", 1)}, want: "MeshService default/db spec.ports[0].port"},
 		"a timeout":                          {old: files{"p.yaml": "", "d.yaml": dp, "t.yaml": route}, recent: files{"p.yaml": "", "d.yaml": dp, "t.yaml": strings.Replace(route, "1s", "2s", 1)}},
 		"a timeout, and an inbound is asked": {old: files{"p.yaml": "", "d.yaml": dp, "t.yaml": route}, recent: files{"p.yaml": "", "d.yaml": dp, "t.yaml": strings.Replace(route, "1s", "2s", 1)}, only: "web/in", want: "MeshTimeout default/t spec.to[0].default.connectionTimeout"},
 	} {

@@ -30,8 +30,8 @@ type Side struct {
 	Absent []string
 	// Uncompared are documents that are read, and that nothing else compares here.
 	Uncompared []manifest.Document
-	// Cases are the documents of case files.
-	Cases []manifest.Document
+	// Cases are the documents of case files, and Services the services that routes lead to.
+	Cases, Services []manifest.Document
 	// Unread has the files that are not read, by their paths in the folder, with a text that stands for
 	// their content; "" where nothing does.
 	Unread map[string]string

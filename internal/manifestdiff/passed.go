@@ -12,7 +12,7 @@ type Result struct {
 	Changes []Change
 	// Passed are the differences that cannot matter, as the tables of this package say.
 	Passed []Passed
-	// Compared are the differences in what is read: workloads and cases. Others compare what they mean.
+	// Compared are the differences in what is read: workloads, services and cases. Others compare what they mean.
 	Compared []Passed
 }
 
@@ -103,6 +103,10 @@ func (c *comparison) rest() (passed, compared []Passed) {
 		}
 	})
 	c.eachPair(objectsOf(c.old.Uncompared), objectsOf(c.recent.Uncompared), func(was, is []object) { passed = append(passed, c.differences(was, is, nil)...) })
+	c.eachPair(objectsOf(c.old.Services), objectsOf(c.recent.Services), func(was, is []object) {
+		// What stands beside their rules is compared with the policies.
+		compared = append(compared, c.differences(was, is, func(field string) bool { return !is[0].isBeside(field) })...)
+	})
 	c.eachPair(casesOf(c.old.Cases), casesOf(c.recent.Cases), func(was, is []object) { compared = append(compared, c.differences(was, is, nil)...) })
 	return append(passed, RestOf(c.old.Unread, c.recent.Unread)...), compared
 }
