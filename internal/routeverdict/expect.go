@@ -16,6 +16,7 @@ import (
 	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/exchange"
+	"github.com/meshproof/meshproof/internal/plainpath"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/internal/verdict"
@@ -111,9 +112,13 @@ func (s Sidecar) follow(p casefile.RoutedRequest) (Expectation, error) {
 	seen := Seen(o, p)
 	// Old releases join the lines of a header before they match a route.
 	seen.JoinsLines = !s.inbounds.Envoy().Fixed(behavior.RouteLines)
+	plain := seen
+	if p, err = s.normalize(o, p, &seen, &plain); err != nil {
+		return x, err
+	}
 	x.Decision = o.Decide(seen)
 	var ok bool
-	if x.Second, ok = s.routing.Follow(s.workload, o.Name, seen); !ok {
+	if x.Second, ok = s.routing.Follow(s.workload, o.Name, plain); !ok {
 		return x, fmt.Errorf("the plain evaluator has no outbound %s", o.Name)
 	}
 	switch isTCP := o.Protocol.Layer() == policy.L4; {
@@ -197,12 +202,43 @@ func AsCall(o *routing.Outbound, p casefile.RoutedRequest) casefile.RoutedReques
 	return call
 }
 
-// Seen returns a request as the routes of an outbound see it.
+// normalization is what the listener of an outbound does to paths on the release that is asked.
+func (s Sidecar) normalization() policy.PathNormalization {
+	n := routing.Normalization
+	n.KeepDotParameters = !s.inbounds.Envoy().Fixed(behavior.DotParameters)
+	return n
+}
+
+// normalize gives a request, and what the routes see of it, the path that the listener makes. The plain
+// evaluator sees the path that package plainpath reads. A call of gRPC has no path that the listener could change.
+func (s Sidecar) normalize(o *routing.Outbound, p casefile.RoutedRequest, seen, plain *policy.Request) (casefile.RoutedRequest, error) {
+	if o.Protocol.Layer() == policy.L4 || p.GRPC != "" {
+		return p, nil
+	}
+	_, target := requestline.MethodAndTarget(p.Method, p.Path, p.GRPC)
+	path, err := s.normalization().Apply(target)
+	second, ok := plainpath.Normalize(s.normalization(), target)
+	switch {
+	case err != nil:
+		return p, fmt.Errorf("the sidecar refuses the request: %w", err)
+	case !ok || second != path:
+		return p, fmt.Errorf("the sidecar makes %q of the path, and by the second reading %q: meshproof contradicts itself", path, second)
+	case path != target:
+		p.Path = path
+	}
+	seen.Path, plain.Path = path, second
+	return p, nil
+}
+
+// Seen returns a request as the routes of an outbound see it on the newest release.
 func Seen(o *routing.Outbound, p casefile.RoutedRequest) policy.Request {
 	if o.Protocol.Layer() == policy.L4 {
 		return policy.Request{}
 	}
 	method, path := requestline.MethodAndTarget(p.Method, p.Path, p.GRPC)
+	if normalized, err := routing.Normalization.Apply(path); err == nil {
+		path = normalized
+	}
 	return policy.Request{
 		Method: method, Path: path, Host: cmp.Or(p.Authority, o.Name), Headers: requestline.Seen(p.Headers, o.Protocol, p.GRPC != ""),
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// Normalization is what the listener of an outbound does to paths: nothing, so that routes see
-// them as they are sent.
-var Normalization = policy.PathNormalization{Raw: true, KeepSlashes: true, EscapedSlashes: policy.KeepEscapedSlashes}
+// Normalization is what the listener of an outbound does to paths before routes and inbounds see them, as
+// Kuma's does: it resolves dot segments and escapes of characters that need none, and keeps slashes.
+var Normalization = policy.PathNormalization{KeepSlashes: true, EscapedSlashes: policy.KeepEscapedSlashes}
 
 // Program returns the routes as a program that can be cut into classes: the origin of a decision
 // is the number of the route that takes the request. It denies what no route takes. It is for no

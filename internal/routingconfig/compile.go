@@ -119,6 +119,7 @@ func httpManager(o routing.Outbound, prefix string) *hcmv3.HttpConnectionManager
 				ConfigSourceSpecifier: &corev3.ConfigSource_Ads{Ads: &corev3.AggregatedConfigSource{}},
 			},
 		}},
+		NormalizePath:             wrapperspb.Bool(!routing.Normalization.Raw),
 		StreamIdleTimeout:         durationpb.New(0),
 		CommonHttpProtocolOptions: &corev3.HttpProtocolOptions{IdleTimeout: durationpb.New(0)},
 	}
