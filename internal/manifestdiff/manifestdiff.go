@@ -267,7 +267,7 @@ func (w words) has(word string) bool { return word != "" && w[word] }
 // add adds the words of a text, and what of them stands behind a prefix by which Cilium asks for the labels
 // of a namespace.
 func (w words) add(text string) {
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("{}[]\",': \n\t\r=|&()!<>;", r) }) {
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("{}[]\",': \n\t\r=|&()!<>;`\\", r) }) {
 		_, label, _ := strings.Cut(word, "namespace.labels.")
 		w[word], w[label] = true, true
 		for _, part := range strings.FieldsFunc(word, func(r rune) bool { return r == '/' || r == '.' }) {

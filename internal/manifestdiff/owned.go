@@ -113,7 +113,7 @@ const tokenFolder = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 // withoutTokens returns the fields of a pod without that volume and its mounts.
 func withoutTokens(spec map[string]any) map[string]any {
-	added := map[any]bool{}
+	added := map[string]bool{}
 	volumes, _ := spec["volumes"].([]any)
 	for _, volume := range mappings(volumes) {
 		if name, _ := volume["name"].(string); tokens.MatchString(name) && isToken(volume) {
@@ -123,10 +123,10 @@ func withoutTokens(spec map[string]any) map[string]any {
 	if len(added) == 0 {
 		return spec
 	}
-	spec["volumes"] = slices.DeleteFunc(slices.Clone(volumes), func(item any) bool { return added[fieldOf(item, "name")] })
+	spec["volumes"] = slices.DeleteFunc(slices.Clone(volumes), func(item any) bool { return added[nameOf(item)] })
 	without := func(list []any) []any {
 		return slices.DeleteFunc(slices.Clone(list), func(item any) bool {
-			return added[fieldOf(item, "name")] && fieldOf(item, "mountPath") == tokenFolder
+			return added[nameOf(item)] && fieldOf(item, "mountPath") == tokenFolder
 		})
 	}
 	for _, field := range []string{"containers", "initContainers"} {
@@ -148,6 +148,12 @@ func withoutTokens(spec map[string]any) map[string]any {
 		spec[field] = list
 	}
 	return spec
+}
+
+// nameOf returns the name of an item of a list, "" where it has none.
+func nameOf(item any) string {
+	name, _ := fieldOf(item, "name").(string)
+	return name
 }
 
 // isToken reports whether a volume has the pod's own token, and what goes with it alone.

@@ -2,6 +2,7 @@ package manifestdiff
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -77,7 +78,7 @@ func (w workloads) selected(service object) map[string]bool {
 		for _, p := range w.byLabel[[3]string{service.namespace, key, fmt.Sprint(value)}] {
 			matches := true
 			for key, value := range selector {
-				matches = matches && p.labels[key] == value
+				matches = matches && reflect.DeepEqual(p.labels[key], value)
 			}
 			if matches {
 				out[p.key] = true

@@ -161,7 +161,7 @@ func (c *comparison) comparePolicy(was, is object) (out []Change) {
 	if recent := fieldOf(is.fields, "metadata", "ownerReferences"); recent != nil && fieldOf(was.fields, "metadata", "ownerReferences") == nil {
 		out = append(out, Change{is.doc.Place("metadata.ownerReferences"), is.String(), isChanged})
 	}
-	if old, recent := fieldOf(was.fields, "metadata", "deletionTimestamp"), fieldOf(is.fields, "metadata", "deletionTimestamp"); old != recent && is.fields != nil {
+	if old, recent := fieldOf(was.fields, "metadata", "deletionTimestamp"), fieldOf(is.fields, "metadata", "deletionTimestamp"); !reflect.DeepEqual(old, recent) && is.fields != nil {
 		out = append(out, Change{is.doc.Place("metadata.deletionTimestamp"), is.String(), isChanged})
 	}
 	return out

@@ -8,11 +8,17 @@ import (
 )
 
 // addVolumes adds the names of the volumes that go into a sidecar: what it mounts, and what an annotation of a
-// mesh, the configuration of a control plane or a mutation says of it.
+// mesh, or a template or a mutation in an unknown document, says of mounts.
 func (c *comparison) addVolumes(o object) {
 	switch {
-	case o.category == unknown && (o.kind == "ContainerPatch" || o.isOfControlPlane() || o.mutates()):
-		c.volumes.addSelectors(o.fields)
+	case o.category == unknown && !isAmong(knownKinds[workload], o):
+		mounts := false
+		eachText(o.fields, func(text string) { mounts = mounts || strings.Contains(text, "volumeMounts") })
+		if fields, ok := o.fields.(map[string]any); ok && mounts {
+			for _, value := range fields {
+				c.volumes.addTexts(value)
+			}
+		}
 	case o.category == workload:
 		c.volumes.addMeshAnnotations(o)
 		spec := fieldOf(o.fields, append(strings.Split(podPlaces[o.kind], "."), "spec")...)
@@ -23,6 +29,22 @@ func (c *comparison) addVolumes(o object) {
 		}
 	case o.category == namespace:
 		c.volumes.addMeshAnnotations(o)
+	}
+}
+
+// addTexts adds the words of texts, and not those of the keys: no volume has the name of a field.
+func (w words) addTexts(value any) {
+	switch value := value.(type) {
+	case string:
+		w.add(value)
+	case []any:
+		for _, item := range value {
+			w.addTexts(item)
+		}
+	case map[string]any:
+		for _, item := range value {
+			w.addTexts(item)
+		}
 	}
 }
 
