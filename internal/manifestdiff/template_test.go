@@ -191,7 +191,8 @@ func TestVariables(t *testing.T) {
 		"another variable":             {change: change{"", together(policy, space), config("ConfigMap", "data", "other", "a"), config("ConfigMap", "data", "other", "b")}, quiet: true},
 		"an image":                     {change: change{"", together(policy, image), config("ConfigMap", "data", "tag", "a"), config("ConfigMap", "data", "tag", "b")}, quiet: true},
 		"the network of the host":      {change: change{"", together(policy, strings.Replace(image, "nodeSelector", "hostNetwork: $(host)\n      nodeSelector", 1)), config("ConfigMap", "data", "host", "a"), config("ConfigMap", "data", "host", "b")}},
-		"the account of a workload":    {change: change{"", together(policy, strings.Replace(image, "serviceAccountName: web", "serviceAccountName: '{{ .Values.account }}'", 1)), config("ConfigMap", "data", "account", "a"), config("ConfigMap", "data", "account", "b")}},
+		"the account of a workload":    {change: change{"", together(policy, strings.Replace(image, "serviceAccountName: web", "serviceAccountName: '${ account }'", 1)), config("ConfigMap", "data", "account", "a"), config("ConfigMap", "data", "account", "b")}},
+		"a value of a Helm chart":      {change: change{"", together(policy, strings.Replace(image, "serviceAccountName: web", "serviceAccountName: '{{ .Values.account }}'", 1)), config("ConfigMap", "data", "account", "a"), config("ConfigMap", "data", "account", "b")}, quiet: true},
 		"a variable of an unknown kind": {change: change{"", together(policy, "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: n}\nspec: {podSelector: {matchLabels: {a: '${app}'}}}"),
 			config("ConfigMap", "data", "app", "a"), config("ConfigMap", "data", "app", "b")}},
 	} {

@@ -9,8 +9,9 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// identifiers are the words of a placeholder, of which one is the name of its variable.
-var identifiers = regexp.MustCompile(`[A-Za-z_]\w*`)
+// variableName finds the name of the variable in a placeholder whose value Flux or Kustomize may take out of a ConfigMap or
+// a Secret. Those in double braces get their values otherwise.
+var variableName = regexp.MustCompile(`^\$[{(]?\W*(\w+)`)
 
 // addVariables adds the names of the variables by which a tool writes what may matter of an object. Another
 // value of such a variable counts, wherever a ConfigMap or a Secret has it. That of an image does not.
@@ -27,8 +28,8 @@ func (c *comparison) addVariables(o object) {
 			if one == "" {
 				break
 			}
-			for _, name := range identifiers.FindAllString(one, -1) {
-				c.variables[name] = true
+			if name := variableName.FindStringSubmatch(one); name != nil {
+				c.variables[name[1]] = true
 			}
 			_, text, _ = strings.Cut(text, one)
 		}
