@@ -104,14 +104,18 @@ func textAt(doc manifest.Document, field string) string {
 type objects struct {
 	all   []object
 	byKey map[string][]object
+	// repeated counts by their keys what is there once more, and alike.
+	repeated map[string]int
 }
 
 // objectsOf returns the objects of documents. One that is there twice alike is there once.
 func objectsOf(docs []manifest.Document) objects {
-	out, seen := objects{byKey: map[string][]object{}}, map[string]bool{}
+	out, seen := objects{byKey: map[string][]object{}, repeated: map[string]int{}}, map[string]bool{}
 	for _, doc := range docs {
 		o := objectOf(doc)
-		if id := o.key + doc.Flow(); !seen[id] {
+		if id := o.key + doc.Flow(); seen[id] {
+			out.repeated[o.key]++
+		} else {
 			seen[id] = true
 			out.all = append(out.all, o)
 			out.byKey[o.key] = append(out.byKey[o.key], o)

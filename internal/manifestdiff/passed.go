@@ -83,8 +83,14 @@ func isWithinField(path, of string) bool {
 // rest compares all documents without any table, and leaves out what the changes name. It needs no table so that
 // a table cannot hide anything from it.
 func (c *comparison) rest() (passed, compared []Passed) {
-	c.eachPair(c.oldObjects, c.recentObjects, func(was, is []object) { passed = append(passed, c.differences(was, is, nil)...) })
-	c.eachPair(objectsOf(c.old.Dataplanes), objectsOf(c.recent.Dataplanes), func(was, is []object) {
+	eachPair(c.oldObjects, c.recentObjects, func(was, is []object) {
+		found := c.differences(was, is, nil)
+		if o := slices.Concat(is, was)[0]; len(found) == 0 && len(c.told[o.key]) == 0 && c.oldObjects.repeated[o.key] != c.recentObjects.repeated[o.key] {
+			found = []Passed{{Place: o.doc.Place(""), Object: o.String(), Effect: "is there another number of times"}}
+		}
+		passed = append(passed, found...)
+	})
+	eachPair(objectsOf(c.old.Dataplanes), objectsOf(c.recent.Dataplanes), func(was, is []object) {
 		all := slices.Concat(is, was)
 		if len(was) == 0 || len(is) == 0 {
 			compared = append(compared, c.differences(was, is, nil)...)
@@ -94,7 +100,7 @@ func (c *comparison) rest() (passed, compared []Passed) {
 		passed = append(passed, c.differences(was, is, func(field string) bool { return !read(field) })...)
 		compared = append(compared, c.differences(was, is, read)...)
 	})
-	c.eachPair(objectsOf(c.old.Policies), objectsOf(c.recent.Policies), func(was, is []object) {
+	eachPair(objectsOf(c.old.Policies), objectsOf(c.recent.Policies), func(was, is []object) {
 		if len(was) != len(is) {
 			return
 		}
@@ -102,17 +108,17 @@ func (c *comparison) rest() (passed, compared []Passed) {
 			passed = append(passed, c.differences(was[i:i+1], is[i:i+1], is[i].isBeside)...)
 		}
 	})
-	c.eachPair(objectsOf(c.old.Uncompared), objectsOf(c.recent.Uncompared), func(was, is []object) { passed = append(passed, c.differences(was, is, nil)...) })
-	c.eachPair(objectsOf(c.old.Services), objectsOf(c.recent.Services), func(was, is []object) {
+	eachPair(objectsOf(c.old.Uncompared), objectsOf(c.recent.Uncompared), func(was, is []object) { passed = append(passed, c.differences(was, is, nil)...) })
+	eachPair(objectsOf(c.old.Services), objectsOf(c.recent.Services), func(was, is []object) {
 		// What stands beside their rules is compared with the policies.
 		compared = append(compared, c.differences(was, is, func(field string) bool { return !is[0].isBeside(field) })...)
 	})
-	c.eachPair(casesOf(c.old.Cases), casesOf(c.recent.Cases), func(was, is []object) { compared = append(compared, c.differences(was, is, nil)...) })
+	eachPair(casesOf(c.old.Cases), casesOf(c.recent.Cases), func(was, is []object) { compared = append(compared, c.differences(was, is, nil)...) })
 	return append(passed, RestOf(c.old.Unread, c.recent.Unread)...), compared
 }
 
 // eachPair calls a function for each object, with what both sides have of it.
-func (c *comparison) eachPair(olds, recents objects, of func(was, is []object)) {
+func eachPair(olds, recents objects, of func(was, is []object)) {
 	seen := map[string]bool{}
 	for _, o := range slices.Concat(recents.all, olds.all) {
 		if !seen[o.key] {

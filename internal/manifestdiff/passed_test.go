@@ -64,6 +64,7 @@ func TestPassed(t *testing.T) {
 		{change{"a label of a Dataplane", together(policy, dp), "labels: {app: web}\nnet", "labels: {app: web, a: b}\nnet"}, "", "Dataplane default/web labels.a"},
 		{change{"a tag and the health of a Dataplane", together(policy, dp), "tags: {kuma.io/service: web}, health: {ready: true}", "tags: {kuma.io/service: web, a: b}"}, "Dataplane default/web networking.inbound[0].health", "Dataplane default/web networking.inbound[0].tags.a"},
 		{change{"a new Dataplane", policy, "", dp}, "", "Dataplane default/web is new"},
+		{change{"the same workload twice, and alike", together(policy, deployment), "", deployment}, "Deployment shop/web is there another number of times", ""},
 		{change{"the same workload twice, and not alike", policy, of("v1", "Event", "a: b"), together(of("v1", "Event", "a: b"), of("v1", "Event", "a: c"))}, "Event shop/n is there twice, and not alike", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
