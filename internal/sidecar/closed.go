@@ -4,6 +4,7 @@ import (
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/network/dns_resolver/apple/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/network/dns_resolver/cares/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/network/dns_resolver/getaddrinfo/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/request_id/uuid/v3"
 
 	"github.com/meshproof/meshproof/internal/messages"
 )
@@ -50,7 +51,7 @@ var known = messages.Closed{
 		limits:   "transport_socket_connect_timeout",
 	},
 	httpManager: {
-		messages.Read: "http_filters upgrade_configs common_http_protocol_options http_protocol_options http2_protocol_options",
+		messages.Read: "http_filters upgrade_configs common_http_protocol_options http_protocol_options http2_protocol_options request_id_extension",
 		apart: `codec_type stat_prefix rds route_config scoped_routes normalize_path merge_slashes path_with_escaped_slashes_action
 			http3_protocol_options use_remote_address xff_num_trusted_hops original_ip_detection_extensions`,
 		measures: `tracing access_log access_log_flush_interval flush_access_log_on_new_request access_log_options proxy_status_config
@@ -64,6 +65,8 @@ var known = messages.Closed{
 			forward_client_cert_matcher represent_ipv4_remote_address_as_ipv4_mapped_ipv6 strip_matching_host_port strip_any_host_port
 			strip_trailing_host_dot append_x_forwarded_port add_proxy_protocol_connection_state forward_proto_config`,
 	},
+	"envoy.extensions.filters.network.http_connection_manager.v3.RequestIDExtension": {messages.Read: "typed_config"},
+	uuidRequestID: {unread: "pack_trace_reason use_request_id_for_trace_sampling"},
 	"envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter":                          {apart: "name typed_config config_discovery is_optional disabled"},
 	"envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.UpgradeConfig": {apart: "upgrade_type filters enabled"},
 	"envoy.config.core.v3.HttpProtocolOptions": {
@@ -262,7 +265,7 @@ var knownTLS = messages.Closed{
 	"envoy.config.core.v3.ConfigSource":                         {apart: "ads api_config_source", limits: "initial_fetch_timeout resource_api_version"},
 	"envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext": {
 		messages.Read: "custom_validator_config",
-		apart:         "trusted_ca match_typed_subject_alt_names",
+		apart:         "trusted_ca match_typed_subject_alt_names match_subject_alt_names",
 		narrows:       "verify_certificate_spki verify_certificate_hash crl only_verify_leaf_cert_crl max_verify_depth require_signed_certificate_timestamp",
 		presents:      "suppress_client_ca_list",
 	},

@@ -228,6 +228,7 @@ const (
 	peerMetadata     = "io.istio.http.peer_metadata.Config"
 	metadataExchange = "envoy.tcp.metadataexchange.config.MetadataExchange"
 	istioStats       = "stats.PluginConfig"
+	uuidRequestID    = "envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig"
 	upstreamTLS      = "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext"
 )
 

@@ -49,7 +49,10 @@ func (c *chain) transport(of *listenerv3.FilterChain) Transport {
 
 // bundleNames are the secrets that control planes use for the CAs of their mesh: of
 // Kuma with and without MeshIdentity, and of Istio. A name that ends in a colon is a prefix.
-var bundleNames = []string{"system_trust_bundle", kumaBundle, "ROOTCA"}
+var bundleNames = []string{"system_trust_bundle", kumaBundle, istioBundle}
+
+// istioBundle is the name of the CAs of an Istio mesh.
+const istioBundle = "ROOTCA"
 
 // kumaBundle begins the name of the CAs of a Kuma mesh without MeshIdentity. The mesh's name
 // follows, which is its trust domain too.
@@ -133,19 +136,19 @@ func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell func(at *messages.
 		context = merged
 	}
 	if mesh, ok := strings.CutPrefix(secret.Name, kumaBundle); ok {
-		for _, san := range context.GetMatchTypedSubjectAltNames() {
+		for _, san := range sansOf(context, secret.Name) {
 			if domain := trustDomainOf(san); domain != mesh {
 				tell(at, fmt.Sprintf("secret %q has the CAs of another mesh than the mesh of the trust domain %q", secret.Name, domain))
 			}
 		}
 	}
-	unbound(context, at, tell)
+	unbound(context, secret.Name, at, tell)
 }
 
 // unbound tells where CAs are not bound to trust domains, so that one CA could give the names
 // of another.
-func unbound(context *tlsv3.CertificateValidationContext, at *messages.Path, tell func(at *messages.Path, reason string)) {
-	sans := context.GetMatchTypedSubjectAltNames()
+func unbound(context *tlsv3.CertificateValidationContext, secret string, at *messages.Path, tell func(at *messages.Path, reason string)) {
+	sans := sansOf(context, secret)
 	if custom := context.GetCustomValidatorConfig(); custom != nil {
 		validator := spiffeOf(custom)
 		if validator == nil {
@@ -193,6 +196,20 @@ func spiffeOf(custom *corev3.TypedExtensionConfig) *tlsv3.SPIFFECertValidatorCon
 		return nil
 	}
 	return validator
+}
+
+// sansOf returns the matchers that Envoy holds a certificate against. Those without a type stand for a matcher of each
+// type, and count where there are no others. Istio writes such matchers, and its CAs give no name of SPIFFE but as a URI.
+func sansOf(context *tlsv3.CertificateValidationContext, secret string) []*tlsv3.SubjectAltNameMatcher {
+	out := context.GetMatchTypedSubjectAltNames()
+	if len(out) > 0 || secret != istioBundle {
+		return out
+	}
+	//lint:ignore SA1019 Envoy reads it still, and Istio writes it
+	for _, matcher := range context.GetMatchSubjectAltNames() {
+		out = append(out, &tlsv3.SubjectAltNameMatcher{SanType: tlsv3.SubjectAltNameMatcher_URI, Matcher: matcher})
+	}
+	return out
 }
 
 // trustDomainOf returns the trust domain of a SAN matcher that accepts nothing but URIs of

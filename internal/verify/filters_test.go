@@ -10,7 +10,7 @@ var forgedFilters = []forged{
 	{"detection of addresses", unverified, []edit{put(manager+".original_ip_detection_extensions", `[{}]`)}},
 	{"other normalization", unverified, []edit{put(manager+".path_normalization_options", `{}`)}},
 	{"another validation of headers", unverified, []edit{put(manager+".typed_header_validation_config", `{}`)}},
-	{"request IDs of an extension", unverified, []edit{put(manager+".request_id_extension", `{}`)}},
+	{"request IDs of an extension", unverified, []edit{put(manager+".request_id_extension", `{"typed_config": {"@type": "T/acme.RequestID"}}`)}},
 	{"whole URLs for paths", unverified, []edit{put(manager+".http_protocol_options.allow_absolute_url", `false`)}},
 	{"absolute URLs", verified, []edit{put(manager+".http_protocol_options.allow_absolute_url", `true`)}},
 	{"chunks beside a length", unverified, []edit{put(manager+".http_protocol_options.allow_chunked_length", `true`)}},

@@ -26,6 +26,8 @@ const (
 	shopFilters  = shopHTTP + ".filters.1.typed_config.http_filters"
 	exchange     = shopFilters + ".0.typed_config.value"
 	validations  = shopHTTP + ".transport_socket.typed_config.common_tls_context.combined_validation_context.validation_context_sds_secret_config"
+	typedSANs    = shopHTTP + ".transport_socket.typed_config.common_tls_context.combined_validation_context.default_validation_context.match_typed_subject_alt_names"
+	untyped      = shopHTTP + ".transport_socket.typed_config.common_tls_context.combined_validation_context.default_validation_context.match_subject_alt_names"
 	probes       = anyPortTCP + `.filters.2.typed_config.rules.policies.ns[shop]-policy[callers]-rule[2].permissions.0.and_rules.rules.0.or_rules.rules.0`
 )
 
@@ -38,6 +40,14 @@ func TestIstioSidecar(t *testing.T) {
 		edits []edit
 	}{
 		"as it is":                                                             {verified, nil},
+		"SANs of another trust domain beside":                                  {unverified, []edit{add(untyped, `{"prefix": "spiffe://other/"}`)}},
+		"SANs of every trust domain":                                           {unverified, []edit{put(untyped+".0", `{"prefix": "spiffe://"}`)}},
+		"SANs in any case":                                                     {unverified, []edit{put(untyped+".0.ignore_case", `true`)}},
+		"SANs by a regular expression":                                         {unverified, []edit{put(untyped+".0", `{"safe_regex": {"regex": "spiffe://cluster.local/.*"}}`)}},
+		"no SANs":                                                              {unverified, []edit{put(untyped, `[]`)}},
+		"SANs with a type, which count alone":                                  {unverified, []edit{put(typedSANs, `[{"san_type": "DNS", "matcher": {"prefix": "spiffe://cluster.local/"}}]`)}},
+		"IDs of requests by something else":                                    {unverified, []edit{put(shopHTTP+".filters.1.typed_config.request_id_extension", `{"typed_config": {"@type": "T/acme.RequestID"}}`)}},
+		"a new field of the IDs of requests":                                   {unverified, []edit{put(shopHTTP+".filters.1.typed_config.request_id_extension.typed_config.trusts", `true`)}},
 		"metrics for others":                                                   {unverified, []edit{put(metrics+".address.socket_address.address", `"0.0.0.0"`)}},
 		"metrics on one more address":                                          {unverified, []edit{put(metrics+".additional_addresses", `[{"address": {"socket_address": {"address": "::", "port_value": 15090}}}]`)}},
 		"metrics on one more address of the machine":                           {verified, []edit{put(metrics+".additional_addresses", `[{"address": {"socket_address": {"address": "::1", "port_value": 15090}}}]`)}},
