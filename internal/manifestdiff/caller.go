@@ -61,7 +61,8 @@ func (c *comparison) callsBy(key string, value any) bool {
 	return c.peers.has(key) && hasValue || c.identities.has(key) && text != "" && c.mayLetIn("", text)
 }
 
-// namesService reports whether policies name callers by a Service, as Kuma does: "web_shop_svc_80".
+// namesService reports whether policies name callers by a Service, as Kuma does: "web_shop_svc_80". A workload without
+// a Service is "web_shop_svc".
 func (c *comparison) namesService(o object) bool {
 	return strings.Contains(c.callers.named, o.name+"_"+o.namespace+"_svc")
 }

@@ -88,10 +88,14 @@ func (c *comparison) callsByDerived(p pods) bool {
 	return false
 }
 
-// addTargets adds the names of Dataplanes that a policy of Kuma selects. In Kubernetes they begin with the name of
-// the workload.
+// addTargets adds the names of Dataplanes and of services that a policy of Kuma has. In Kubernetes a Dataplane has a
+// name that begins with that of its workload, and a workload without a Service is a service by its own name.
 func (c *comparison) addTargets(value any) {
 	switch value := value.(type) {
+	case string:
+		if strings.HasSuffix(value, "_svc") {
+			c.targets = append(c.targets, value)
+		}
 	case []any:
 		for _, item := range value {
 			c.addTargets(item)
@@ -108,7 +112,9 @@ func (c *comparison) addTargets(value any) {
 
 // isTarget reports whether a policy selects a Dataplane of pods by its name.
 func (c *comparison) isTarget(p pods) bool {
-	return slices.ContainsFunc(c.targets, func(name string) bool { return name == p.name || strings.HasPrefix(name, p.name+"-") })
+	return slices.ContainsFunc(c.targets, func(name string) bool {
+		return name == p.name || strings.HasPrefix(name, p.name+"-") || name == p.name+"_"+p.namespace+"_svc"
+	})
 }
 
 // isDerivedFrom reports whether a label by which something selects is made of a field of a workload.

@@ -79,7 +79,7 @@ type comparison struct {
 	// volumes are the names of volumes of sidecars, tokens the Secrets with the token of an account, by their
 	// namespaces and names, and programs what may change labels and annotations, or read them.
 	volumes words
-	// targets are the names of Dataplanes that policies select.
+	// targets are the names of Dataplanes and services that policies of Kuma have.
 	targets  []string
 	tokens   map[string]bool
 	programs programs
@@ -227,7 +227,7 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 		found := w.changes(o, o)
 		if p, hasPods := own.byKey[o.key]; hasPods && len(found) == 0 && c.mayLetIn(o.namespace, fmt.Sprint(normal("serviceAccountName", p.account))) {
 			found = append(found, o.change("calls as somebody whom policies may let in, and the other side does not have the object"))
-		} else if hasPods && len(found) == 0 && c.callsByDerived(p) {
+		} else if hasPods && len(found) == 0 && (c.callsByDerived(p) || c.namesService(o)) {
 			found = append(found, o.change("calls as somebody whom policies may let in, by a label that a cluster makes, and the other side does not have the object"))
 		}
 		return found

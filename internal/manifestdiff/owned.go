@@ -1,6 +1,7 @@
 package manifestdiff
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -31,7 +32,21 @@ func (c *comparison) isOwned(o object, own, other workloads) bool {
 	if of, owned := own.ownerOf(o); owned && len(c.deviations(of, made)) == 0 {
 		return true
 	}
-	return !other.hasKey(o.key) && slices.ContainsFunc(other.byMaker[made.maker], func(of pods) bool { return len(c.deviations(of, made)) == 0 })
+	return !other.hasKey(o.key) && slices.ContainsFunc(other.siblings(made.maker), func(of pods) bool { return len(c.deviations(of, made)) == 0 })
+}
+
+// siblings returns what a workload made, a few of each template: more of them are hardly otherwise, and there may
+// be thousands.
+func (w workloads) siblings(maker string) (out []pods) {
+	const most = 4
+	seen := map[string]int{}
+	for _, p := range w.byMaker[maker] {
+		template := fmt.Sprint(p.labels["pod-template-hash"], p.labels["controller-revision-hash"])
+		if seen[template]++; seen[template] <= most {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // ownerOf returns the pods of the workload that made an object.
