@@ -36,7 +36,15 @@ type routedSchema struct {
 	Backend oneOrMore      `yaml:"backend"`
 	By      *string        `yaml:"by"`
 	Cause   *routing.Cause `yaml:"cause"`
-	Within  duration       `yaml:"within"`
+	Within  *duration      `yaml:"within"`
+}
+
+// endBound is the time by which the request must have ended; 0 where none is stated.
+func (s routedSchema) endBound() time.Duration {
+	if s.Within == nil {
+		return 0
+	}
+	return s.Within.Duration
 }
 
 type endSchema struct{ casefile.End }
@@ -134,7 +142,7 @@ func (b *builder) addRouted(field string, s routedSchema) error {
 						Place: b.doc.Place(field), From: from, To: to, Method: method, Path: path,
 						Authority: s.Authority, Headers: s.Headers, GRPC: s.GRPC,
 						Sends:  casefile.Sending{Head: s.Sends.Head.Duration, Body: s.Sends.Body.Duration, Open: s.Sends.Open, Keep: s.Sends.Keep.Duration},
-						Answer: s.Answer.Answer, Want: s.Want.End, Route: s.Route, Backends: s.Backend, By: s.By, Cause: s.Cause, Within: s.Within.Duration,
+						Answer: s.Answer.Answer, Want: s.Want.End, Route: s.Route, Backends: s.Backend, By: s.By, Cause: s.Cause, Within: s.endBound(),
 					})
 				}
 			}
@@ -159,8 +167,10 @@ func (b *builder) checkRouted(field string, s routedSchema) error {
 	switch {
 	case s.Answer.Reach != script.Accepts:
 		return b.doc.Errorf(field+".answer", "a connection is refused or lost for all requests to an inbound: say answer: %s of the inbound", s.Answer)
-	case s.Sends.Head.Duration < 0 || s.Sends.Body.Duration < 0 || s.Sends.Keep.Duration < 0 || s.Within.Duration < 0:
+	case s.Sends.Head.Duration < 0 || s.Sends.Body.Duration < 0 || s.Sends.Keep.Duration < 0 || s.endBound() < 0:
 		return b.doc.Errorf(field, "a time is less than nothing")
+	case s.Within != nil && s.endBound() == 0:
+		return b.doc.Errorf(field+".within", "a request takes some time: leave the key out for the bound of the lab")
 	case s.Sends.Open && s.GRPC == "":
 		return b.doc.Errorf(field+".sends.open", "only a gRPC call can be left open: say grpc: Service/Method")
 	case s.Sends.Open && s.Sends.Body.Duration != 0:

@@ -91,6 +91,7 @@ func TestRoutedsRefuse(t *testing.T) {
 		`{from: web, to: "MeshService/shop:80", want: allow, backend: shop/other}`:                           `there is no inbound "shop/other"`,
 		`{from: web, to: "MeshService/shop:80", want: allow, backend: []}`:                                   "no backend is right",
 		`{from: web, to: "MeshService/shop:80", want: allow, within: soon}`:                                  "soon",
+		`{from: web, to: "MeshService/shop:80", want: allow, within: 0s}`:                                    "a request takes some time",
 		`{from: web, to: "MeshService/shop:80", want: allow, within: -1s}`:                                   "less than nothing",
 		`{from: web, to: "MeshService/shop:80", want: allow, path: a}`:                                       "does not begin with /",
 		`{from: web, to: shop/gone, want: allow}`:                                                            "no connection to inbound shop/gone comes about",

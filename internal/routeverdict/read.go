@@ -136,6 +136,9 @@ func (r *Reading) addSentinels(requests []casefile.RoutedRequest) error {
 		stated := map[string]bool{}
 		for i, p := range requests {
 			x := r.Expected[i]
+			if p.From == s.Name && p.Within != 0 && x.Unclear == nil && !x.endsByBound() {
+				return fmt.Errorf("%s: within is %s, and it is about a bound that ends a request: none ends this one", p.Place, p.Within)
+			}
 			if p.From != s.Name || !x.endsByBound() {
 				continue
 			}

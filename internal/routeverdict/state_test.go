@@ -1,8 +1,10 @@
 package routeverdict
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/codes"
 
@@ -51,6 +53,29 @@ func TestStateAgreesWithStories(t *testing.T) {
 	if stated < 100 {
 		t.Errorf("%d requests", stated)
 	}
+}
+
+// A time by which a bound must have ended a request is refused where no bound ends it: nothing would hold it.
+func TestWithinNeedsABound(t *testing.T) {
+	t.Parallel()
+	for _, c := range casetest.Stories(t) {
+		if c.Name != "a request timeout ends a request without an answer" {
+			continue
+		}
+		c.RoutedRequests = slices.Clone(c.RoutedRequests)
+		for i := range c.RoutedRequests {
+			c.RoutedRequests[i].Within = 10 * time.Second
+		}
+		reading, err := verdict.Read(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(reading); err == nil || !strings.Contains(err.Error(), "none ends this one") {
+			t.Errorf("one of its requests is answered: %v", err)
+		}
+		return
+	}
+	t.Error("there is no such case")
 }
 
 // What the backends of a request end differently cannot be stated.

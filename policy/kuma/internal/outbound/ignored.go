@@ -3,6 +3,7 @@ package outbound
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/kri"
 	"github.com/meshproof/meshproof/internal/routing"
@@ -31,7 +32,7 @@ func (b *builder) ignored() []routing.Ignored {
 		out = append(out, b.unclearBackends(r)...)
 		for k := range r.To {
 			item := routing.Ignored{Origin: r.Origin, Place: r.Doc.Place(r.To[k].Ref.Field), Policy: r.Place()}
-			if item.Reason = cmp.Or(b.unclear(r.To[k].Ref, &r.Resource), b.unprovenPort(r, r.To[k])); item.Reason != "" {
+			if item.Reason = cmp.Or(b.unclear(r.To[k].Ref, &r.Resource), b.unprovenPort(r, r.To[k]), writtenHeader(r.To[k])); item.Reason != "" {
 				item.Kind, item.Unproven = warning.RouteNotReached, true
 				out = append(out, item)
 			} else if reason, missing := b.routeMiss(r, r.To[k]); reason != "" {
@@ -173,6 +174,21 @@ func (r *Resources) unclear(ref reference.Ref, from *resource.Resource) string {
 		return ""
 	}
 	return fmt.Sprintf("%s is there in several zones, and the policy states none: select it by labels, or give the policy the label %s", ref, resource.LabelZone)
+}
+
+// writtenHeader names a header that an item compares and that a sidecar writes before it looks for a route, ""
+// where there is none. The sidecars of the lab write others of these headers than those of a mesh.
+func writtenHeader(item route.Item) string {
+	for _, rule := range item.Rules {
+		for _, m := range rule.Matches {
+			for _, h := range m.Headers {
+				if h.Name == "x-request-id" || strings.HasPrefix(h.Name, "x-forwarded-") || strings.HasPrefix(h.Name, "x-envoy-") {
+					return fmt.Sprintf("it compares the header %s, which a sidecar writes itself before it looks for a route: compare a header of the application", h.Name)
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // unclearBackends returns the backends of a route of which nobody knows which service they mean. Of several
