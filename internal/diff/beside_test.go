@@ -47,6 +47,8 @@ func TestDenyOtherChanges(t *testing.T) {
 		route   = "type: MeshTimeout\nmesh: default\nname: t\nspec: {to: [{targetRef: {kind: Mesh}, default: {connectionTimeout: 1s}}]}\n"
 		ofCase  = "case: c\nworkloads: [{name: web, namespace: shop, labels: {app: web}, inbounds: [{name: in, port: 8080, protocol: http}]}]\npolicies: {files: [x/p.yaml]}\nrequests: [{from: plaintext, to: web/in, want: 403}]\n"
 	)
+	inCase := "workloads: [{name: web, namespace: shop, labels: {app: web}, inbounds: [{name: in, port: 8080, protocol: http}]}]\npolicies: [{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {rules: [{}]}}]\nrequests: [{from: plaintext, to: web/in, want: allow}]\n"
+	twoCases := "case: a\n" + inCase + "---\ncase: b\n" + inCase
 	type files map[string]string
 	for name, tt := range map[string]struct {
 		old, recent files
@@ -77,6 +79,7 @@ func TestDenyOtherChanges(t *testing.T) {
 		"a link to nowhere":                  {old: files{"l": "→ nowhere"}, recent: files{"l": "→ nowhere"}, want: "file l leads out of the folder"},
 		"a label of a Dataplane":             {old: files{"d.yaml": dp}, recent: files{"d.yaml": strings.Replace(dp, "app: web", "app: web, a: b", 1)}, want: "Dataplane default/web labels.a"},
 		"a request of a case":                {old: files{"p.yaml": "", "c.yaml": ofCase, "x/p.yaml": rules}, recent: files{"p.yaml": "", "c.yaml": strings.Replace(ofCase, "403", "deny", 1), "x/p.yaml": rules}, want: "case case/c requests[0].want"},
+		"a label of a policy of one case":    {old: files{"p.yaml": "", "c.yaml": twoCases}, recent: files{"p.yaml": "", "c.yaml": strings.Replace(twoCases, "shop}, spec", "shop, labels: {a: b}}, spec", 1)}, want: "AuthorizationPolicy shop/p metadata.labels.a"},
 		"a policy of a case":                 {old: files{"p.yaml": "", "c.yaml": ofCase, "x/p.yaml": rules}, recent: files{"p.yaml": "", "c.yaml": ofCase, "x/p.yaml": strings.Replace(rules, "/a", "/b", 1)}},
 		"a service":                          {old: files{"p.yaml": "", "d.yaml": dp, "s.yaml": service}, recent: files{"p.yaml": "", "d.yaml": dp, "s.yaml": strings.Replace(service, "port: 80,", "port: 81,", 1)}, want: "MeshService default/db spec.ports[0].port"},
 		"a timeout":                          {old: files{"p.yaml": "", "d.yaml": dp, "t.yaml": route}, recent: files{"p.yaml": "", "d.yaml": dp, "t.yaml": strings.Replace(route, "1s", "2s", 1)}},

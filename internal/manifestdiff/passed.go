@@ -101,12 +101,7 @@ func (c *comparison) rest() (passed, compared []Passed) {
 		compared = append(compared, c.differences(was, is, read)...)
 	})
 	eachPair(objectsOf(c.old.Policies), objectsOf(c.recent.Policies), func(was, is []object) {
-		if len(was) != len(is) {
-			return
-		}
-		for i := range is { // several cases may have a policy of one name
-			passed = append(passed, c.differences(was[i:i+1], is[i:i+1], is[i].isBeside)...)
-		}
+		passed = append(passed, c.besidePolicies(was, is)...)
 	})
 	eachPair(objectsOf(c.old.Uncompared), objectsOf(c.recent.Uncompared), func(was, is []object) { passed = append(passed, c.differences(was, is, nil)...) })
 	eachPair(objectsOf(c.old.Services), objectsOf(c.recent.Services), func(was, is []object) {
@@ -115,6 +110,32 @@ func (c *comparison) rest() (passed, compared []Passed) {
 	})
 	eachPair(casesOf(c.old.Cases), casesOf(c.recent.Cases), func(was, is []object) { compared = append(compared, c.differences(was, is, nil)...) })
 	return append(passed, RestOf(c.old.Unread, c.recent.Unread)...), compared
+}
+
+// besidePolicies returns in what the policies of one name differ beside what their dialect reads. A new policy does not
+// differ. Several cases may have a policy of one name, and then each has to stand on the other side too.
+func (c *comparison) besidePolicies(was, is []object) (out []Passed) {
+	if len(was) == 0 || len(is) == 0 {
+		return nil
+	}
+	olds, recents := map[string]bool{}, map[string]bool{}
+	for _, o := range was {
+		olds[o.besideText()] = true
+	}
+	for _, o := range is {
+		recents[o.besideText()] = true
+	}
+	for i, o := range is {
+		if !olds[o.besideText()] {
+			out = append(out, c.differences(was[min(i, len(was)-1):][:1], []object{o}, o.isBeside)...)
+		}
+	}
+	for i, o := range was {
+		if len(out) == 0 && !recents[o.besideText()] {
+			out = append(out, c.differences([]object{o}, is[min(i, len(is)-1):][:1], o.isBeside)...)
+		}
+	}
+	return out
 }
 
 // eachPair calls a function for each object, with what both sides have of it.

@@ -1,6 +1,8 @@
 package manifestdiff
 
 import (
+	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -159,6 +161,34 @@ func (o object) isBeside(field string) bool {
 		}
 	}
 	return true
+}
+
+// besideText is the same for two policies that differ in nothing beside what their dialect reads.
+func (o object) besideText() string {
+	fields, _ := o.fields.(map[string]any)
+	out := map[string]any{}
+	for _, field := range unreadOfPolicies {
+		of, isMapping := fields[field].(map[string]any)
+		if !isMapping {
+			out[field] = fields[field]
+			continue
+		}
+		of = maps.Clone(of)
+		maps.DeleteFunc(of, func(key string, _ any) bool { return !o.isBeside(child(field, key)) })
+		for key, value := range of {
+			if settings, areMore := value.(map[string]any); areMore {
+				settings = maps.Clone(settings)
+				maps.DeleteFunc(settings, func(name string, _ any) bool { return !o.isBeside(child(child(field, key), name)) })
+				of[key] = settings
+			}
+		}
+		out[field] = of
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		return o.doc.Flow()
+	}
+	return string(text)
 }
 
 // casesOf returns the cases of case files without their policies, each as an object with its name.
