@@ -88,7 +88,7 @@ func isAmong(kinds map[string]string, o object) bool {
 // categoryOf says how an object is compared. Whatever belongs to a control plane counts as a whole.
 func categoryOf(o object) category {
 	switch {
-	case o.changesRequests(), o.isWritten(), o.isOfNode():
+	case o.changesRequests(), o.isWritten(), o.isOfNode(), o.hasWaypoint():
 		return unknown
 	case isAmong(harmlessKinds, o) && (!o.isOfControlPlane() || o.group != "rbac.authorization.k8s.io"):
 		return harmless

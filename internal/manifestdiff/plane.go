@@ -25,7 +25,7 @@ var planeLabels = map[string][]string{
 // planeImages are parts of the images of control planes, and sidecarImages of what they put beside a
 // workload.
 var (
-	planeImages   = []string{"istio/pilot", "istio-release/", "istio-testing/", "istio-pilot", "istio/install-cni", "istio/ztunnel", "kumahq/", "kong/kuma", "kong/mesh", "l5d.io/linkerd", "linkerd/", "linkerd-io/", "cilium/cilium", "cilium/operator", "spiffe/spire", "spire-server", "spire-agent", "istio-csr", "csi-driver-spiffe"}
+	planeImages   = []string{"istio/pilot", "istio-release/", "istio-testing/", "istio-pilot", "/pilot:", "/pilot@", "/kuma-cp", "istio/install-cni", "istio/ztunnel", "kumahq/", "kong/kuma", "kong/mesh", "l5d.io/linkerd", "linkerd/", "linkerd-io/", "cilium/cilium", "cilium/operator", "spiffe/spire", "spire-server", "spire-agent", "istio-csr", "csi-driver-spiffe"}
 	sidecarImages = []string{"proxyv2", "kuma-dp", "kuma-init", "linkerd/proxy", "linkerd-io/proxy", "linkerd/proxy-init", "l5d.io/", "envoyproxy/envoy"}
 )
 

@@ -28,7 +28,28 @@ func (o object) isWritten() bool {
 	return o.group == "cilium.io" && agents[o.kind] && fieldOf(o.fields, "metadata", "resourceVersion") == nil
 }
 
-// isOfNode reports whether a PersistentVolume is a folder of a node.
+// disks are the fields of a PersistentVolume that is no folder of a node.
+var disks = fields(`capacity accessModes persistentVolumeReclaimPolicy storageClassName mountOptions volumeMode nodeAffinity claimRef volumeAttributesClassName
+	csi nfs awsElasticBlockStore azureDisk azureFile cephfs cinder fc gcePersistentDisk iscsi rbd`)
+
+// isOfNode reports whether a PersistentVolume may be a folder of a node.
 func (o object) isOfNode() bool {
-	return o.kind == "PersistentVolume" && (fieldOf(o.fields, "spec", "hostPath") != nil || fieldOf(o.fields, "spec", "local") != nil)
+	spec, _ := fieldOf(o.fields, "spec").(map[string]any)
+	for field := range spec {
+		if o.kind == "PersistentVolume" && !disks[field] {
+			return true
+		}
+	}
+	return false
+}
+
+// hasWaypoint reports whether a ServiceEntry says to a mesh by a label who judges what is sent to it.
+func (o object) hasWaypoint() bool {
+	labels, _ := fieldOf(o.fields, "metadata", "labels").(map[string]any)
+	for key := range labels {
+		if o.kind == "ServiceEntry" && isOfMesh(key) {
+			return true
+		}
+	}
+	return false
 }
