@@ -130,6 +130,28 @@ func (r *Resources) addBootstrap(o object) {
 		if key != "static_resources" && key != "staticResources" {
 			r.tellExtensions(o[key])
 		}
+		if key != "static_resources" && key != "staticResources" && key != "node" {
+			r.addTexts(o[key])
+		}
+	}
+}
+
+// addTexts gathers the texts in a part of a bootstrap.
+func (r *Resources) addTexts(part any) {
+	switch part := part.(type) {
+	case []any:
+		for _, item := range part {
+			r.addTexts(item)
+		}
+	case object:
+		for _, item := range part {
+			r.addTexts(item)
+		}
+	case string:
+		if r.Texts == nil {
+			r.Texts = map[string]bool{}
+		}
+		r.Texts[part] = true
 	}
 }
 

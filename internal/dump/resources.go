@@ -51,6 +51,9 @@ type Resources struct {
 	// hiddenLayers are the layers of the runtime whose values a dump does not have. shownLayers
 	// are those of the answer to /runtime.
 	hiddenLayers, shownLayers []string
+	// Texts are those of the bootstraps, but for static resources and nodes. Where one is the name of a cluster, Envoy
+	// may send requests of its own there: statistics, and traces of a connection manager that states no tracer.
+	Texts map[string]bool
 	// Envoy is the version of the sidecar; empty where nothing names it.
 	Envoy string
 	// Nodes are the nodes of the bootstraps, one for each.

@@ -16,10 +16,15 @@ func (r *reader) called(l leading) leading {
 	return out
 }
 
-// asksOwn returns a cluster that gets requests of Envoy's own, and has the workload of the chain behind it; "" for
+// asksOwn returns a cluster that gets requests of Envoy's own, also by the bootstrap, and has the workload of the chain behind it; "" for
 // none.
 func (r *reader) asksOwn(l leading, workload []Endpoint) string {
-	for _, name := range slices.Sorted(maps.Keys(l.calls.asked)) {
+	asked := maps.Clone(r.Texts)
+	if asked == nil {
+		asked = map[string]bool{}
+	}
+	maps.Copy(asked, l.calls.asked)
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
 		of := newLeading()
 		of.add(name)
 		if l.names[name] || slices.ContainsFunc(r.endpointsOf(of), func(to Endpoint) bool {
