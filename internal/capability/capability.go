@@ -127,6 +127,28 @@ type Delegator interface {
 	Authorizers() []string
 }
 
+// Referrer is a set of policies that refer to what other folders may have.
+type Referrer interface {
+	// References returns what the policies of an inbound refer to and the set does not have.
+	References(in policy.Inbound) References
+}
+
+// References are what the policies of an inbound refer to and their set does not have. What such policies let in is known where
+// both are known.
+type References struct {
+	// Dangling has a text for each reference, with its policy and what to do.
+	Dangling []string
+	// Policies has a text for each policy that selects the inbound, in order: the same where the policy says the same.
+	Policies []string
+}
+
+// Forwarder is a set of policies whose mesh takes the address of a caller from x-forwarded-for.
+type Forwarder interface {
+	// TrustedHops returns how many entries of the header its sidecars trust, the last one first. It is 0 where no policy asks for
+	// such an address.
+	TrustedHops() int
+}
+
 // Locator is a set of policies that can say which line of them decides a request.
 type Locator interface {
 	// Locate selects the policies of an inbound, and returns a function that says "file:line"

@@ -110,6 +110,9 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 			was.Inbounds, was.Options.Peers = c.Inbounds, c.Options.Peers
 		}
 		useOneDialect(&was.Case, &c.Case)
+		if was.Generated && c.Generated {
+			shareTrustedHops(&was.Case, &c.Case)
+		}
 		if !was.Generated && !c.Generated {
 			d.Opens = slices.Concat(d.Opens, newTrust(was.Case, c.Case), newIdentities(was.Case, c.Case), optionsAlone(was.Case, c.Case))
 			d.addRenamed([]lab.Case{was}, []lab.Case{c}, to)
@@ -141,7 +144,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 		for _, comparison := range c.Comparisons {
 			c.Inbounds = append(c.Inbounds, comparison.modeChange()...)
 			was, is := comparison.old.Reading().Set(), comparison.recent.Reading().Set()
-			d.Opens = slices.Concat(d.Opens, lessProof(was, is), newStrangers(was, is), otherExclusions(was, is), otherAuthorizers(was, is), movedAuthorizers(comparison.old, comparison.recent))
+			d.Opens = slices.Concat(d.Opens, lessProof(was, is), newStrangers(was, is), otherExclusions(was, is), otherAuthorizers(was, is), movedAuthorizers(comparison.old, comparison.recent), unknownReferences(comparison.old, comparison.recent))
 			if all {
 				d.Opens = append(d.Opens, unalike(was, is)...)
 			}
@@ -242,6 +245,25 @@ func useOneDialect(old, recent *cases.Case) {
 		old.Options.Dialect = ownerOf(recent.Policies)
 	case len(recent.Policies) == 0:
 		recent.Options.Dialect = ownerOf(old.Policies)
+	}
+}
+
+// shareTrustedHops lets the inbounds of both sides trust the entries of x-forwarded-for that those of one side trust: a
+// side trusts none where its policies do not ask for the address.
+func shareTrustedHops(old, recent *cases.Case) {
+	most := 0
+	for _, c := range []*cases.Case{old, recent} {
+		for _, in := range c.Inbounds {
+			most = max(most, in.TrustedHops)
+		}
+	}
+	for _, c := range []*cases.Case{old, recent} {
+		c.Inbounds = slices.Clone(c.Inbounds)
+		for i := range c.Inbounds {
+			if c.Inbounds[i].Protocol.Layer() == policy.L7 {
+				c.Inbounds[i].TrustedHops = most
+			}
+		}
 	}
 }
 

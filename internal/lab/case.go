@@ -10,6 +10,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -138,7 +139,7 @@ func (f *Files) newCase(s Surroundings, name string, inbounds []policy.Inbound) 
 		}
 		c.Inbounds = append(c.Inbounds, cases.Inbound{Inbound: in, Identity: id, IP: addresses[workloadKey{w.Namespace, w.Name}]})
 	}
-	takeDefaultMTLS(&c)
+	takeDefaults(&c)
 	return Case{Case: c, Generated: true}, nil
 }
 
@@ -166,16 +167,23 @@ func addressesOf(inbounds []policy.Inbound) map[workloadKey]netip.Addr {
 	return out
 }
 
-// takeDefaultMTLS gives the inbounds the mode that the mesh of the policies has where nothing
-// states one. Policies that are refused are refused where they are read.
-func takeDefaultMTLS(c *cases.Case) {
+// takeDefaults gives the inbounds the mTLS mode that the mesh of the policies has where nothing states one,
+// and the entries of x-forwarded-for that its sidecars trust. Policies that are refused are refused where they are read.
+func takeDefaults(c *cases.Case) {
 	set, err := dialect.Parse(c.Policies, c.Options)
 	if err != nil {
 		return
 	}
+	hops := 0
+	if forwarder, ok := set.(capability.Forwarder); ok {
+		hops = forwarder.TrustedHops()
+	}
 	for i, in := range c.Inbounds {
 		if program := set.Program(in.Inbound); program.MTLS == mtls.Unset {
 			c.Inbounds[i].MTLS = program.DefaultMTLS
+		}
+		if in.Protocol.Layer() == policy.L7 {
+			c.Inbounds[i].TrustedHops = hops
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/forwarded"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -35,6 +36,9 @@ func (p *Proof) forgeAddresses(i int, add func(policy.Request, int)) {
 		r.Remote = netip.Addr{}
 		r.Headers = slices.DeleteFunc(slices.Clone(r.Headers), func(h policy.Header) bool { return h.Name == forwarded.Header })
 		if in.TrustedHops > 0 {
+			if !r.Source.IsValid() {
+				r.Source = endpoint.Unnamed
+			}
 			forge(r)
 			continue
 		}

@@ -138,3 +138,26 @@ policies:
 		})
 	}
 }
+
+// Where a trusted header says no address, the caller's own counts: that of a caller without one is in some blocks.
+func TestTrustedHeaderWithoutAddress(t *testing.T) {
+	t.Parallel()
+	for _, block := range []string{"10.0.0.0/8", "192.168.0.0/16"} {
+		p, err := Plan(casetest.Parse(t, `
+case: x
+workloads: [{name: web, namespace: shop, inbounds: [{name: in, port: 80, protocol: http, xffTrustedHops: 1}]}]
+requests: [{from: anonymous, to: web/in, want: deny}]
+policies:
+  - apiVersion: security.istio.io/v1
+    kind: AuthorizationPolicy
+    metadata: {name: p, namespace: shop}
+    spec: {rules: [{from: [{source: {remoteIpBlocks: [`+block+`]}}]}]}
+`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := p.Judge(result.Case{}); v.Err != nil {
+			t.Errorf("%s: %v", block, v.Err)
+		}
+	}
+}

@@ -71,6 +71,8 @@ type Cover struct {
 	SampledNames string
 
 	layer policy.Layer
+	// trustsHeader is true where the remote address is that of x-forwarded-for.
+	trustsHeader bool
 	// demand is what the inbound demands of tokens.
 	demand token.Demand
 	table  *table

@@ -51,7 +51,7 @@ func cut(limit int, on Surface, programs []policy.Program) *Cover {
 
 // cutSettled cuts programs that have every answer which the surface gives.
 func cutSettled(limit int, on Surface, programs []policy.Program) *Cover {
-	c := &Cover{layer: on.Protocol.Layer(), demand: on.demand(), programs: programs, table: tableOf(programs)}
+	c := &Cover{layer: on.Protocol.Layer(), trustsHeader: on.TrustedHops > 0, demand: on.demand(), programs: programs, table: tableOf(programs)}
 	s := surveyOf(c.table, programs)
 	if s.regular || c.asksForIssuer() {
 		return cutRegular(c, limit, on, &s)

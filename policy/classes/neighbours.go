@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -19,6 +20,10 @@ func (c *Cover) Neighbours(class int) []Neighbour {
 	seen := []policy.Request{of.Witness}
 	add := func(r policy.Request, why string) {
 		c.arrive(&r)
+		// A header that says no address leaves the caller's own.
+		if c.trustsHeader && !r.Source.IsValid() && !r.Remote.IsValid() {
+			r.Source = endpoint.Unnamed
+		}
 		if !c.canBeSent(&r) || slices.ContainsFunc(seen, func(s policy.Request) bool { return equal(r, s) }) {
 			return
 		}

@@ -163,10 +163,7 @@ func (p policies) LintFor(n policy.PathNormalization, inbounds []policy.Inbound)
 }
 
 func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
-	warnings := authorization.Lint(p.all, inbounds, p.options, func(in policy.Inbound) token.Demand {
-		demand, _ := authentication.Demand(p.tokens, in, p.options.RootNamespace)
-		return demand
-	})
+	warnings := authorization.Lint(p.all, inbounds, p.options, p.demand)
 	return append(warnings, peerauthentication.Lint(p.peers, inbounds, p.options.RootNamespace)...)
 }
 
@@ -185,6 +182,19 @@ func (p policies) ModeBy(in policy.Inbound) string {
 
 // Authorizers implements [capability.Delegator].
 func (p policies) Authorizers() []string { return authorization.Authorizers(p.all, p.options) }
+
+// References implements [capability.Referrer].
+func (p policies) References(in policy.Inbound) capability.References {
+	return authorization.References(p.all, in, p.options, p.demand(in))
+}
+
+// TrustedHops implements [capability.Forwarder].
+func (p policies) TrustedHops() int { return authorization.TrustedHops(p.all) }
+
+func (p policies) demand(in policy.Inbound) token.Demand {
+	demand, _ := authentication.Demand(p.tokens, in, p.options.RootNamespace)
+	return demand
+}
 
 // Targets implements [capability.Targeter].
 func (p policies) Targets() []capability.Target {
