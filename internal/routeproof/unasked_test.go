@@ -41,6 +41,7 @@ EXTRA`
 		"a service of the zone of the policy":  {[]string{"TO", "c", "name: r, mesh: default", "name: r, mesh: default, labels: {kuma.io/zone: west}", "EXTRA", "---\n" + second("c", "east") + "---\n" + second("c", "west")}, "", ""},
 		"a role that does not stay":            {[]string{"name: r, mesh: default", "name: r, mesh: default, labels: {kuma.io/policy-role: producer}"}, "", "a control plane writes system over it"},
 		"a header that a sidecar writes":       {[]string{"MATCH", "matches: [{headers: [{name: x-request-id, type: Absent}]}],"}, "which a sidecar writes itself", ""},
+		"a service that is not available":      {[]string{"spec: {selector", "spec: {state: Unavailable, selector"}, "", "its state is Unavailable, which is not read"},
 		"a Dataplane says what it reaches":     {[]string{"NETWORK", "transparentProxying: {reachableServices: [x]},"}, "", "who reaches whom is not read there"},
 		"a mesh without a service has a route": {[]string{"mesh: default, spec: {TARGET", "mesh: other, spec: {"}, `there is no MeshService "b" among the documents`, ""},
 	} {

@@ -33,6 +33,8 @@ type Destination struct {
 	resource.Resource
 	Kind  resource.Kind
 	Ports []Port
+	// Unavailable is true for a MeshService whose state says so.
+	Unavailable bool
 
 	// selects tells the workloads behind a MeshService by their tags or labels, and by name.
 	tags, labels map[string]string
@@ -89,6 +91,9 @@ type serviceSpec struct {
 	Identities manifest.Document `yaml:"identities"`
 	State      string            `yaml:"state"`
 }
+
+// unavailable is the state of a MeshService that none of its Dataplanes stands behind.
+const unavailable = "Unavailable"
 
 type labelSelector struct {
 	MatchLabels map[string]string `yaml:"matchLabels"`
@@ -157,7 +162,7 @@ func Parse(doc manifest.Document) (Destination, error) {
 		return Destination{Resource: head, Kind: MeshExternalService}.withPorts([]portSchema{{Port: spec.Match.Port, AppProtocol: spec.Match.Protocol}}, err)
 	}
 	head, spec, err := resource.Parse[serviceSpec](MeshService, doc)
-	d := Destination{Resource: head, Kind: MeshService, tags: spec.Selector.DataplaneTags}
+	d := Destination{Resource: head, Kind: MeshService, Unavailable: spec.State == unavailable, tags: spec.Selector.DataplaneTags}
 	if l := spec.Selector.DataplaneLabels; l != nil {
 		d.labels = l.MatchLabels
 	}

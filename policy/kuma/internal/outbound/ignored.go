@@ -45,6 +45,12 @@ func (b *builder) ignored() []routing.Ignored {
 			}
 		}
 	}
+	for i := range b.destinations {
+		if d := &b.destinations[i]; d.Unavailable {
+			out = append(out, routing.Ignored{Origin: d.Origin, Place: d.Doc.Place("spec.state"), Policy: d.Place(), Kind: warning.MissingBackend,
+				Reason: "its state is Unavailable, which is not read: requests are sent to it, also those to a service of several zones, which a mesh sends elsewhere"})
+		}
+	}
 	for i := range b.Resources.timeouts {
 		t := &b.Resources.timeouts[i]
 		if t.Inbound != "" {
