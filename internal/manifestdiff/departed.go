@@ -79,6 +79,9 @@ func (c *comparison) selectors(p pods) string {
 	if c.isTarget(p) {
 		parts = append(parts, p.name)
 	}
+	if c.programs.askFor(p.name) {
+		parts = append(parts, "in a mutation")
+	}
 	return strings.Join(parts, " ")
 }
 

@@ -56,6 +56,7 @@ func TestDerivedLabels(t *testing.T) {
 		{change{"a label of a pattern of Kyverno", together(policy, deployment, kyverno), "track: stable", "payments: a, track: stable"}, "labels.payments"},
 		{change{"an annotation without a domain of Kyverno", together(policy, deployment, kyverno), "checksum/config: abc", "checksum/config: abc, team: a"}, "annotations.team"},
 		{change{"another annotation without a domain", together(policy, deployment, kyverno), "checksum/config: abc", "checksum/config: abc, person: a"}, ""},
+		{change{"a name that a mutation asks for", together(policy, strings.Replace(kyverno, "pay*", "we*", 1)), deployment, strings.Replace(deployment, "name: web, namespace", "name: other, namespace", 1)}, "another workload is gone"},
 		{change{"a label in a template of an injector", together(policy, deployment, strings.Replace(of("v1", "ConfigMap", "data: {a: '{{ if .ObjectMeta.Labels.inj }}'}"), "namespace: shop", "namespace: istio-system", 1)), "track: stable", "inj: a, track: stable"}, "labels.inj"},
 		{change{"a label in an expression of a server", together(policy, deployment, of("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy", "spec: {matchConditions: [{expression: 'object.metadata.labels.a == 1 && object.metadata.labels.?inj == 2'}]}")), "track: stable", "inj: a, track: stable"}, "labels.inj"},
 	} {
