@@ -64,6 +64,41 @@ func TestReferencesElsewhere(t *testing.T) {
 	}
 }
 
+// An authentication of Linkerd may stand in another folder: the policies that require it let nobody in here.
+func TestAuthenticationsElsewhere(t *testing.T) {
+	t.Parallel()
+	ap := func(name, refs string) string {
+		return fmt.Sprintf("---\n{apiVersion: policy.linkerd.io/v1alpha1, kind: AuthorizationPolicy, metadata: {name: %s, namespace: shop}, spec: {targetRef: {group: policy.linkerd.io, kind: Server, name: web}, requiredAuthenticationRefs: [%s]}}\n", name, refs)
+	}
+	const (
+		server    = "---\n{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: web, namespace: shop}, spec: {podSelector: {matchLabels: {app: web}}, port: 8080}}\n"
+		fe        = "{kind: ServiceAccount, name: fe}"
+		mesh      = "{group: policy.linkerd.io, kind: MeshTLSAuthentication, name: m, namespace: other}"
+		network   = "{group: policy.linkerd.io, kind: NetworkAuthentication, name: n, namespace: other}"
+		elsewhere = "---\n{apiVersion: policy.linkerd.io/v1alpha1, kind: NetworkAuthentication, metadata: {name: n, namespace: other}, spec: {networks: [{cidr: 10.0.0.0/8}]}}\n"
+	)
+	for name, tt := range map[string]struct {
+		same, old, recent string
+		found             bool
+	}{
+		"a policy with an authentication of elsewhere":          {"", "", ap("b", mesh), true},
+		"a network of elsewhere":                                {"", "", ap("b", network), true},
+		"a policy asks for less than fe and elsewhere":          {"", ap("b", fe+", "+network), ap("b", network), true},
+		"another policy":                                        {ap("b", mesh), ap("a", fe), ap("a", "{kind: ServiceAccount, name: be}"), false},
+		"nothing changes":                                       {ap("b", mesh), ap("a", network), ap("c", network), false},
+		"the authentication is there":                           {elsewhere, "", ap("b", network), false},
+		"the authentication of the policy is a service account": {"", "", ap("b", fe), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			opens := strings.Join(differenceOf(t, server+tt.same+tt.old, server+tt.same+tt.recent).Opens, "\n")
+			if found := strings.Contains(opens, "refer to what is not there"); found != tt.found {
+				t.Errorf("found %t, want %t: %q", found, tt.found, opens)
+			}
+		})
+	}
+}
+
 // A sidecar of Istio trusts the last entry of x-forwarded-for, which every caller may write: a remote address is less
 // than the address of the connection.
 func TestWideningByTheRemoteAddress(t *testing.T) {

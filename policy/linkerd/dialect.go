@@ -116,6 +116,11 @@ func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
 // Strangers implements [capability.Stranger].
 func (p policies) Strangers() []string { return authorization.Strangers(p.set, p.options) }
 
+// References implements [capability.Referrer].
+func (p policies) References(in policy.Inbound) capability.References {
+	return authorization.References(p.set, in, p.options)
+}
+
 // Targets implements [capability.Targeter].
 func (p policies) Targets() []capability.Target { return authorization.Targets(p.set) }
 
