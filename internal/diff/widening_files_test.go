@@ -36,7 +36,12 @@ func TestWideningByFiles(t *testing.T) {
 		always bool
 	}{
 		"nothing":                          {old: files{"p.yaml": p}, recent: files{"p.yaml": p}, quiet: true},
-		"another name of the file":         {old: files{"p.yaml": p}, recent: files{"d/q.yml": p}, quiet: true},
+		"another name of the file":         {old: files{"p.yaml": p}, recent: files{"q.yml": p}, quiet: true},
+		"a deny in another folder":         {old: files{"p.yaml": p, "d.yaml": deny}, recent: files{"p.yaml": p, "archive/d.yaml": deny}},
+		"a filter in one folder less":      {old: files{"p.yaml": p, "prod/d.yaml": filter, "dev/d.yaml": filter}, recent: files{"p.yaml": p, "dev/d.yaml": filter}},
+		"a filter in another folder":       {old: files{"p.yaml": p, "prod/d.yaml": filter}, recent: files{"p.yaml": p, "dev/d.yaml": filter}},
+		"kustomizations that swap":         {old: files{"a/p.yaml": p, "a/kustomization.yaml": "resources: [p.yaml]\n", "b/kustomization.yaml": "resources: []\n"}, recent: files{"a/p.yaml": p, "b/kustomization.yaml": "resources: [p.yaml]\n", "a/kustomization.yaml": "resources: []\n"}},
+		"another folder for all":           {old: files{"a/p.yaml": p}, recent: files{"b/p.yaml": p}},
 		"a kustomization without ending":   {old: files{"p.yaml": p, "Kustomization": "resources: [p.yaml]\n"}, recent: files{"p.yaml": p, "Kustomization": "resources: []\n"}},
 		"files that Flux leaves out":       {old: files{"p.yaml": p}, recent: files{"p.yaml": p, ".sourceignore": "p.yaml\n"}},
 		"files that Fleet leaves out":      {old: files{"p.yaml": p, "d/.fleetignore": "a\n"}, recent: files{"p.yaml": p, "d/.fleetignore": "*\n"}},

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +19,9 @@ import (
 // name, and in the files of tools.
 func (f *Files) Manifests() (manifestdiff.Side, error) {
 	out := manifestdiff.Side{Policies: slices.Concat(f.Policies, f.Routing), Others: slices.Clone(f.Others), Dataplanes: slices.Clone(f.Written), PassedOver: f.PassedOver, Files: map[string]string{}}
+	if info, err := os.Stat(f.root); err == nil && info.IsDir() {
+		out.Root, out.Placed = f.root, slices.Concat(f.Policies, f.Routing, f.Others, f.Written)
+	}
 	for _, c := range f.Cases {
 		out.Policies = slices.Concat(out.Policies, c.Policies, c.Routing)
 	}

@@ -28,6 +28,10 @@ type Side struct {
 	Files map[string]string
 	// Absent are the places where a kustomization leads out of the folder, each with what it names there.
 	Absent []string
+	// Root is the folder of the side, "" where it is none. Placed are the documents that stand in its files, and
+	// in no case.
+	Root   string
+	Placed []manifest.Document
 	// Uncompared are documents that are read, and that nothing else compares here.
 	Uncompared []manifest.Document
 	// Cases are the documents of case files, and Services the services that routes lead to.
@@ -91,8 +95,9 @@ type comparison struct {
 	oldObjects, recentObjects objects
 	olds, recents             workloads
 	gone                      departed
-	// told is what the changes name, and variables are the names of those that matter.
+	// told is what the changes name, moved what else is in another folder, and variables are the names of those that matter.
 	told      told
+	moved     []Passed
 	variables map[string]bool
 }
 
@@ -160,6 +165,7 @@ func (c *comparison) changes() (out []Change) {
 	out = append(out, c.comparePolicies()...)
 	out = append(out, c.compareFiles()...)
 	out = append(out, c.compareTemplates()...)
+	out = append(out, c.compareFolders()...)
 	slices.SortStableFunc(out, func(a, b Change) int { return cmp.Compare(a.Object, b.Object) })
 	return slices.Compact(out)
 }

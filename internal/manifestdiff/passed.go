@@ -109,7 +109,7 @@ func (c *comparison) rest() (passed, compared []Passed) {
 		compared = append(compared, c.differences(was, is, func(field string) bool { return !is[0].isBeside(field) })...)
 	})
 	eachPair(casesOf(c.old.Cases), casesOf(c.recent.Cases), func(was, is []object) { compared = append(compared, c.differences(was, is, nil)...) })
-	return append(passed, RestOf(c.old.Unread, c.recent.Unread)...), compared
+	return slices.Concat(passed, c.moved, RestOf(c.old.Unread, c.recent.Unread)), compared
 }
 
 // besidePolicies returns in what the policies of one name differ beside what their dialect reads. A new policy does not
@@ -173,7 +173,7 @@ func (c *comparison) differences(was, is []object, takes func(field string) bool
 		if len(out.Fields) == 0 {
 			return nil
 		}
-	case slices.Equal(flows(was), flows(is)):
+	case slices.EqualFunc(was, is, func(a, b object) bool { return a.doc.Flow() == b.doc.Flow() }):
 		return nil
 	default:
 		out.Effect = isTwice
@@ -182,14 +182,6 @@ func (c *comparison) differences(was, is []object, takes func(field string) bool
 		out.Effect = isAlone
 	}
 	return []Passed{out}
-}
-
-func flows(all []object) (out []string) {
-	for _, o := range all {
-		out = append(out, o.doc.Flow())
-	}
-	slices.Sort(out)
-	return out
 }
 
 // RestOf compares files that are not read, by their names and what stands for their content. A file for

@@ -1,0 +1,57 @@
+package manifestdiff
+
+import (
+	"path/filepath"
+	"slices"
+
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// isMoved says of an object of both sides that it is in other folders of them. Tools apply folders: kubectl takes no
+// folder below the one that it is given, unless it is told to, and others take one folder for each cluster.
+const isMoved = "is in another folder than before: a tool may apply it no more, or elsewhere"
+
+// compareFolders names the policies, and what nothing is known of, that have moved to another folder. Others pass.
+func (c *comparison) compareFolders() (out []Change) {
+	if c.old.Root == "" || c.recent.Root == "" {
+		return nil
+	}
+	type place struct {
+		doc     manifest.Document
+		folders []string
+	}
+	byKey := func(side Side) (map[string]place, []string) {
+		out, keys := map[string]place{}, []string{}
+		for _, doc := range side.Placed {
+			key := objectOf(doc).key
+			p, found := out[key]
+			if !found {
+				p.doc, keys = doc, append(keys, key)
+			}
+			folder, err := filepath.Rel(side.Root, filepath.Dir(fileOf(doc)))
+			if err != nil {
+				folder = fileOf(doc)
+			}
+			p.folders = append(p.folders, folder)
+			out[key] = p
+		}
+		return out, keys
+	}
+	olds, _ := byKey(c.old)
+	recents, keys := byKey(c.recent)
+	for _, key := range keys {
+		was, found := olds[key]
+		is := recents[key]
+		slices.Sort(was.folders)
+		slices.Sort(is.folders)
+		if !found || slices.Equal(slices.Compact(was.folders), slices.Compact(is.folders)) {
+			continue
+		}
+		if o := objectOf(is.doc); o.category == unknown && o.kind != "Dataplane" && !c.isHarmless([]object{o}, c.recents, c.olds) {
+			out = append(out, o.change(isMoved))
+		} else {
+			c.moved = append(c.moved, Passed{Place: is.doc.Place(""), Object: o.String(), Effect: isMoved})
+		}
+	}
+	return out
+}
