@@ -126,6 +126,7 @@ func TestChangesThatMayMatter(t *testing.T) {
 		{change{"a new caller of a namespace by a pattern", strings.Replace(policy, "cluster.local/ns/shop/sa/fe", "cluster.local/ns/shop/*", 1), "", deployment}, "serviceAccountName"},
 		{change{"a new caller of a namespace of Linkerd", strings.Replace(policy, "cluster.local/ns/shop/sa/fe", "'*.shop.serviceaccount.identity.linkerd.cluster.local'", 1), "", deployment}, "serviceAccountName"},
 		// Objects of one side alone.
+		{change{"a new workload behind a service, which its policy does not select", strings.Replace(all, "matchLabels: {app: web}}, rules", "matchLabels: {app: web, track: stable}}, rules", 1), "", strings.NewReplacer("name: web, namespace", "name: web-canary, namespace", "track: stable", "track: canary").Replace(deployment)}, "is new behind Service shop/web"},
 		{change{"a new workload in the network of the host, for kubectl", policy, "", strings.Replace(deployment, "serviceAccountName: web", "hostNetwork: yes", 1)}, "hostNetwork"},
 		{change{"a new workload with all power, for kubectl", policy, "", strings.Replace(deployment, "runAsNonRoot: true", "privileged: on", 1)}, "privileged"},
 		{change{"a new workload with a process of the host", policy, "", strings.Replace(deployment, "runAsNonRoot: true", "windowsOptions: {hostProcess: true}", 1)}, "hostProcess"},

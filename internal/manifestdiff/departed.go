@@ -2,8 +2,6 @@ package manifestdiff
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -69,13 +67,7 @@ func (c *comparison) replaces(o object) []Change {
 
 // selectors has the namespace, the account and the labels by which something selects pods.
 func (c *comparison) selectors(p pods) string {
-	parts := []string{p.namespace, fmt.Sprint(normal("serviceAccountName", p.account))}
-	labels := union(derivedLabels(p), p.labels)
-	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		if c.named.has(key) {
-			parts = append(parts, fmt.Sprintf("%s=%v", key, labels[key]))
-		}
-	}
+	parts := []string{p.namespace, fmt.Sprint(normal("serviceAccountName", p.account)), c.targetLabels(p)}
 	if c.isTarget(p) {
 		parts = append(parts, p.name)
 	}

@@ -225,7 +225,7 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 		if of, owned := own.ownerOf(o); owned {
 			return o.otherwise(c.deviations(of, own.byKey[o.key]), "says otherwise than the workload that made it")
 		}
-		if changes := c.replaces(o); len(changes) > 0 {
+		if changes := append(c.replaces(o), c.strays(o)...); len(changes) > 0 {
 			return changes
 		}
 		w := walker{comparison: c, category: o.category, kind: o.kind, namespace: o.namespace, alone: true}

@@ -180,6 +180,7 @@ func TestOrdinaryChanges(t *testing.T) {
 		{"a certificate of a host, with its issuer", policy, "", together(of("cert-manager.io/v1", "Certificate", "spec: {secretName: shop-tls, dnsNames: [shop.example.com], issuerRef: {name: le}}"), strings.Replace(of("cert-manager.io/v1", "Issuer", "spec: {acme: {server: a}}"), "name: n", "name: le", 1))},
 		{"a new workload beside a pattern of another namespace", strings.Replace(policy, "cluster.local/ns/shop/sa/fe", "cluster.local/ns/other/*", 1), "", deployment},
 		{"a new workload beside a pattern of another namespace, in Linkerd", strings.Replace(policy, "cluster.local/ns/shop/sa/fe", "'*.other.serviceaccount.identity.linkerd.cluster.local'", 1), "", deployment},
+		{"a canary behind a service, which its policy selects too", together(policy, deployment, service, serviceAccount), "", strings.NewReplacer("name: web, namespace", "name: web-canary, namespace", "track: stable", "track: canary").Replace(deployment)},
 		{"ingress in another order", policy, of("networking.k8s.io/v1", "NetworkPolicy", "spec: {podSelector: {}, ingress: [{from: [{podSelector: {}}, {namespaceSelector: {}}]}, {}]}"), of("networking.k8s.io/v1", "NetworkPolicy", "spec: {ingress: [{}, {from: [{namespaceSelector: {}}, {podSelector: {}}]}], podSelector: {}}")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
