@@ -79,4 +79,19 @@ var faultsOfHTTP = []fault{
 		{"policy/linkerd/internal/route/order.go", `for _, q := range m.Query {`, `for _, q := range m.Query[:len(m.Query)*map[bool]int{false: 1}[FAULT]] {`},
 		{"policy/linkerd/internal/evaluation/route.go", `if !hasParameter(p, r) {`, `if !FAULT && !hasParameter(p, r) {`},
 	}},
+	{"only the first header of a rule of Cilium counts", []change{
+		{"policy/cilium/internal/networkpolicy/http.go", `for i, header := range from.Headers {`, "for i, header := range from.Headers {\n		if FAULT && i > 0 {\n			break\n		}"},
+		{"policy/cilium/internal/evaluation/http.go", `for _, header := range rule.Headers {`, "for i, header := range rule.Headers {\n		if FAULT && i > 0 {\n			break\n		}"},
+	}},
+	{"a trust domain of a source stands for itself alone", []change{
+		{"policy/istio/internal/authorization/alias.go", `if slices.Contains(own, domain) {`, `if slices.Contains(own, domain) && !FAULT {`},
+		{"policy/istio/internal/evaluation/value.go", `			alike = domains`, "			if !FAULT {\n				alike = domains\n			}"},
+	}},
+	{"escaped digits are kept", []change{
+		{"policy/normalize.go", `c >= '0' && c <= '9' ||`, `c >= '0' && c <= '9' && !FAULT ||`},
+		{"internal/plainpath/path.go", `case escaped && strings.IndexByte(unreserved, c) >= 0:`, `case escaped && strings.IndexByte(unreserved, c) >= 0 && !(FAULT && c >= '0' && c <= '9'):`},
+	}},
+	{"of PeerAuthentications of one age the last name counts", []change{
+		{"policy/istio/internal/peerauthentication/compose.go", `return name(p) < name(q)`, `return (name(p) < name(q)) != FAULT`},
+	}},
 }

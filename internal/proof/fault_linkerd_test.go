@@ -50,4 +50,33 @@ var faultsOfLinkerd = []fault{
 		{"policy/linkerd/internal/evaluation/evaluate.go", `[]string{namespace, namespace + "/" + in.Workload.Name} {`, "[]string{namespace, namespace + \"/\" + in.Workload.Name} {\n			if FAULT && of == namespace {\n				continue\n			}"},
 		{"policy/linkerd/internal/authorization/options.go", `o.Annotations[namespace+"/"+w.Name][Annotation], o.Annotations[namespace][Annotation], o.DefaultInboundPolicy)`, `o.Annotations[namespace+"/"+w.Name][Annotation], o.Annotations[map[bool]string{false: namespace, true: " "}[FAULT]][Annotation], o.DefaultInboundPolicy)`},
 	}},
+	{"a ServerAuthorization by name is about every Server", []change{
+		{"policy/linkerd/internal/authorization/select.go", `return g.Spec.Server.Name == s.Metadata.Name`, `return FAULT || g.Spec.Server.Name == s.Metadata.Name`},
+		{"policy/linkerd/internal/evaluation/evaluate.go", `about := choice.Name == q.server.Metadata.Name`, `about := FAULT || choice.Name == q.server.Metadata.Name`},
+	}},
+	{"the kind of a target of Linkerd is not compared", []change{
+		{"policy/linkerd/internal/authorization/select.go", `|| target.Is(object.Group, kindServer) && target.Name == s.Metadata.Name)`, `|| (FAULT || target.Is(object.Group, kindServer)) && target.Name == s.Metadata.Name)`},
+		{"policy/linkerd/internal/evaluation/evaluate.go", `case strings.EqualFold(target.Kind, "Server"):`, `case strings.EqualFold(target.Kind, "Server") || FAULT && !about && target.Name == q.server.Metadata.Name:`},
+	}},
+	{"a policy of another namespace is about a route of the same name", []change{
+		{"policy/linkerd/internal/authorization/select.go", `p.Metadata.Namespace == r.Head.Metadata.Namespace &&`, `(FAULT || p.Metadata.Namespace == r.Head.Metadata.Namespace) &&`},
+		{"policy/linkerd/internal/evaluation/evaluate.go", `if about && p.Metadata.Namespace == namespace {`, `if about && (p.Metadata.Namespace == namespace || FAULT && strings.HasSuffix(target.Kind, "Route")) {`},
+		{"policy/linkerd/internal/evaluation/evaluate.go", `"authorizationpolicy/"+namespace+"/"`, `"authorizationpolicy/"+p.Metadata.Namespace+"/"`},
+	}},
+	{"only the first rule of a route counts", []change{
+		{"policy/linkerd/internal/route/order.go", `for i, rule := range r.Rules {`, "for i, rule := range r.Rules {\n			if FAULT && i > 0 {\n				break\n			}"},
+		{"policy/linkerd/internal/evaluation/route.go", `for _, rule := range of.Rules {`, "for i, rule := range of.Rules {\n		if FAULT && i > 0 {\n			break\n		}"},
+	}},
+	{"only the first host of a route counts", []change{
+		{"policy/linkerd/internal/route/order.go", `for _, host := range hosts {`, "for i, host := range hosts {\n		if FAULT && i > 0 {\n			break\n		}"},
+		{"policy/linkerd/internal/evaluation/route.go", `for _, of := range hosts {`, "for i, of := range hosts {\n		if FAULT && i > 0 {\n			break\n		}"},
+	}},
+	{"an exact header of a route is an expression", []change{
+		{"policy/linkerd/internal/route/order.go", `if h.Type == RegularExpression {`, `if FAULT || h.Type == RegularExpression {`},
+		{"policy/linkerd/internal/evaluation/route.go", `if of.Type == "RegularExpression" && spans(of.Value, line, r)`, `if (FAULT || of.Type == "RegularExpression") && spans(of.Value, line, r)`},
+	}},
+	{"a suffix of identities needs no star", []change{
+		{"policy/linkerd/internal/authorization/client.go", `case written == "*", wild && strings`, `case written == "*", (wild || FAULT) && strings`},
+		{"policy/linkerd/internal/evaluation/caller.go", `	case wild && len(labels) == 1:`, `	case wild && len(labels) == 1, FAULT && len(labels) == 0:`},
+	}},
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/behavior"
+	"github.com/meshproof/meshproof/internal/routeverdict"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/internal/verdict"
 )
@@ -78,6 +79,25 @@ func CheckKnownAnswers(all []cases.Case, envoy string, as behavior.Set) KnownAns
 				out.Wrong = append(out.Wrong, fmt.Sprintf("%s: %s: %s", q.Place, c.Name, why))
 			}
 		}
+		out.holdRoutes(reading)
 	}
 	return out
+}
+
+// holdRoutes holds the answers of a case about requests through sidecars.
+func (k *KnownAnswers) holdRoutes(reading *verdict.Reading) {
+	c := reading.Case
+	routes, err := routeverdict.Read(reading)
+	if err != nil {
+		k.Wrong = append(k.Wrong, fmt.Sprintf("%s: %s: %v", c.Place, c.Name, err))
+	}
+	if err != nil || routes == nil {
+		return
+	}
+	for i, q := range c.RoutedRequests {
+		k.Answers++
+		if why := routes.Expected[i].Contradiction(q); why != "" {
+			k.Wrong = append(k.Wrong, fmt.Sprintf("%s: %s: %s", q.Place, c.Name, why))
+		}
+	}
 }
