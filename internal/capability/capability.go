@@ -81,9 +81,9 @@ type PeerNamer interface {
 // Truster is a set of policies that may let callers in by a name that no certificate proves. In the
 // lab a certificate proves each name, so that no request shows the difference.
 type Truster interface {
-	// Unproven returns the rules that do so, by the names under which Envoy reports them, and
-	// whether another rule demands the proof.
-	Unproven() (rules []string, demanded bool)
+	// Unproven returns a text for each part of a rule that does so, the same in whatever rule the part
+	// stands, and whether another rule demands the proof.
+	Unproven() (parts []string, demanded bool)
 }
 
 // Stranger is a set of policies that may let in what the lab does not play, such as callers of other

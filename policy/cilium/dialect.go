@@ -99,7 +99,7 @@ func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
 func (p policies) Targets() []capability.Target { return networkpolicy.Targets(p.all, p.options) }
 
 // Unproven implements [capability.Truster].
-func (p policies) Unproven() (rules []string, demanded bool) { return networkpolicy.Unproven(p.all) }
+func (p policies) Unproven() (parts []string, demanded bool) { return networkpolicy.Unproven(p.all) }
 
 // Strangers implements [capability.Stranger]: no caller of the lab is a node, and none sends UDP.
 func (p policies) Strangers() []string {

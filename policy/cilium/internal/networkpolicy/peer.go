@@ -133,20 +133,3 @@ func (c callers) are(workloads []int, everyWorld bool, blocks []policy.Condition
 	}
 	return condition.Any(or)
 }
-
-// Unproven returns the rules that let callers in without authentication, and whether another rule
-// demands it.
-func Unproven(ps []Policy) (rules []string, demanded bool) {
-	for _, p := range ps {
-		for _, s := range p.specs {
-			for _, r := range s.allow {
-				if r.auth == authRequired || r.auth == authFail {
-					demanded = true
-				} else {
-					rules = append(rules, r.origin)
-				}
-			}
-		}
-	}
-	return rules, demanded
-}
