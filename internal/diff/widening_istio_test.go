@@ -67,6 +67,8 @@ func TestWideningOfIstio(t *testing.T) {
 		"a path that is not":                     {ap("p", "default", all), ap("d", "default", denied(to(`notPaths: [/a]`))), ap("d", "default", denied(to(`notPaths: [/a, /b]`)))},
 		"a path with an asterisk, on tcp":        {"", ap("p", "default", rule(to("paths: [/a]"))), ap("p", "default", rule(to("paths: [/a]"))+"") + ap("q", "default", rule(to(`ports: ["5432"]`)))},
 		"a method":                               {"", ap("p", "default", rule(to("methods: [GET]"))), ap("p", "default", rule(to(`methods: ["G*"]`)))},
+		"any method becomes any protocol":        {"", ap("p", "default", rule(to(`methods: ["*"]`))), ap("p", "default", all)},
+		"any method of a friend, on tcp":         {"", ap("p", "default", rule(from("namespaces: [a]")+", "+to(`methods: ["*"]`))), ap("p", "default", rule(from("namespaces: [a]")+", "+to(`ports: ["5432", "8080"]`)))},
 		"a host with a port":                     {"", ap("p", "default", rule(to("hosts: [a.example]"))), ap("p", "default", rule(to(`hosts: ["a.example*"]`)))},
 		"a header":                               {"", ap("p", "default", rule(when("request.headers[x-role]", "values: [a]"))), ap("p", "default", rule(when("request.headers[x-role]", `values: ["*"]`)))},
 		"a header that is not":                   {ap("p", "default", all), ap("d", "default", denied(when("request.headers[x-role]", "notValues: [a]"))), ap("d", "default", denied(when("request.headers[x-role]", "notValues: [a, b]")))},

@@ -126,8 +126,8 @@ func (p Population) NotAsked() []string {
 // and one of the two has changed. What other policies must not say is found by values: where a
 // target tells values apart, each value, another one and the lack of it are combined with those
 // of all other targets, as long as the two still select the inbound. Of inbounds that the same
-// targets select, one is made. Where the policies ask for more than a connection shows, the inbound
-// is made for tcp too, if they differ there.
+// targets select, one is made. Where a set decides otherwise about connections than about requests,
+// the inbound is made for tcp too, if the sets differ there.
 func Populate(like policy.Inbound, sets ...PolicySet) Population {
 	p := populator{template: like, seen: map[string]int{}, selections: map[string]bool{}, named: map[string]bool{}}
 	targets := make([][]*target, len(sets))

@@ -252,8 +252,8 @@ func (p *populator) makeVariants(of policy.Inbound, targets ...*target) {
 	}
 }
 
-// makeConnections makes each inbound once more for tcp, if the two sets differ there and ask for
-// more than a connection shows.
+// makeConnections makes each inbound once more for tcp, if the two sets differ there and one of them
+// decides otherwise about connections than about requests.
 func (p *populator) makeConnections(withLike bool, sets []PolicySet) {
 	all := slices.Clone(p.Made)
 	if withLike {
@@ -261,7 +261,7 @@ func (p *populator) makeConnections(withLike bool, sets []PolicySet) {
 	}
 	for _, of := range all {
 		in := of.Inbound
-		if !of.Changed || in.Protocol.Layer() == policy.L4 || !slices.ContainsFunc(sets, func(s PolicySet) bool { return asksForRequests(s.Program(in).Program) }) {
+		if !of.Changed || in.Protocol.Layer() == policy.L4 {
 			continue
 		}
 		in.Protocol, in.Routes = policy.TCP, nil
@@ -269,6 +269,12 @@ func (p *populator) makeConnections(withLike bool, sets []PolicySet) {
 			return
 		}
 		if sets[0].Program(in).Equal(sets[1].Program(in).Program) {
+			continue
+		}
+		// A rule about any request, whatever it is, is not about connections.
+		if !slices.ContainsFunc(sets, func(s PolicySet) bool {
+			return !withoutLayers(s.Program(of.Inbound).Program).Equal(withoutLayers(s.Program(in).Program))
+		}) {
 			continue
 		}
 		if p.named[in.Workload.Name] {
@@ -279,20 +285,17 @@ func (p *populator) makeConnections(withLike bool, sets []PolicySet) {
 	}
 }
 
-// asksForRequests reports whether a program looks at more than a connection shows.
-func asksForRequests(program policy.Program) bool {
-	return slices.ContainsFunc(slices.Concat(program.Gates, program.Shadows), func(g policy.Gate) bool { return anyForRequests(g.Rules) })
-}
-
-func anyForRequests(rules []policy.Rule) bool {
-	return slices.ContainsFunc(rules, func(r policy.Rule) bool {
-		for c := range policy.Walk(r.When) {
-			if is, ok := c.(policy.Is); ok && is.Attribute.Layer == policy.L7 {
-				return true
-			}
+// withoutLayers returns a program whose gates do not say whether they judge requests or connections.
+func withoutLayers(program policy.Program) policy.Program {
+	blank := func(gates []policy.Gate) []policy.Gate {
+		gates = slices.Clone(gates)
+		for i := range gates {
+			gates[i].Layer = 0
 		}
-		return anyForRequests(r.Then)
-	})
+		return gates
+	}
+	program.Gates, program.Shadows = blank(program.Gates), blank(program.Shadows)
+	return program
 }
 
 // make adds an inbound, unless it is there already.
