@@ -91,6 +91,7 @@ func TestSidesBeyondTheLab(t *testing.T) {
 	}{
 		"alike":                         {cnp(""), cnp(""), false},
 		"a node":                        {cnp(""), cnp("}, {fromEntities: [host]"), true},
+		"pods of another cluster":       {cnp(""), cnp("}, {fromEndpoints: [{matchExpressions: [{key: io.cilium.k8s.policy.cluster, operator: Exists}]}], toPorts: [{ports: [{port: '8080'}]}]"), true},
 		"proof":                         {cnp(", authentication: {mode: required}"), cnp(""), true},
 		"an identity of another mesh":   {linkerd(""), linkerd(", a.x.serviceaccount.identity.linkerd.other"), true},
 		"a node, and another dialect":   {cnp("}, {fromEntities: [host]"), istio, true},

@@ -36,6 +36,11 @@ func TestWideningOfCilium(t *testing.T) {
 		"pods in place of the cluster":  {named("p", "ingress: [{fromEntities: [cluster]}]"), allow(anyone, "")},
 		"one port less of the cluster":  {named("p", "ingress: [{fromEntities: [cluster], toPorts: [{ports: [{port: '80', protocol: TCP}, {port: '81', protocol: TCP}]}]}]"), named("p", "ingress: [{fromEntities: [cluster], toPorts: [{ports: [{port: '80', protocol: TCP}]}]}]")},
 		"the cluster in place of all":   {named("p", "ingress: [{fromEntities: [all]}]"), named("p", "ingress: [{fromEntities: [cluster]}]")},
+		"the mesh in place of all":      {named("p", "ingress: [{fromEntities: [all]}]"), named("p", "ingress: [{fromEntities: [cluster-mesh]}]")},
+		"the own cluster, written":      {allow(asks(in("a", "x")), ""), allow(labels("a: x, io.cilium.k8s.policy.cluster: default"), "")},
+		"the own cluster alone":         {allow(asks(in("a", "x"), "{key: io.cilium.k8s.policy.cluster, operator: Exists}"), ""), allow(labels("a: x"), "")},
+		"clusters, with the source":     {allow(asks("{key: io.cilium.k8s.policy.cluster, operator: Exists}", in("a", "x, y")), ""), allow(asks(in("a", "y, x"), "{key: 'k8s:io.cilium.k8s.policy.cluster', operator: Exists}"), "")},
+		"any HTTP in place of anything": {allow(anyone, ", toPorts: [{ports: [{port: '8080', protocol: TCP}]}]"), allow(anyone, ", toPorts: [{ports: [{port: '8080', protocol: TCP}], rules: {http: [{}]}}]")},
 	} {
 		if got := differenceOf(t, tt.old, tt.recent).widenings(); len(got) > 0 {
 			t.Errorf("%s: %q", name, got)
@@ -75,6 +80,16 @@ func TestWideningOfCilium(t *testing.T) {
 		"the nodes of everything":             {"", named("p", "ingress: [{fromEntities: [world]}, {fromEndpoints: ["+asks("{key: io.kubernetes.pod.namespace, operator: Exists}")+"]}]"), named("p", "ingress: [{fromEntities: [all]}]")},
 		"the nodes, by no peer":               {"", named("p", "ingress: [{fromEntities: [world]}, {fromEndpoints: ["+asks("{key: io.kubernetes.pod.namespace, operator: Exists}")+"]}]"), named("p", "ingress: [{}]")},
 		"a deny without the nodes":            {named("q", "ingress: [{}]"), named("d", "ingressDeny: [{fromEntities: [all]}]"), named("d", "ingressDeny: [{fromEntities: [world]}, {fromEndpoints: ["+asks("{key: io.kubernetes.pod.namespace, operator: Exists}")+"]}]")},
+		"any HTTP becomes any protocol":       {"", allow(anyone, ", toPorts: [{ports: [{port: '8080', protocol: TCP}], rules: {http: [{}]}}]"), allow(anyone, ", toPorts: [{ports: [{port: '8080', protocol: TCP}]}]")},
+		"pods of every cluster":               {"", allow(labels("a: x"), ""), allow(asks(in("a", "x"), "{key: io.cilium.k8s.policy.cluster, operator: Exists}"), "")},
+		"pods of clusters but one":            {"", allow(labels("a: x"), ""), allow(asks(in("a", "x"), notIn("'k8s:io.cilium.k8s.policy.cluster'", "y")), "")},
+		"pods of another cluster too":         {"", allow(labels("a: x"), ""), allow(asks(in("a", "x"), in("io.cilium.k8s.policy.cluster", "default, y")), "")},
+		"pods of another cluster, on a port":  {"", allow(asks(in("io.cilium.k8s.policy.cluster", "default")), ", toPorts: [{ports: [{port: '80', protocol: TCP}]}]"), allow(asks("{key: io.cilium.k8s.policy.cluster, operator: Exists}"), ", toPorts: [{ports: [{port: '80', protocol: TCP}]}]")},
+		"a deny of the own cluster alone":     {named("q", "ingress: [{fromEntities: [cluster-mesh]}]"), deny("d", asks(in("a", "x"), "{key: io.cilium.k8s.policy.cluster, operator: Exists}")), deny("d", labels("a: x"))},
+		"all in place of its parts":           {"", named("p", "ingress: [{fromEntities: [cluster, world]}]"), named("p", "ingress: [{fromEntities: [all]}]")},
+		"no peer in place of the parts":       {"", named("p", "ingress: [{fromEntities: [cluster, world]}]"), named("p", "ingress: [{toPorts: [{ports: [{port: '0'}]}]}]")},
+		"a deny of the parts of all":          {named("q", "ingress: [{fromEntities: [all]}]"), named("d", "ingressDeny: [{fromEntities: [all]}]"), named("d", "ingressDeny: [{fromEntities: [cluster, world]}]")},
+		"the mesh of clusters, second":        {"", named("p", "ingress: [{fromEntities: [cluster]}]"), named("p", "ingress: [{fromEntities: [cluster, cluster-mesh]}]")},
 		"authentication is off":               {"", allow(anyone, ", authentication: {mode: required}"), allow(anyone, ", authentication: {mode: disabled}")},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -114,7 +114,7 @@ func (p policies) Unplayed() []string {
 }
 
 // Breadth implements [capability.Kindred].
-func (p policies) Breadth() capability.Breadth { return networkpolicy.BreadthOf(p.all) }
+func (p policies) Breadth() capability.Breadth { return networkpolicy.BreadthOf(p.all, p.options) }
 
 // Peers implements [capability.PeerNamer].
 func (p policies) Peers() []capability.Target { return networkpolicy.Peers(p.all, p.options) }

@@ -3,12 +3,14 @@ package networkpolicy
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/labelselector"
 )
 
 // BreadthOf returns the breadth of policies.
-func BreadthOf(ps []Policy) capability.Breadth {
+func BreadthOf(ps []Policy, opts Options) capability.Breadth {
 	out := capability.Breadth{Uniform: true}
 	for _, p := range ps {
 		for _, s := range append([]*Spec{p.resource.Spec}, p.resource.Specs...) {
@@ -20,11 +22,11 @@ func BreadthOf(ps []Policy) capability.Breadth {
 				out.Denied = append(out.Denied, "everything that no rule is about: "+jsonOf(subject))
 			}
 			for _, r := range s.Ingress {
-				r.addBreadth(subject, &out.Allowed, &out.AllowedProtocols)
+				r.addBreadth(subject, opts, &out.Allowed, &out.AllowedProtocols)
 				out.Uniform = out.Uniform && r.isUniform()
 			}
 			for _, r := range s.IngressDeny {
-				r.addBreadth(subject, &out.Denied, &out.DeniedProtocols)
+				r.addBreadth(subject, opts, &out.Denied, &out.DeniedProtocols)
 				out.Uniform = out.Uniform && r.isUniform()
 			}
 		}
@@ -51,7 +53,7 @@ func (s *Spec) closesIngress() bool {
 func (r Ingress) isUniform() bool { return len(r.ToPorts) == 0 && len(r.ICMPs) == 0 }
 
 // addBreadth adds the texts of a rule.
-func (r Ingress) addBreadth(subject any, entities, protocols *[]string) {
+func (r Ingress) addBreadth(subject any, opts Options, peers, protocols *[]string) {
 	text := func(parts ...any) string {
 		return jsonOf(append(parts, subject, r.FromRequires, r.Authentication)...)
 	}
@@ -65,17 +67,17 @@ func (r Ingress) addBreadth(subject any, entities, protocols *[]string) {
 			}
 		}
 	}
-	for _, entity := range r.broadEntities() {
+	for _, peer := range r.broadPeers(opts) {
 		if len(r.ToPorts) == 0 {
-			*entities = append(*entities, "the entity "+entity+": "+text())
+			*peers = append(*peers, peer+": "+text())
 		}
 		for _, entry := range r.ToPorts {
 			if len(entry.Ports) == 0 {
-				*entities = append(*entities, "the entity "+entity+": "+text(entry))
+				*peers = append(*peers, peer+": "+text(entry))
 			}
 			for _, port := range entry.Ports {
 				entry.Ports = []PortProtocol{port}
-				*entities = append(*entities, "the entity "+entity+": "+text(entry))
+				*peers = append(*peers, peer+": "+text(entry))
 			}
 		}
 	}
@@ -121,24 +123,67 @@ func (r Ingress) peerItems() (out []any) {
 	return out
 }
 
-// broadEntities returns the entities beside pods and the world that a rule is about without naming them.
-func (r Ingress) broadEntities() (out []string) {
-	beside := func() []string {
-		return slices.DeleteFunc(slices.Clone(entities), func(e string) bool { return slices.Contains(played, e) })
+// broadPeers returns whom a rule is about beside the world and the pods of the own cluster, as far as it
+// does not name them: the nodes and the pods of other clusters.
+func (r Ingress) broadPeers(opts Options) (out []string) {
+	add := func(entity string) { out = append(out, "the entity "+entity) }
+	addNodes := func() {
+		for _, e := range entities {
+			if !slices.Contains(played, e) {
+				add(e)
+			}
+		}
 	}
 	if !r.hasPeers() {
-		return beside()
+		add(entityClusterMesh)
+		addNodes()
+		return out
 	}
-	if r.FromEntities == nil {
-		return nil
+	if r.FromEntities != nil {
+		for _, e := range *r.FromEntities {
+			// The entity all has more than the cluster and the world: the pods of other clusters.
+			if e == entityAll || e == entityClusterMesh {
+				add(entityClusterMesh)
+			}
+			if e == entityAll || e == entityCluster {
+				addNodes()
+			}
+		}
 	}
-	for _, e := range *r.FromEntities {
-		switch e {
-		case entityAll, entityCluster:
-			return beside()
-		case entityClusterMesh:
-			out = append(out, e)
+	if r.FromEndpoints != nil {
+		for _, s := range *r.FromEndpoints {
+			if selectsOtherCluster(s, opts.ClusterName) {
+				out = append(out, "the pods of other clusters that have "+labelsOf(s))
+			}
 		}
 	}
 	return out
+}
+
+// selectsOtherCluster reports whether a selector of peers takes pods of a cluster that is not the own one.
+// One that does not ask for a cluster takes those of the own cluster.
+func selectsOtherCluster(s Selector, own string) bool {
+	var asked []labelselector.Expression
+	var named []string
+	for _, e := range s.Requirements() {
+		if _, key := sourceOf(e.Key); key == clusterLabel {
+			asked, named = append(asked, e), append(named, e.Values...)
+		}
+	}
+	others := slices.DeleteFunc(append(named, otherThan(append(named, own))), func(name string) bool { return name == own })
+	return len(asked) > 0 && !asksForReserved(s) && slices.ContainsFunc(others, func(name string) bool {
+		return !slices.ContainsFunc(asked, func(e labelselector.Expression) bool { return !e.Meets(name, true) })
+	})
+}
+
+// labelsOf says what a selector asks for, alike for two that ask for the same in another way of writing. A
+// label of a pod has no source but k8s.
+func labelsOf(s Selector) string {
+	var all []string
+	for _, e := range s.Requirements() {
+		_, key := sourceOf(e.Key)
+		all = append(all, requirement{key: key, operator: e.Operator, values: slices.Sorted(slices.Values(e.Values))}.wants())
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
 }

@@ -1,0 +1,35 @@
+package networkpolicy_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/policy/cilium/internal/networkpolicy"
+)
+
+// A selector is about pods of other clusters where it takes a cluster that is not the own one, whatever
+// the own one is called.
+func TestBreadthOfClusters(t *testing.T) {
+	t.Parallel()
+	const cluster = "{key: io.cilium.k8s.policy.cluster, operator: "
+	for selector, want := range map[string]bool{
+		"{}": false,
+		"{matchLabels: {io.cilium.k8s.policy.cluster: east}}":                                    false,
+		"{matchLabels: {io.cilium.k8s.policy.cluster: default}}":                                 true,
+		"{matchExpressions: [" + cluster + "In, values: [east]}]}":                               false,
+		"{matchExpressions: [" + cluster + "In, values: [east, west]}]}":                         true,
+		"{matchExpressions: [" + cluster + "NotIn, values: [west]}]}":                            true,
+		"{matchExpressions: [" + cluster + "Exists}]}":                                           true,
+		"{matchExpressions: [" + cluster + "DoesNotExist}]}":                                     false,
+		"{matchExpressions: [" + cluster + "Exists}, " + cluster + "In, values: [east]}]}":       false,
+		"{matchExpressions: [" + cluster + "In, values: [a]}, " + cluster + "In, values: [b]}]}": false,
+		"{matchLabels: {'reserved:host': ''}, matchExpressions: [" + cluster + "Exists}]}":       false,
+	} {
+		ps := parseAll(t, one("CiliumNetworkPolicy", "name: web, namespace: shop", "spec: {endpointSelector: {}, ingress: [{fromEndpoints: ["+selector+"]}]}"))
+		got := networkpolicy.BreadthOf(ps, networkpolicy.Options{ClusterName: "east"}).Allowed
+		if slices.ContainsFunc(got, func(text string) bool { return strings.Contains(text, "other clusters") }) != want {
+			t.Errorf("%s: %q", selector, got)
+		}
+	}
+}
