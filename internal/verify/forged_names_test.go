@@ -15,6 +15,8 @@ var forgedNames = []forged{
 	{"a configuration for SPIFFE, and the name in capitals", unverified, []edit{bundle(validator("Envoy.TLS.cert_validator.spiffe"))}},
 	{"an empty configuration, and the default validator", unverified, []edit{bundle(`{"custom_validator_config": ` + typed("envoy.tls.cert_validator.default", "google.protobuf.Empty", "") + `}`)}},
 	{"an empty configuration, and the SPIFFE validator", unverified, []edit{bundle(`{"custom_validator_config": ` + typed("envoy.tls.cert_validator.spiffe", "google.protobuf.Empty", "") + `}`)}},
+	{"an empty configuration for a socket to the workload", unverified, []edit{clusters(having(ownCluster, `"transport_socket": `+typed("envoy.transport_sockets.tls", "google.protobuf.Empty", "")), redis)}},
+	{"an empty configuration for a filter to the workload", unverified, []edit{clusters(having(ownCluster, `"filters": [`+typed("acme.filter", "google.protobuf.Empty", "")+`]`), redis)}},
 	{"a structure, CAs, and the default validator", unverified, []edit{bundle(`{"trusted_ca": {"inline_string": "x"}, "custom_validator_config": ` + typed("envoy.tls.cert_validator.default", "google.protobuf.Struct", `"value": {}`) + `}`)}},
 
 	// What Envoy sends to the workload by itself passes no filter.
