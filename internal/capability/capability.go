@@ -120,6 +120,13 @@ type Excluder interface {
 	Excluded() map[string]string
 }
 
+// Stater is a set of policies that may state of themselves what a control plane says otherwise, such as a role.
+type Stater interface {
+	// Overwritten returns a text for each policy that does so, with its place. What the policies decide
+	// follows from what they state.
+	Overwritten() []string
+}
+
 // Delegator is a set of policies that leave decisions to authorizers. The lab has one of its own in
 // the place of each.
 type Delegator interface {

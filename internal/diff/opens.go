@@ -111,6 +111,32 @@ func broader(was, is capability.Breadth) (out []string) {
 	return out
 }
 
+// overwritten says which policies state of themselves what a control plane says otherwise, where the policies or
+// the workloads of a case are not the same on both sides: what they decide in the mesh is not compared.
+func overwritten(was, is cases.Case, found []Comparison) (out []string) {
+	for _, comparison := range found {
+		for _, side := range []verdict.Inbound{comparison.old, comparison.recent} {
+			if stater, ok := side.Reading().Set().(capability.Stater); ok {
+				out = append(out, stater.Overwritten()...)
+			}
+		}
+	}
+	same := func(c cases.Case) (texts []string) {
+		for _, doc := range c.Policies {
+			texts = append(texts, doc.Flow())
+		}
+		for _, in := range c.Inbounds {
+			texts = append(texts, fmt.Sprint(in.Workload))
+		}
+		slices.Sort(texts)
+		return append(texts, c.Options.Document.Flow())
+	}
+	if slices.Equal(same(was), same(is)) {
+		return nil
+	}
+	return out
+}
+
 // unalike says what only the first of two sets of policies lets in that the lab does not show: the other
 // functions of this file say it of the second one.
 func unalike(was, is language.Policies) []string {

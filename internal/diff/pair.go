@@ -149,6 +149,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 				d.Opens = append(d.Opens, unalike(was, is)...)
 			}
 		}
+		d.Opens = append(d.Opens, overwritten(c.Old, c.New, c.Comparisons)...)
 		slices.SortStableFunc(c.Inbounds, func(a, b InboundChange) int { return cmp.Compare(a.Text, b.Text) })
 		// An inbound that is made for tcp too is no reason to warn of what tcp does not show.
 		forTCP := c.Made != nil && c.Made[0].Protocol.Layer() == policy.L4 && recent.Inbound.Protocol.Layer() == policy.L7

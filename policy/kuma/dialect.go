@@ -179,6 +179,9 @@ func (p policies) Locate(in policy.Inbound) func(policy.Request) (decides, shado
 	return evaluation.Locate(p.all, in, p.options)
 }
 
+// Overwritten implements [capability.Stater]: the role is the one that the label states.
+func (p policies) Overwritten() []string { return lint.Overwritten(p.all, p.options) }
+
 // FullNames implements [capability.Namer]. The plain name is the display name.
 func (p policies) FullNames(plain string) []string {
 	return capability.FullNamesOf(p.all, plain, func(one permission.Policy) (string, []string) { return one.ID.Name, []string{one.Origin} })

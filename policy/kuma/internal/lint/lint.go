@@ -51,6 +51,16 @@ func lintRole(p *permission.Policy, opts permission.Options) []policy.Warning {
 	return []policy.Warning{p.Warn(warning.StatedRole, p.LabelRoleField(), "%s", reason)}
 }
 
+// Overwritten says of each policy that a control plane writes over the role that it states.
+func Overwritten(ps []permission.Policy, opts permission.Options) (out []string) {
+	for i := range ps {
+		for _, w := range lintRole(&ps[i], opts) {
+			out = append(out, w.Place+": "+w.Policy+": "+w.Message)
+		}
+	}
+	return out
+}
+
 // lintEffect warns of rules and lists without effect.
 func lintEffect(p *permission.Policy) []policy.Warning {
 	if p.IsFrom() {

@@ -1,0 +1,50 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A control plane of Kuma writes over the role that a policy states. Where such a policy is on either side and
+// anything changes, what the policies decide in the mesh is not compared. Without a change there is nothing to tell.
+func TestWideningByStatedRoles(t *testing.T) {
+	t.Parallel()
+	const everyone = `[{spiffeId: {type: Prefix, value: "spiffe://trust-domain.mesh/"}}]`
+	object := func(name, namespace, labels, list string) string {
+		return fmt.Sprintf("---\n{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission, metadata: {name: %s, namespace: %s, labels: {%s}}, spec: {default: {%s: %s}}}\n", name, namespace, labels, list, everyone)
+	}
+	dataplane := func(namespace string) string {
+		return fmt.Sprintf("---\n{type: Dataplane, mesh: default, name: web, labels: {k8s.kuma.io/namespace: %s}, networking: {address: 10.0.0.1, inbound: [{name: in, port: 8080, protocol: http}]}}\n", namespace)
+	}
+	const system, role = "kuma-system", "kuma.io/policy-role: system"
+	allow, deny := object("a", system, "", "allow"), object("d", system, "", "deny")
+	stated := object("d", "shop", role, "deny")
+	for name, tt := range map[string]struct {
+		same, old, recent string
+		want              bool
+	}{
+		"a deny of the system goes to a namespace, and states its role": {allow, deny, stated, true},
+		"a stated role goes":                           {allow, stated, object("d", "shop", "", "deny"), true},
+		"another policy hides behind a stated role":    {allow + stated, object("e", system, "", "deny"), "", true},
+		"a workload of another namespace":              {allow + stated, dataplane("shop"), dataplane("other"), true},
+		"nothing changes":                              {allow + stated, dataplane("shop"), dataplane("shop"), false},
+		"the role that a control plane gives":          {allow, deny, object("d", system, role, "deny"), false},
+		"the role that a control plane gives an owner": {allow, object("d", "shop", "", "deny"), object("d", "shop", "kuma.io/policy-role: workload-owner", "deny"), false},
+		"a copy of another zone":                       {allow, deny, strings.Replace(deny, "labels: {", "labels: {k8s.kuma.io/namespace: shop, "+role, 1), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			old, recent := sideOf(t, tt.same+tt.old), sideOf(t, tt.same+tt.recent)
+			for _, compare := range []func(a, b Side, to string) (*Difference, error){Diff, DiffBeside} {
+				d, err := compare(old, recent, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := strings.Contains(strings.Join(d.Opens, "; "), "writes workload-owner over it"); got != tt.want {
+					t.Errorf("%q, want %t", d.Opens, tt.want)
+				}
+			}
+		})
+	}
+}
