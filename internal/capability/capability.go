@@ -120,6 +120,24 @@ type Excluder interface {
 	Excluded() map[string]string
 }
 
+// Neighbour is a set of policies that may let in callers of other meshes by patterns of names, such as a wildcard
+// that is wider than the names of the own mesh. In the lab all callers are of the own mesh.
+type Neighbour interface {
+	// Domains are those of other meshes that the patterns may tell apart, the nearest first.
+	Domains() []string
+	// ForeignTo returns the policies as callers of the mesh of a domain meet them: the names and the accounts of the
+	// own mesh are those of nobody. Only programs may be asked of the result.
+	ForeignTo(domain string) language.Policies
+}
+
+// Speaker is a set of policies of which some say what an inbound speaks, so that a proxy closes connections of
+// another protocol.
+type Speaker interface {
+	// Speaks returns the names of what takes HTTP alone, and of what takes each protocol. A key is the same where
+	// the same inbounds are selected.
+	Speaks() (http, each map[string]string)
+}
+
 // Stater is a set of policies that may state of themselves what a control plane says otherwise, such as a role.
 type Stater interface {
 	// Overwritten returns a text for each policy that does so, with its place. What the policies decide

@@ -140,7 +140,7 @@ func overwritten(was, is cases.Case, found []Comparison) (out []string) {
 // unalike says what only the first of two sets of policies lets in that the lab does not show: the other
 // functions of this file say it of the second one.
 func unalike(was, is language.Policies) []string {
-	return slices.Concat(lessProof(is, was), newStrangers(is, was), otherAuthorizers(is, was))
+	return slices.Concat(lessProof(is, was), newStrangers(is, was), otherAuthorizers(is, was), newProtocols(is, was))
 }
 
 // unknownReferences says what the policies of an inbound refer to and neither side has, where other policies select the

@@ -121,6 +121,18 @@ func (p policies) References(in policy.Inbound) capability.References {
 	return authorization.References(p.set, in, p.options)
 }
 
+// Domains implements [capability.Neighbour].
+func (p policies) Domains() []string { return p.options.Neighbours() }
+
+// ForeignTo implements [capability.Neighbour].
+func (p policies) ForeignTo(domain string) language.Policies {
+	p.options.IdentityDomain, p.options.Foreign = domain, true
+	return p
+}
+
+// Speaks implements [capability.Speaker].
+func (p policies) Speaks() (http, each map[string]string) { return authorization.Speaks(p.set) }
+
 // Targets implements [capability.Targeter].
 func (p policies) Targets() []capability.Target { return authorization.Targets(p.set) }
 

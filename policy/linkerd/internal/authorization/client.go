@@ -20,10 +20,16 @@ func (o Options) accountSuffix() string {
 }
 
 func (o Options) account(namespace, name string) policy.Condition {
+	if o.Foreign {
+		return policy.Never
+	}
 	return attribute.URISAN.Exact(o.TrustDomain.IDString() + "/ns/" + namespace + "/sa/" + name)
 }
 
 func (o Options) accountsOf(namespace string) policy.Condition {
+	if o.Foreign {
+		return policy.Never
+	}
 	return attribute.URISAN.Prefix(o.TrustDomain.IDString() + "/ns/" + namespace + "/sa/")
 }
 

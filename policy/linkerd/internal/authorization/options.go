@@ -49,6 +49,9 @@ type Options struct {
 	Annotations map[string]map[string]string `yaml:"annotations" json:"annotations"`
 	// TrustDomain is the mesh's own.
 	TrustDomain spiffeid.TrustDomain `yaml:"-" json:"-"`
+	// Foreign is true where the caller is of another mesh, whose domain is the identity domain: no account that
+	// the policies name is its own.
+	Foreign bool `yaml:"-" json:"-"`
 }
 
 // MarshalJSON prints the options with their defaults filled in.

@@ -1,0 +1,66 @@
+package diff
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/verdict"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
+	"github.com/meshproof/meshproof/policy/language"
+)
+
+// newNeighbours says which callers of other meshes only the new policies let in: no caller of the lab is one.
+func newNeighbours(was, is verdict.Inbound) []string {
+	old, knowsOld := was.Reading().Set().(capability.Neighbour)
+	recent, knowsNew := is.Reading().Set().(capability.Neighbour)
+	if !knowsOld || !knowsNew {
+		return nil
+	}
+	var seen []string
+	for _, domain := range slices.Concat(recent.Domains(), old.Domains()) {
+		if slices.Contains(seen, domain) {
+			continue
+		}
+		seen = append(seen, domain)
+		before, after := old.ForeignTo(domain).Program(was.Inbound.Inbound).Program, recent.ForeignTo(domain).Program(is.Inbound.Inbound).Program
+		if before.Equal(after) {
+			continue
+		}
+		cover := classes.Cut(is.Surface(), before, after)
+		if onlyNames := len(cover.Sampled) == 1 && cover.SampledNames != ""; !cover.Complete() && !onlyNames {
+			return []string{fmt.Sprintf("%s: callers of other meshes are compared by examples: %s", is.Inbound, cover.Sampled)}
+		}
+		for _, class := range cover.Classes {
+			if d := policy.Decide(after, class.Witness); d.Effect == policy.Allow && policy.Decide(before, class.Witness).Effect != policy.Allow {
+				return []string{fmt.Sprintf("%s lets callers of other meshes into %s, with names such as those that end in %s, and the lab does not show what that lets in", d.Origin, is.Inbound, domain)}
+			}
+		}
+	}
+	return nil
+}
+
+// newProtocols says what takes connections of each protocol in the new policies alone, where the old ones have
+// something that takes HTTP alone, and the new ones do not.
+func newProtocols(was, is language.Policies) (out []string) {
+	old, knowsOld := was.(capability.Speaker)
+	recent, knowsNew := is.(capability.Speaker)
+	if !knowsOld || !knowsNew {
+		return nil
+	}
+	closed, open := old.Speaks()
+	stillClosed, nowOpen := recent.Speaks()
+	for key := range closed {
+		if _, still := stillClosed[key]; still {
+			delete(closed, key)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(nowOpen)) {
+		if _, already := open[key]; !already && len(closed) > 0 {
+			out = append(out, "the "+nowOpen[key]+" takes connections of each protocol, and the other side has one that takes HTTP alone: no route is asked about what is no HTTP or begins late, and the lab does not show what that lets in")
+		}
+	}
+	return out
+}
