@@ -118,6 +118,7 @@ func (c *comparison) comparePolicies() (out []Change) {
 		}
 		out = append(out, c.compareKustomized(after)...)
 		out = append(out, c.compareDeliveries()...)
+		out = append(out, c.compareAssumed(before, after)...)
 	}
 	out = append(out, compareUnplaced(before, after)...)
 	return append(out, compareAges(before, after)...)

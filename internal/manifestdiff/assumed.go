@@ -1,0 +1,102 @@
+package manifestdiff
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// assumption is a setting of a mesh that decides with the policies who gets in, and that is not read: its default is taken.
+type assumption struct {
+	// mesh ends the API groups of the policies with which the setting decides, dialect reads them.
+	mesh, dialect string
+	// states returns the field where an object states another value than the default, "" where it does not.
+	states func(o object) string
+	// say is what to do.
+	say string
+}
+
+var assumptions = []assumption{
+	{"istio.io", "istio", statesMeshConfig, "state it by --istio"},
+	{"cilium.io", "cilium", statesEnforcement, "the default is taken: review the change by hand"},
+	{"linkerd.io", "linkerd", statesDefaultInbound, "all-unauthenticated is taken where no Server is: review by hand which ports have a Server now"},
+}
+
+// meshConfig are the fields of a mesh config of Istio that say what a policy means.
+var meshConfig = []string{"rootNamespace", "trustDomain", "trustDomainAliases", "pathNormalization", "extensionProviders"}
+
+func statesMeshConfig(o object) string {
+	field := "data.mesh"
+	text, isText := fieldOf(o.fields, "data", "mesh").(string)
+	if config := fieldOf(o.fields, "spec", "meshConfig"); o.kind == "IstioOperator" || o.kind == "Istio" {
+		if config == nil {
+			config = fieldOf(o.fields, "spec", "values", "meshConfig")
+		}
+		field, text, isText = "spec", strings.Join(slices.Sorted(maps.Keys(keysOf(config))), ":\n")+":", true
+	}
+	if isText && slices.ContainsFunc(meshConfig, func(key string) bool { return strings.Contains(text, key+":") || strings.Contains(text, key+`"`) }) {
+		return field
+	}
+	return ""
+}
+
+func keysOf(value any) map[string]any { fields, _ := value.(map[string]any); return fields }
+
+func statesEnforcement(o object) string {
+	for key, usual := range map[string]string{"enable-policy": "default", "policy-audit-mode": "false"} {
+		if value := fieldOf(o.fields, "data", key); o.kind == "ConfigMap" && o.name == "cilium-config" && value != nil && fmt.Sprint(value) != usual {
+			return "data." + key
+		}
+	}
+	return ""
+}
+
+// defaultInbound is the annotation that says who gets in at a port without a Server.
+const defaultInbound = "config.linkerd.io/default-inbound-policy"
+
+func statesDefaultInbound(o object) string {
+	for _, head := range slices.Compact([]string{"metadata", podPlaces[o.kind] + "metadata"}) {
+		field := head + ".annotations"
+		if value := fieldOf(o.fields, append(strings.Split(field, "."), defaultInbound)...); value != nil && value != "all-unauthenticated" {
+			return child(field, defaultInbound)
+		}
+	}
+	return ""
+}
+
+// compareAssumed names settings of a mesh of which another value is taken, where the policies with which they decide have
+// changed.
+func (c *comparison) compareAssumed(before, after objects) (out []Change) {
+	for _, of := range assumptions {
+		if of.dialect == c.old.Stated && of.dialect == c.recent.Stated || !of.isTouched(before, after) {
+			continue
+		}
+		for _, o := range slices.Concat(c.recentObjects.all, c.oldObjects.all) {
+			if field := of.states(o); field != "" {
+				out = append(out, Change{o.doc.Place(field), o.String(), "is not read, and policies have changed: " + of.say})
+			}
+		}
+	}
+	return out
+}
+
+// isTouched reports whether policies of the mesh have changed. The default of Linkerd decides about ports without a Server,
+// so that only the ports of Servers count.
+func (a assumption) isTouched(before, after objects) bool {
+	texts := func(all objects) (out []string) {
+		for _, o := range all.all {
+			switch {
+			case !strings.HasSuffix(o.group, a.mesh):
+			case a.mesh != "linkerd.io":
+				out = append(out, o.doc.Flow())
+			case o.kind == "Server":
+				spec := fieldOf(o.fields, "spec")
+				out = append(out, fmt.Sprint(o.namespace, fieldOf(spec, "podSelector"), fieldOf(spec, "port")))
+			}
+		}
+		slices.Sort(out)
+		return out
+	}
+	return !slices.Equal(texts(before), texts(after))
+}

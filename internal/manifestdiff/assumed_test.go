@@ -1,0 +1,69 @@
+package manifestdiff_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/manifestdiff"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// A setting of a mesh that is not read decides with the policies: where these change, it is named, although it is as before.
+func TestAssumedSettings(t *testing.T) {
+	t.Parallel()
+	parse := func(text string) []manifest.Document {
+		docs, err := manifest.Parse("a.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return docs
+	}
+	configMap := func(name, data string) string {
+		return "{apiVersion: v1, kind: ConfigMap, metadata: {name: " + name + ", namespace: istio-system}, data: {" + data + "}}"
+	}
+	namespace := func(by string) string {
+		return "{apiVersion: v1, kind: Namespace, metadata: {name: shop, annotations: {config.linkerd.io/default-inbound-policy: " + by + "}}}"
+	}
+	const (
+		ap         = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p}, spec: {}}"
+		deny       = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p}, spec: {action: DENY}}"
+		cnp        = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p}, spec: {}}"
+		another    = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: q}, spec: {}}"
+		server     = "{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: s}, spec: {port: 80, accessPolicy: deny}}"
+		open       = "{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: s}, spec: {port: 80, accessPolicy: all-unauthenticated}}"
+		deployment = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {metadata: {annotations: {config.linkerd.io/default-inbound-policy: deny}}}}}"
+	)
+	root := configMap("istio", `mesh: "rootNamespace: a"`)
+	for name, tt := range map[string]struct {
+		document, old, recent, stated, want string
+	}{
+		"a mesh config":                          {root, ap, deny, "", "data.mesh"},
+		"a mesh config that is stated":           {root, ap, deny, "istio", ""},
+		"a mesh config, and nothing changes":     {root, ap, ap, "", ""},
+		"a mesh config without such a field":     {configMap("istio", `mesh: "accessLogFile: /dev/stdout"`), ap, deny, "", ""},
+		"a mesh config in JSON":                  {configMap("istio-canary", `mesh: "{\"extensionProviders\": []}"`), ap, deny, "", "data.mesh"},
+		"an operator":                            {"{apiVersion: install.istio.io/v1alpha1, kind: IstioOperator, metadata: {name: o}, spec: {meshConfig: {rootNamespace: a}}}", ap, deny, "", "spec"},
+		"another mesh's policies":                {root, cnp, another, "", ""},
+		"Cilium enforces always":                 {configMap("cilium-config", "enable-policy: always"), cnp, another, "", "data.enable-policy"},
+		"Cilium enforces by default":             {configMap("cilium-config", "enable-policy: default, policy-audit-mode: 'false'"), cnp, another, "", ""},
+		"Cilium audits":                          {configMap("cilium-config", "policy-audit-mode: 'true'"), cnp, another, "", "data.policy-audit-mode"},
+		"a default of a namespace":               {namespace("deny"), "", open, "", "default-inbound-policy"},
+		"a default of pods":                      {deployment, server, "", "", "default-inbound-policy"},
+		"the default that is taken":              {namespace("all-unauthenticated"), "", open, "", ""},
+		"a default, and the Servers have stayed": {namespace("deny"), server, open, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			side := func(text string) manifestdiff.Side {
+				return manifestdiff.Side{Policies: parse(text), Others: parse(tt.document), Stated: tt.stated}
+			}
+			var fields []string
+			for _, change := range manifestdiff.Changes(side(tt.old), side(tt.recent)) {
+				fields = append(fields, change.String())
+			}
+			if got := strings.Join(fields, "; "); !strings.Contains(got, tt.want) || (got == "") != (tt.want == "") {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}
