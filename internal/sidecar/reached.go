@@ -78,16 +78,17 @@ func bindsPort(l *listenerv3.Listener) bool {
 
 // handsOutAlone reports whether the connections that are redirected to listeners of a dump, and handed over to the
 // listeners of their destinations, are those of this machine alone: outbound listeners hand over, and no inbound one.
+// Where an inbound listener binds no port, an outbound one hands connections of others over to it.
 func handsOutAlone(listeners []dump.Decoded[*listenerv3.Listener]) bool {
 	outbound := false
 	for _, d := range listeners {
-		if !bindsPort(d.Message) || !d.Message.GetUseOriginalDst().GetValue() {
-			continue
-		}
-		if inbound, _ := direction(d.Message); inbound {
+		inbound, _ := direction(d.Message)
+		switch binds, hands := bindsPort(d.Message), d.Message.GetUseOriginalDst().GetValue(); {
+		case inbound && (hands || !binds):
 			return false
+		case hands && binds:
+			outbound = true
 		}
-		outbound = true
 	}
 	return outbound
 }

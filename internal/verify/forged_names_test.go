@@ -56,11 +56,19 @@ var forgedNames = []forged{
 	{"outbound, with a filter behind the router", unverified, []edit{anotherMachine, calling("", put("filter_chains.0.filters.0.typed_config.http_filters.0.typed_config.upstream_http_filters", `[`+lua()+`]`))}},
 	{"outbound for redirected connections, with a script", unverified, []edit{passing, clusters(`{"name": "passthrough", "type": "ORIGINAL_DST"}`, ownCluster, redis), put("configs.0.static_listeners.0.listener.filter_chains.0.filters", overHTTP("passthrough", lua()+", "))}},
 	{"outbound for redirected connections, over HTTP", verified, []edit{passing, clusters(`{"name": "passthrough", "type": "ORIGINAL_DST"}`, ownCluster, redis), put("configs.0.static_listeners.0.listener.filter_chains.0.filters", overHTTP("passthrough", ""))}},
+	{"outbound to another port of the workload, for this machine alone", verified, []edit{passing, another, handedOut}},
+	{"outbound to another port of the workload, where one listener hands over for inbounds too", unverified, []edit{passing, another, handedOut, put(listener+".bind_to_port", `false`)}},
 	{"outbound of this machine alone, with a script", verified, []edit{anotherMachine, calling(lua(), put("address.socket_address.address", `"127.0.0.1"`))}},
 }
 
 // anotherMachine is a cluster of another machine, beside those of the example.
 var anotherMachine = clusters(ownCluster, redis, static("far", "10.1.1.1", 80))
+
+// another are the clusters of the example, with one for connections that go on, and one of another port of the workload.
+var another = clusters(ownCluster, redis, `{"name": "passthrough", "type": "ORIGINAL_DST"}`, static("other", "127.0.0.1", 9999))
+
+// handedOut adds an outbound listener that binds no port, which leads to that port.
+var handedOut = leading(put("name", `"other"`), put("address.socket_address", `{"address": "10.0.0.7", "port_value": 9999}`), put("filter_chains.0.filters.0.typed_config.cluster", `"other"`))
 
 // calling adds an outbound listener that others reach, which leads to another machine over HTTP, with a filter.
 func calling(filter string, edits ...edit) edit {
