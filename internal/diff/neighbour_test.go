@@ -64,6 +64,59 @@ func TestWideningToOtherMeshes(t *testing.T) {
 	}
 }
 
+// A name of an account of another mesh lets its caller in where a policy names it, and a tie of routes lets in whom the
+// older route lets in: the policies are held against each other where they are about a Server.
+func TestWideningToNamedStrangers(t *testing.T) {
+	t.Parallel()
+	of := func(kind, name, spec string) string {
+		return fmt.Sprintf("---\n{apiVersion: policy.linkerd.io/v1alpha1, kind: %s, metadata: {name: %s, namespace: x}, spec: {%s}}\n", kind, name, spec)
+	}
+	server := func(name string) string {
+		return strings.Replace(of("Server", name, "podSelector: {matchLabels: {app: "+name+"}}, port: 8080"), "v1alpha1", "v1beta3", 1)
+	}
+	route := func(name string) string {
+		return strings.Replace(of("HTTPRoute", name, "parentRefs: [{group: policy.linkerd.io, kind: Server, name: web}], rules: [{matches: [{path: {value: /a}}]}]"), "v1alpha1", "v1beta3", 1)
+	}
+	lets := func(name, kind, target, refs string) string {
+		return of("AuthorizationPolicy", name, "targetRef: {group: policy.linkerd.io, kind: "+kind+", name: "+target+"}, requiredAuthenticationRefs: ["+refs+"]")
+	}
+	const (
+		fe      = "{kind: ServiceAccount, name: fe}"
+		partner = "{group: policy.linkerd.io, kind: MeshTLSAuthentication, name: m}"
+		network = "{group: policy.linkerd.io, kind: NetworkAuthentication, name: n}"
+	)
+	both := server("web") + server("db") + lets("a", "Server", "web", fe)
+	for _, domain := range []string{"linkerd.partner.local", "other.partner.local", "linkerd.b.cluster.local"} {
+		named := of("MeshTLSAuthentication", "m", "identities: [a.b.serviceaccount.identity."+domain+"]")
+		grant := func(selector string) string {
+			return strings.Replace(of("ServerAuthorization", "g", "server: {"+selector+"}, client: {meshTLS: {identities: [a.b.serviceaccount.identity."+domain+"]}}"), "v1alpha1", "v1beta1", 1)
+		}
+		at := of("NetworkAuthentication", "n", "networks: [{cidr: 10.0.0.0/8}]")
+		tie := server("web") + route("r") + route("s") + lets("x", "HTTPRoute", "r", fe)
+		for name, tt := range map[string]struct {
+			same, old, recent string
+			want              bool
+		}{
+			"another Server":            {both + named + lets("b", "Server", "db", partner), "", lets("c", "Server", "web", partner), true},
+			"another Server by a grant": {both, grant("name: db"), grant("selector: {}"), true},
+			"a network less":            {server("web") + named + at, lets("b", "Server", "web", partner+", "+network), lets("b", "Server", "web", partner), true},
+			"another name of a policy":  {both + named, lets("b", "Server", "db", partner), lets("c", "Server", "db", partner), false},
+			"another account":           {both + named + lets("b", "Server", "db", partner), "", lets("c", "Server", "db", fe), true},
+			"the younger route":         {tie, lets("y", "HTTPRoute", "s", fe), lets("y", "HTTPRoute", "s", ""), true},
+			"a policy of the younger":   {tie, "", lets("y", "HTTPRoute", "s", ""), true},
+			"a tie stays":               {tie, server("db"), server("db") + lets("b", "Server", "db", fe), true},
+		} {
+			d := differenceOf(t, tt.same+tt.old, tt.same+tt.recent)
+			if widens := len(d.widenings()) > 0; widens != tt.want {
+				t.Errorf("%s, %s: %q", domain, name, d.widenings())
+			}
+			if opens := strings.Join(d.Opens, "; "); strings.HasPrefix(name, "a tie") && opens != "" {
+				t.Errorf("%s: %s", name, opens)
+			}
+		}
+	}
+}
+
 // A Server that says HTTP closes other connections, and one that says nothing asks no route about them.
 func TestWideningOfProtocols(t *testing.T) {
 	t.Parallel()

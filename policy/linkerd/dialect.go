@@ -122,7 +122,9 @@ func (p policies) References(in policy.Inbound) capability.References {
 }
 
 // Domains implements [capability.Neighbour].
-func (p policies) Domains() []string { return p.options.Neighbours() }
+func (p policies) Domains() []string {
+	return append(p.options.Neighbours(), authorization.ForeignDomains(p.set, p.options)...)
+}
 
 // ForeignTo implements [capability.Neighbour].
 func (p policies) ForeignTo(domain string) language.Policies {

@@ -15,21 +15,40 @@ import (
 )
 
 // accountSuffix is the end of the name of every service account.
-func (o Options) accountSuffix() string {
-	return "serviceaccount.identity." + o.ControlPlaneNamespace + "." + o.IdentityDomain
+func (o Options) accountSuffix() string { return identityOfAccount + o.domain() }
+
+// identityOfAccount stands between the name of a service account and the domain of its mesh.
+const identityOfAccount = "serviceaccount.identity."
+
+// domain is that of the mesh: of the own one, with the namespace of its control plane, or of the caller's.
+func (o Options) domain() string {
+	if o.Foreign {
+		return o.IdentityDomain
+	}
+	return o.ControlPlaneNamespace + "." + o.IdentityDomain
 }
 
+// account returns the condition that the caller is an account of the own mesh.
 func (o Options) account(namespace, name string) policy.Condition {
 	if o.Foreign {
 		return policy.Never
 	}
-	return attribute.URISAN.Exact(o.TrustDomain.IDString() + "/ns/" + namespace + "/sa/" + name)
+	return o.named(namespace, name)
 }
 
+// accountsOf returns the condition that the caller is an account of a namespace of the own mesh.
 func (o Options) accountsOf(namespace string) policy.Condition {
 	if o.Foreign {
 		return policy.Never
 	}
+	return o.namedIn(namespace)
+}
+
+func (o Options) named(namespace, name string) policy.Condition {
+	return attribute.URISAN.Exact(o.TrustDomain.IDString() + "/ns/" + namespace + "/sa/" + name)
+}
+
+func (o Options) namedIn(namespace string) policy.Condition {
 	return attribute.URISAN.Prefix(o.TrustDomain.IDString() + "/ns/" + namespace + "/sa/")
 }
 
@@ -57,7 +76,7 @@ func (o Options) identity(written string) policy.Condition {
 	name, namespace := own[:max(at, 0)], own[at+1:]
 	switch {
 	case wild && name == "":
-		return o.accountsOf(namespace)
+		return o.namedIn(namespace)
 	case wild:
 		return policy.Is{Attribute: attribute.URISAN, Match: policy.Match{
 			Kind: policy.Regex, Value: regexp.QuoteMeta(o.TrustDomain.IDString()+"/ns/"+namespace+"/sa/") + `.*\.` + regexp.QuoteMeta(name),
@@ -65,7 +84,7 @@ func (o Options) identity(written string) policy.Condition {
 	case name == "":
 		return policy.Never
 	default:
-		return o.account(namespace, name)
+		return o.named(namespace, name)
 	}
 }
 
@@ -87,20 +106,35 @@ func Strangers(s Set, o Options) (out []string) {
 			add(g.Head, mesh.Identities)
 		}
 	}
-	return append(out, ties(s)...)
+	return append(out, ties(s, o)...)
 }
 
 // ties says of each two routes that take the same requests that Linkerd takes the older one. No file says
 // which that is: a route with another name may be the younger one now.
-func ties(s Set) (out []string) {
+func ties(s Set, o Options) (out []string) {
 	for _, server := range s.Servers {
 		all := route.Alternatives(s.routesOf(server))
 		for i, a := range all {
 			for _, b := range all[:i] {
 				if a.Ties(b) {
-					out = append(out, fmt.Sprintf("of %s and %s, which take the same requests of %s, the older one counts", b.Route, a.Route, server))
+					text := fmt.Sprintf("of %s and %s, which take the same requests of %s, the older one counts", b.Route, a.Route, server)
+					if lets := append(s.grantsOf(b.Route, o), s.grantsOf(a.Route, o)...); len(lets) > 0 {
+						text += ", with what lets callers in there: " + strings.Join(lets, "; ")
+					}
+					out = append(out, text)
 				}
 			}
+		}
+	}
+	return out
+}
+
+// grantsOf returns a text for each policy of a route: its name, and whom it lets in.
+func (s Set) grantsOf(r route.Route, o Options) (out []string) {
+	for _, p := range s.Policies {
+		if p.isForRoute(r) {
+			when, _ := s.client(p, o)
+			out = append(out, fmt.Sprintf("%s (%s)", Origin(p.Head), when))
 		}
 	}
 	return out

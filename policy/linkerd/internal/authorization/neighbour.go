@@ -11,11 +11,33 @@ import (
 // of a first part of this list, or of none.
 func (o Options) Neighbours() (out []string) {
 	const other = "another-mesh"
-	labels := strings.Split(o.ControlPlaneNamespace+"."+o.IdentityDomain, ".")
+	labels := strings.Split(o.domain(), ".")
 	for i := range labels {
 		out = append(out, other+"."+strings.Join(labels[i:], "."))
 	}
 	return append(out, other)
+}
+
+// ForeignDomains are the domains of other meshes whose accounts the policies name: whom such a name lets in depends on which
+// policy is about which Server.
+func ForeignDomains(s Set, o Options) (out []string) {
+	add := func(identities []string) {
+		for _, text := range identities {
+			if _, domain, isAccount := strings.Cut(text, identityOfAccount); isAccount && domain != o.domain() {
+				out = append(out, domain)
+			}
+		}
+	}
+	for _, m := range s.MeshTLS {
+		add(m.Spec.Identities)
+	}
+	for _, g := range s.Grants {
+		if mesh := g.Spec.Client.MeshTLS; mesh != nil {
+			add(mesh.Identities)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // Speaks returns the Servers that take HTTP alone, and those that take each protocol, by what they select. A proxy
