@@ -90,9 +90,8 @@ func (r *reader) leadsToAgent(route *routev3.Route, g guarded) bool {
 	return endpoints > 0 && others == 0
 }
 
-// opensAdmin says why callers of a listener for metrics reach all of the admin interface; "" where they do not. A
-// prefix takes /stats/prometheus/../../runtime_modify, too, which the listener sends on as it is, and the admin
-// interface takes the dots out of a path.
+// opensAdmin says why callers of a listener for metrics may reach more of the admin interface; "" where they may not. A
+// prefix takes paths with dot segments too, and the listener sends them on as they are.
 func (r *reader) opensAdmin(l *listenerv3.Listener) string {
 	if !slices.ContainsFunc(sockets(l), func(s *corev3.SocketAddress) bool {
 		ip, err := netip.ParseAddr(s.GetAddress())
@@ -108,7 +107,7 @@ func (r *reader) opensAdmin(l *listenerv3.Listener) string {
 	if !open {
 		return ""
 	}
-	return "its callers reach all of Envoy's admin interface by a path such as " + metricsPath + "/../../runtime_modify, and may change how filters judge: " +
+	return "it sends on each path with a prefix, as it is, to Envoy's admin interface, where callers may change how filters judge: " +
 		"let it listen on this machine alone (METRICS_LOCALHOST_ACCESS_ONLY in the proxyMetadata of Istio)"
 }
 
