@@ -98,19 +98,11 @@ type Stranger interface {
 type Kindred interface {
 	// Unplayed returns a text for each caller or packet.
 	Unplayed() []string
-	// Breadth returns what the rules are about without saying it.
-	Breadth() Breadth
-}
-
-// Breadth is what rules let in or shut out beside what the lab plays, because they do not say it otherwise:
-// a rule without ports is about every protocol, and one of the whole cluster is about its nodes too. There is
-// a text for each part of a rule.
-type Breadth struct {
-	Allowed, Denied []string
-	// Uniform is true where each rule is about every protocol: then the decision about TCP is that about all.
-	// The texts about protocols count where it is false on one of two sides.
-	Uniform                           bool
-	AllowedProtocols, DeniedProtocols []string
+	// Broader returns what the policies let in and other ones of the dialect shut out, as far as the lab does not
+	// play it: a rule without ports is about every protocol, and one of the whole cluster is about its nodes too.
+	Broader(than Kindred) []string
+	// Closed returns a text for what lets in nothing that no rule is about, in any protocol.
+	Closed() []string
 }
 
 // Excluder is a set of policies with parts that no proof is about, such as rules of the calls of a

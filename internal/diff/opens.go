@@ -69,44 +69,42 @@ func lessProof(was, is language.Policies) (out []string) {
 	return out
 }
 
-// newStrangers says which names only the new policies have that no caller of the lab has.
+// newStrangers says what only the new policies let in that no caller of the lab plays.
 func newStrangers(was, is language.Policies) (out []string) {
-	var before, after []string
-	if old, ok := was.(capability.Stranger); ok {
-		before = old.Strangers()
-	}
-	if recent, ok := is.(capability.Stranger); ok {
-		after = recent.Strangers()
-	}
 	old, knowsOld := was.(capability.Kindred)
 	recent, knowsNew := is.(capability.Kindred)
 	if knowsOld && knowsNew {
-		before, after = slices.Concat(before, old.Unplayed()), slices.Concat(after, recent.Unplayed())
-		out = broader(old.Breadth(), recent.Breadth())
-	}
-	for _, name := range after {
-		if !slices.Contains(before, name) {
-			out = append(out, name+", and the lab does not show what that lets in")
+		out = recent.Broader(old)
+		out = append(out, added(old.Unplayed(), recent.Unplayed())...)
+	} else {
+		strangers := func(p language.Policies) []string {
+			if some, ok := p.(capability.Stranger); ok {
+				return some.Strangers()
+			}
+			return nil
 		}
+		out = added(strangers(was), strangers(is))
+	}
+	for i := range out {
+		out[i] += ", and the lab does not show what that lets in"
 	}
 	return out
 }
 
-// broader says which rules let in now, or shut out no more, what they are about without saying it.
-func broader(was, is capability.Breadth) (out []string) {
-	if !was.Uniform || !is.Uniform {
-		was.Allowed, is.Allowed = slices.Concat(was.Allowed, was.AllowedProtocols), slices.Concat(is.Allowed, is.AllowedProtocols)
-		was.Denied, is.Denied = slices.Concat(was.Denied, was.DeniedProtocols), slices.Concat(is.Denied, is.DeniedProtocols)
+// added returns the texts that only the second list has.
+func added(was, is []string) []string {
+	return slices.DeleteFunc(slices.Clone(is), func(text string) bool { return slices.Contains(was, text) })
+}
+
+// unclosed says what the old policies shut out in every protocol, where the new ones are of a dialect that says nothing
+// of other protocols than TCP.
+func unclosed(was, is language.Policies) (out []string) {
+	old, knowsOld := was.(capability.Kindred)
+	if _, knowsNew := is.(capability.Kindred); !knowsOld || knowsNew {
+		return nil
 	}
-	for _, part := range is.Allowed {
-		if !slices.Contains(was.Allowed, part) {
-			out = append(out, "a rule lets in "+part+", and the lab does not show what that lets in")
-		}
-	}
-	for _, part := range was.Denied {
-		if !slices.Contains(is.Denied, part) {
-			out = append(out, "no rule shuts out "+part+" any more, and the lab does not show what that lets in")
-		}
+	for _, text := range old.Closed() {
+		out = append(out, "the policies are of another dialect, and no rule shuts out UDP, SCTP and ICMP any more, of "+text+": the lab does not show what that lets in")
 	}
 	return out
 }

@@ -148,6 +148,8 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 				newNeighbours(comparison.old, comparison.recent), newProtocols(was, is))
 			if all {
 				d.Opens = slices.Concat(d.Opens, unalike(was, is), newNeighbours(comparison.recent, comparison.old))
+			} else {
+				d.Opens = append(d.Opens, unclosed(was, is)...)
 			}
 		}
 		d.Opens = append(d.Opens, overwritten(c.Old, c.New, c.Comparisons)...)

@@ -28,19 +28,43 @@ func TestWideningOfCilium(t *testing.T) {
 		return "{key: " + key + ", operator: NotIn, values: [" + values + "]}"
 	}
 	lacks := func(key string) string { return "{key: " + key + ", operator: DoesNotExist}" }
+	of := func(name, subject, spec string) string {
+		return strings.Replace(named(name, spec), "{matchLabels: {app: b}}", subject, 1)
+	}
 	const anyone = "{}"
+	const closed = "ingress: [{}]"
+	nodes := func(entities string) string { return named("p", "ingress: [{fromEntities: ["+entities+"]}]") }
+	anyPort := ", toPorts: [{ports: [{port: '80'}]}]"
 	for name, tt := range map[string]struct{ old, recent string }{
-		"fewer labels of all protocols": {allow(labels("a: x"), ""), allow(labels("a: x, b: y"), "")},
-		"one peer less":                 {allow(labels("a: x")+", "+labels("a: y"), ""), allow(labels("a: x"), "")},
-		"one peer less beside a port":   {allow(labels("a: x")+", "+labels("a: y"), "") + named("q", "ingress: [{fromEndpoints: [{}], toPorts: [{ports: [{port: '80', protocol: TCP}]}]}]"), allow(labels("a: x"), "") + named("q", "ingress: [{fromEndpoints: [{}], toPorts: [{ports: [{port: '80', protocol: TCP}]}]}]")},
-		"pods in place of the cluster":  {named("p", "ingress: [{fromEntities: [cluster]}]"), allow(anyone, "")},
-		"one port less of the cluster":  {named("p", "ingress: [{fromEntities: [cluster], toPorts: [{ports: [{port: '80', protocol: TCP}, {port: '81', protocol: TCP}]}]}]"), named("p", "ingress: [{fromEntities: [cluster], toPorts: [{ports: [{port: '80', protocol: TCP}]}]}]")},
-		"the cluster in place of all":   {named("p", "ingress: [{fromEntities: [all]}]"), named("p", "ingress: [{fromEntities: [cluster]}]")},
-		"the mesh in place of all":      {named("p", "ingress: [{fromEntities: [all]}]"), named("p", "ingress: [{fromEntities: [cluster-mesh]}]")},
-		"the own cluster, written":      {allow(asks(in("a", "x")), ""), allow(labels("a: x, io.cilium.k8s.policy.cluster: default"), "")},
-		"the own cluster alone":         {allow(asks(in("a", "x"), "{key: io.cilium.k8s.policy.cluster, operator: Exists}"), ""), allow(labels("a: x"), "")},
-		"clusters, with the source":     {allow(asks("{key: io.cilium.k8s.policy.cluster, operator: Exists}", in("a", "x, y")), ""), allow(asks(in("a", "y, x"), "{key: 'k8s:io.cilium.k8s.policy.cluster', operator: Exists}"), "")},
-		"any HTTP in place of anything": {allow(anyone, ", toPorts: [{ports: [{port: '8080', protocol: TCP}]}]"), allow(anyone, ", toPorts: [{ports: [{port: '8080', protocol: TCP}], rules: {http: [{}]}}]")},
+		"fewer labels of all protocols":                    {allow(labels("a: x"), ""), allow(labels("a: x, b: y"), "")},
+		"one peer less":                                    {allow(labels("a: x")+", "+labels("a: y"), ""), allow(labels("a: x"), "")},
+		"one peer less beside a port":                      {allow(labels("a: x")+", "+labels("a: y"), "") + named("q", "ingress: [{fromEndpoints: [{}], toPorts: [{ports: [{port: '80', protocol: TCP}]}]}]"), allow(labels("a: x"), "") + named("q", "ingress: [{fromEndpoints: [{}], toPorts: [{ports: [{port: '80', protocol: TCP}]}]}]")},
+		"pods in place of the cluster":                     {named("p", "ingress: [{fromEntities: [cluster]}]"), allow(anyone, "")},
+		"one port less of the cluster":                     {named("p", "ingress: [{fromEntities: [cluster], toPorts: [{ports: [{port: '80', protocol: TCP}, {port: '81', protocol: TCP}]}]}]"), named("p", "ingress: [{fromEntities: [cluster], toPorts: [{ports: [{port: '80', protocol: TCP}]}]}]")},
+		"the cluster in place of all":                      {named("p", "ingress: [{fromEntities: [all]}]"), named("p", "ingress: [{fromEntities: [cluster]}]")},
+		"the mesh in place of all":                         {named("p", "ingress: [{fromEntities: [all]}]"), named("p", "ingress: [{fromEntities: [cluster-mesh]}]")},
+		"the own cluster, written":                         {allow(asks(in("a", "x")), ""), allow(labels("a: x, io.cilium.k8s.policy.cluster: default"), "")},
+		"the own cluster alone":                            {allow(asks(in("a", "x"), "{key: io.cilium.k8s.policy.cluster, operator: Exists}"), ""), allow(labels("a: x"), "")},
+		"clusters, with the source":                        {allow(asks("{key: io.cilium.k8s.policy.cluster, operator: Exists}", in("a", "x, y")), ""), allow(asks(in("a", "y, x"), "{key: 'k8s:io.cilium.k8s.policy.cluster', operator: Exists}"), "")},
+		"any HTTP in place of anything":                    {allow(anyone, ", toPorts: [{ports: [{port: '8080', protocol: TCP}]}]"), allow(anyone, ", toPorts: [{ports: [{port: '8080', protocol: TCP}], rules: {http: [{}]}}]")},
+		"a default deny beside a rule":                     {allow(labels("a: x"), ""), allow(labels("a: x"), "") + of("q", "{}", closed)},
+		"a default deny that names no authentication":      {allow(labels("a: x"), ", authentication: {mode: required}"), allow(labels("a: x"), ", authentication: {mode: required}") + of("q", "{}", "ingress: [{authentication: {mode: disabled}}]")},
+		"an empty rule with authentication":                {named("p", closed), named("p", "ingress: [{authentication: {mode: disabled}}]")},
+		"an empty deny":                                    {named("p", closed), named("p", "ingressDeny: [{}]")},
+		"the first policy of another app":                  {allow(labels("a: x"), ""), allow(labels("a: x"), "") + of("q", "{matchLabels: {app: c}}", "ingress: [{fromEndpoints: [{matchLabels: {app: b}}]}]")},
+		"the first policy of another app, of its nodes":    {allow(labels("a: x"), ""), allow(labels("a: x"), "") + of("q", "{matchLabels: {app: c}}", "ingress: [{fromEntities: [all, host], toPorts: [{ports: [{port: '53', protocol: UDP}]}]}]")},
+		"the first policy of what has no such label":       {allow(labels("a: x"), ""), allow(labels("a: x"), "") + of("q", asks(notIn("app", "b"), in("app", "b, c")), "ingress: [{fromEntities: [cluster]}]")},
+		"the first policy of all":                          {"", allow(anyone, "")},
+		"a policy of every protocol has another name":      {allow(anyone, anyPort), strings.Replace(allow(anyone, anyPort), "name: p", "name: q", 1)},
+		"a policy of nodes has another name":               {nodes("host"), strings.Replace(nodes("host"), "name: p", "name: q", 1)},
+		"nodes in another order":                           {nodes("host, remote-node"), nodes("remote-node, host")},
+		"nodes in two rules":                               {nodes("host, remote-node"), named("p", "ingress: [{fromEntities: [host]}, {fromEntities: [remote-node]}]")},
+		"a node less":                                      {nodes("host, remote-node"), nodes("host")},
+		"the source of a label in the subject":             {of("p", "{matchLabels: {app: b}}", "ingress: [{fromEntities: [all]}]"), of("p", "{matchLabels: {'k8s:app': b}}", "ingress: [{fromEntities: [all]}]")},
+		"the own namespace in the subject":                 {of("p", "{matchLabels: {app: b}}", "ingress: [{fromEntities: [all, host]}]"), of("p", "{matchLabels: {app: b, 'k8s:io.kubernetes.pod.namespace': x}}", "ingress: [{fromEntities: [all, host]}]")},
+		"a policy goes beside the default deny of all":     {of("q", "{}", closed) + allow(labels("a: x"), ""), of("q", "{}", closed)},
+		"a policy selects less beside the default deny":    {of("q", "{}", closed) + allow(labels("a: x"), ""), of("q", "{}", closed) + of("p", "{matchLabels: {app: b, tier: a}}", "ingress: [{fromEndpoints: [{matchLabels: {a: x}}]}]")},
+		"a policy goes beside the clusterwide deny of all": {strings.Replace(strings.Replace(of("q", "{}", closed), "NetworkPolicy", "ClusterwideNetworkPolicy", 1), ", namespace: x", "", 1) + allow(labels("a: x"), ""), strings.Replace(strings.Replace(of("q", "{}", closed), "NetworkPolicy", "ClusterwideNetworkPolicy", 1), ", namespace: x", "", 1)},
 	} {
 		if got := differenceOf(t, tt.old, tt.recent).widenings(); len(got) > 0 {
 			t.Errorf("%s: %q", name, got)
@@ -78,8 +102,8 @@ func TestWideningOfCilium(t *testing.T) {
 		"a deny of TCP alone":                 {allow(anyone, ""), deny("d", labels("a: x")), named("d", "ingressDeny: [{fromEndpoints: [{matchLabels: {a: x}}], toPorts: [{ports: [{port: '0', protocol: TCP}]}]}]")},
 		"the nodes of the cluster":            {"", allow(asks("{key: io.kubernetes.pod.namespace, operator: Exists}"), ""), named("p", "ingress: [{fromEntities: [cluster]}]")},
 		"the nodes of everything":             {"", named("p", "ingress: [{fromEntities: [world]}, {fromEndpoints: ["+asks("{key: io.kubernetes.pod.namespace, operator: Exists}")+"]}]"), named("p", "ingress: [{fromEntities: [all]}]")},
-		"the nodes, by no peer":               {"", named("p", "ingress: [{fromEntities: [world]}, {fromEndpoints: ["+asks("{key: io.kubernetes.pod.namespace, operator: Exists}")+"]}]"), named("p", "ingress: [{}]")},
-		"a deny without the nodes":            {named("q", "ingress: [{}]"), named("d", "ingressDeny: [{fromEntities: [all]}]"), named("d", "ingressDeny: [{fromEntities: [world]}, {fromEndpoints: ["+asks("{key: io.kubernetes.pod.namespace, operator: Exists}")+"]}]")},
+		"the nodes, by no peer":               {"", named("p", "ingress: [{fromEntities: [world]}, {fromEndpoints: ["+asks("{key: io.kubernetes.pod.namespace, operator: Exists}")+"]}]"), named("p", "ingress: [{toPorts: [{ports: [{port: '0'}]}]}]")},
+		"a deny without the nodes":            {named("q", "ingress: [{toPorts: [{ports: [{port: '0'}]}]}]"), named("d", "ingressDeny: [{fromEntities: [all]}]"), named("d", "ingressDeny: [{fromEntities: [world]}, {fromEndpoints: ["+asks("{key: io.kubernetes.pod.namespace, operator: Exists}")+"]}]")},
 		"any HTTP becomes any protocol":       {"", allow(anyone, ", toPorts: [{ports: [{port: '8080', protocol: TCP}], rules: {http: [{}]}}]"), allow(anyone, ", toPorts: [{ports: [{port: '8080', protocol: TCP}]}]")},
 		"pods of every cluster":               {"", allow(labels("a: x"), ""), allow(asks(in("a", "x"), "{key: io.cilium.k8s.policy.cluster, operator: Exists}"), "")},
 		"pods of clusters but one":            {"", allow(labels("a: x"), ""), allow(asks(in("a", "x"), notIn("'k8s:io.cilium.k8s.policy.cluster'", "y")), "")},
@@ -90,6 +114,16 @@ func TestWideningOfCilium(t *testing.T) {
 		"no peer in place of the parts":       {"", named("p", "ingress: [{fromEntities: [cluster, world]}]"), named("p", "ingress: [{toPorts: [{ports: [{port: '0'}]}]}]")},
 		"a deny of the parts of all":          {named("q", "ingress: [{fromEntities: [all]}]"), named("d", "ingressDeny: [{fromEntities: [all]}]"), named("d", "ingressDeny: [{fromEntities: [cluster, world]}]")},
 		"the mesh of clusters, second":        {"", named("p", "ingress: [{fromEntities: [cluster]}]"), named("p", "ingress: [{fromEntities: [cluster, cluster-mesh]}]")},
+		"UDP of peers of every namespace":     {"", named("p", "ingress: [{fromEndpoints: [{matchLabels: {a: x}}], toPorts: [{ports: [{port: '53', protocol: UDP}]}]}]"), strings.NewReplacer("NetworkPolicy", "ClusterwideNetworkPolicy", ", namespace: x", "", "{app: b}", "{app: b, io.kubernetes.pod.namespace: x}").Replace(named("p", "ingress: [{fromEndpoints: [{matchLabels: {a: x}}], toPorts: [{ports: [{port: '53', protocol: UDP}]}]}]"))},
+		"another app may be this one":         {allow(labels("a: x"), ""), "", of("q", "{matchLabels: {tier: c}}", "ingress: [{fromEntities: [host]}]")},
+		"another app beside a deny of all":    {of("q", "{}", closed), "", of("p", "{matchLabels: {app: c}}", "ingress: [{fromEntities: [host]}]")},
+		"another app beside a lesser policy":  {of("q", "{}", "enableDefaultDeny: {ingress: false}, ingressDeny: [{fromEntities: [world]}]"), "", of("p", "{matchLabels: {app: c}}", "ingress: [{fromEntities: [host]}]")},
+		"another app in closed namespaces":    {strings.Replace(strings.Replace(of("q", "{}", closed), "NetworkPolicy", "ClusterwideNetworkPolicy", 1), ", namespace: x", "", 1), "", of("p", "{matchLabels: {app: c}}", "ingress: [{fromEntities: [host]}]")},
+		"nodes on another port":               {"", named("p", "ingress: [{fromEntities: [host], toPorts: [{ports: [{port: '80', protocol: TCP}]}]}]"), named("p", "ingress: [{fromEntities: [host], toPorts: [{ports: [{port: '81', protocol: TCP}]}]}]")},
+		"nodes and ports change places":       {"", named("p", "ingress: [{fromEntities: [host], toPorts: [{ports: [{port: '80', protocol: TCP}]}]}, {fromEntities: [remote-node], toPorts: [{ports: [{port: '81', protocol: TCP}]}]}]"), named("p", "ingress: [{fromEntities: [remote-node], toPorts: [{ports: [{port: '80', protocol: TCP}]}]}, {fromEntities: [host], toPorts: [{ports: [{port: '81', protocol: TCP}]}]}]")},
+		"nodes without authentication":        {"", named("p", "ingress: [{fromEntities: [host], authentication: {mode: required}}]"), nodes("host")},
+		"a policy goes beside a lesser deny":  {of("q", "{matchLabels: {tier: c}}", closed), named("p", "ingress: [{toPorts: [{ports: [{port: '0', protocol: TCP}]}]}]"), ""},
+		"a default deny of another namespace": {strings.Replace(of("q", "{}", closed), "namespace: x", "namespace: y", 1), named("p", "ingress: [{toPorts: [{ports: [{port: '0', protocol: TCP}]}]}]"), ""},
 		"authentication is off":               {"", allow(anyone, ", authentication: {mode: required}"), allow(anyone, ", authentication: {mode: disabled}")},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -101,5 +135,34 @@ func TestWideningOfCilium(t *testing.T) {
 				t.Errorf("no change widens: %q", back)
 			}
 		})
+	}
+}
+
+// Only Cilium says something of other protocols than TCP. Where policies of another dialect stand in the place of its
+// own, diff says so. compare does not: it is about what both dialects speak of.
+func TestWideningToAnotherDialect(t *testing.T) {
+	t.Parallel()
+	const (
+		cilium = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: default}, spec: {endpointSelector: {}, %s}}\n"
+		istio  = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: default}, spec: {}}\n"
+	)
+	for spec, want := range map[string]bool{
+		"ingress: [{}]": true,
+		"enableDefaultDeny: {ingress: false}, ingressDeny: [{fromEntities: [world]}]": false,
+	} {
+		old, recent := sideOf(t, fmt.Sprintf(cilium, spec)), sideOf(t, istio)
+		for _, way := range []struct {
+			old, recent Side
+			compare     func(a, b Side, to string) (*Difference, error)
+			want        bool
+		}{{old, recent, Diff, want}, {recent, old, Diff, false}, {old, recent, DiffBeside, false}} {
+			d, err := way.compare(way.old, way.recent, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Contains(strings.Join(d.Opens, "; "), "of another dialect"); got != way.want {
+				t.Errorf("%s: %q", spec, d.Opens)
+			}
+		}
 	}
 }

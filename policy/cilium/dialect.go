@@ -103,18 +103,23 @@ func (p policies) Unproven() (parts []string, demanded bool) { return networkpol
 
 // Strangers implements [capability.Stranger]: no caller of the lab is a node, and none sends UDP.
 func (p policies) Strangers() []string {
-	allowed, _ := networkpolicy.Unplayed(p.all)
-	return allowed
+	return networkpolicy.LetIn(p.all)
 }
 
-// Unplayed implements [capability.Kindred]: no caller of the lab is made for the labels of a namespace,
-// and a port without a protocol lets in more than TCP.
-func (p policies) Unplayed() []string {
-	return slices.Concat(p.options.Namespaces(), networkpolicy.AnyProtocol(p.all))
+// Unplayed implements [capability.Kindred]: no caller of the lab is made for the labels of a namespace.
+func (p policies) Unplayed() []string { return p.options.Namespaces() }
+
+// Broader implements [capability.Kindred].
+func (p policies) Broader(than capability.Kindred) []string {
+	was, ok := than.(policies)
+	if !ok {
+		return p.Strangers()
+	}
+	return networkpolicy.Broader(was.all, p.all, was.options, p.options)
 }
 
-// Breadth implements [capability.Kindred].
-func (p policies) Breadth() capability.Breadth { return networkpolicy.BreadthOf(p.all, p.options) }
+// Closed implements [capability.Kindred].
+func (p policies) Closed() []string { return networkpolicy.Closed(p.all, p.options) }
 
 // Peers implements [capability.PeerNamer].
 func (p policies) Peers() []capability.Target { return networkpolicy.Peers(p.all, p.options) }
@@ -122,7 +127,7 @@ func (p policies) Peers() []capability.Target { return networkpolicy.Peers(p.all
 // Excluded implements [capability.Excluder]: a proof is about the requests that a workload gets over TCP,
 // from the callers of the lab.
 func (p policies) Excluded() map[string]string {
-	_, out := networkpolicy.Unplayed(p.all)
+	out := networkpolicy.ShutOut(p.all)
 	maps.Copy(out, networkpolicy.Excluded(p.all))
 	return out
 }

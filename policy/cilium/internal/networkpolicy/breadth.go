@@ -1,47 +1,109 @@
 package networkpolicy
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
-	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/labelselector"
 )
 
-// BreadthOf returns the breadth of policies.
-func BreadthOf(ps []Policy, opts Options) capability.Breadth {
-	out := capability.Breadth{Uniform: true}
-	for _, p := range ps {
-		for _, s := range append([]*Spec{p.resource.Spec}, p.resource.Specs...) {
-			if s == nil {
-				continue
-			}
-			subject := []any{p.resource.Metadata.Namespace, s.EndpointSelector}
-			if s.closesIngress() {
-				out.Denied = append(out.Denied, "everything that no rule is about: "+jsonOf(subject))
-			}
-			for _, r := range s.Ingress {
-				r.addBreadth(subject, opts, &out.Allowed, &out.AllowedProtocols)
-				out.Uniform = out.Uniform && r.isUniform()
-			}
-			for _, r := range s.IngressDeny {
-				r.addBreadth(subject, opts, &out.Denied, &out.DeniedProtocols)
-				out.Uniform = out.Uniform && r.isUniform()
-			}
+// breadth is what policies let in or shut out that the lab does not play, in parts of rules.
+type breadth struct {
+	allowed, denied []part
+	// uniform is true where each rule is about every protocol: then the decision about TCP is that about all.
+	// The parts about protocols count where it is false on one of two sides.
+	uniform                           bool
+	allowedProtocols, deniedProtocols []part
+	// closed are the endpoints that let in nothing that no rule is about, and ruled those of any rule.
+	closed, ruled []subject
+	// always is true where an endpoint that no policy selects is closed too.
+	always bool
+}
+
+// part is a part of a rule, with the endpoints that the rule is about.
+type part struct {
+	text string
+	of   subject
+}
+
+// Broader returns what the second policies let in and the first ones shut out, as far as the lab does not
+// play it. Parts of rules are held against each other by their text, and endpoints by what selectors ask for.
+func Broader(was, is []Policy, before, after Options) (out []string) {
+	old, recent := breadthOf(was, before), breadthOf(is, after)
+	if !old.uniform || !recent.uniform {
+		old.allowed, recent.allowed = slices.Concat(old.allowed, old.allowedProtocols), slices.Concat(recent.allowed, recent.allowedProtocols)
+		old.denied, recent.denied = slices.Concat(old.denied, old.deniedProtocols), slices.Concat(recent.denied, recent.deniedProtocols)
+	}
+	has := func(parts []part, text string) bool {
+		return slices.ContainsFunc(parts, func(p part) bool { return p.text == text })
+	}
+	for _, p := range recent.allowed {
+		if !has(old.allowed, p.text) && !old.isOpen(p.of) {
+			out = append(out, "a rule lets in "+p.text)
 		}
 	}
-	for _, texts := range []*[]string{&out.Allowed, &out.Denied, &out.AllowedProtocols, &out.DeniedProtocols} {
-		slices.Sort(*texts)
-		*texts = slices.Compact(*texts)
+	for _, p := range old.denied {
+		if !has(recent.denied, p.text) {
+			out = append(out, "no rule shuts out "+p.text+" any more")
+		}
+	}
+	for _, s := range old.closed {
+		if !slices.ContainsFunc(recent.closed, func(wide subject) bool { return wide.covers(s) }) {
+			out = append(out, "no rule shuts out everything that no rule is about any more, of "+s.String())
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Closed returns a text for the endpoints of each spec that let in nothing that no rule is about, in any protocol.
+func Closed(ps []Policy, opts Options) (out []string) {
+	b := breadthOf(ps, opts)
+	if b.always {
+		out = append(out, "every endpoint")
+	}
+	for _, s := range b.closed {
+		out = append(out, s.String())
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// isOpen reports whether everything reached the endpoints: no rule was about any of them.
+func (b breadth) isOpen(of subject) bool {
+	return !b.always && !slices.ContainsFunc(b.ruled, func(s subject) bool { return !s.isApart(of) })
+}
+
+func breadthOf(ps []Policy, opts Options) breadth {
+	out := breadth{uniform: true, always: opts.PolicyEnforcement == enforceAlways}
+	for _, p := range ps {
+		for _, s := range p.resource.all() {
+			of := p.subjectOf(s)
+			if len(s.Ingress)+len(s.IngressDeny) > 0 {
+				out.ruled = append(out.ruled, of)
+			}
+			if s.closesIngress() {
+				out.closed = append(out.closed, of)
+			}
+			for _, r := range s.Ingress {
+				r.addBreadth(of, opts, &out.allowed, &out.allowedProtocols)
+				out.uniform = out.uniform && r.isUniform()
+				for _, text := range r.unplayedParts(of) {
+					out.allowed = append(out.allowed, part{text, of})
+				}
+			}
+			for _, r := range s.IngressDeny {
+				r.addBreadth(of, opts, &out.denied, &out.deniedProtocols)
+				out.uniform = out.uniform && r.isUniform()
+			}
+		}
 	}
 	return out
 }
 
-// jsonOf writes parts as JSON: lists, maps and texts always have that form.
-func jsonOf(parts ...any) string {
-	out, _ := json.Marshal(parts)
-	return string(out)
+// all returns the specs of a policy.
+func (r Resource) all() []*Spec {
+	return slices.DeleteFunc(append([]*Spec{r.Spec}, r.Specs...), func(s *Spec) bool { return s == nil })
 }
 
 // closesIngress reports whether a spec shuts out what no rule lets in.
@@ -52,75 +114,36 @@ func (s *Spec) closesIngress() bool {
 // isUniform reports whether a rule is about every protocol and port.
 func (r Ingress) isUniform() bool { return len(r.ToPorts) == 0 && len(r.ICMPs) == 0 }
 
-// addBreadth adds the texts of a rule.
-func (r Ingress) addBreadth(subject any, opts Options, peers, protocols *[]string) {
-	text := func(parts ...any) string {
-		return jsonOf(append(parts, subject, r.FromRequires, r.Authentication)...)
+// isEmpty reports whether a rule says neither who calls nor on which port. It is about nobody.
+func (r Ingress) isEmpty() bool { return r.isUniform() && !r.hasPeers() }
+
+// addBreadth adds the parts of a rule.
+func (r Ingress) addBreadth(of subject, opts Options, peers, protocols *[]part) {
+	if r.isEmpty() {
+		return
 	}
+	text := func(parts ...any) string {
+		return jsonOf(append(parts, r.FromRequires, r.Authentication)...) + of.ofRule()
+	}
+	add := func(to *[]part, text string) { *to = append(*to, part{text, of}) }
 	for _, peer := range r.peerItems() {
 		if r.isUniform() {
-			*protocols = append(*protocols, "every protocol: "+text(peer))
+			add(protocols, "every protocol: "+text(peer))
 		}
 		for _, port := range r.ports() {
 			if port.Protocol == "" || port.Protocol == anyProtocol {
-				*protocols = append(*protocols, "every protocol: "+text(peer, port.Port, port.EndPort))
+				add(protocols, "every protocol: "+text(peer, port.Port, port.EndPort))
 			}
 		}
 	}
 	for _, peer := range r.broadPeers(opts) {
 		if len(r.ToPorts) == 0 {
-			*peers = append(*peers, peer+": "+text())
+			add(peers, peer+": "+text())
 		}
-		for _, entry := range r.ToPorts {
-			if len(entry.Ports) == 0 {
-				*peers = append(*peers, peer+": "+text(entry))
-			}
-			for _, port := range entry.Ports {
-				entry.Ports = []PortProtocol{port}
-				*peers = append(*peers, peer+": "+text(entry))
-			}
+		for _, entry := range r.entries() {
+			add(peers, peer+": "+text(entry))
 		}
 	}
-}
-
-// hasPeers reports whether a rule says who calls. One that does not is about everybody.
-func (r Ingress) hasPeers() bool {
-	return r.FromEndpoints != nil || r.FromCIDR != nil || r.FromCIDRSet != nil || r.FromEntities != nil || r.FromNodes != nil || r.FromGroups != nil
-}
-
-// peerItems returns each peer of a rule, with the field that has it.
-func (r Ingress) peerItems() (out []any) {
-	if !r.hasPeers() {
-		return []any{"everybody"}
-	}
-	add := func(field string, item any) { out = append(out, []any{field, item}) }
-	if r.FromEndpoints != nil {
-		for _, s := range *r.FromEndpoints {
-			add("fromEndpoints", s)
-		}
-	}
-	if r.FromCIDR != nil {
-		for _, c := range *r.FromCIDR {
-			add("fromCIDR", c)
-		}
-	}
-	if r.FromCIDRSet != nil {
-		for _, c := range *r.FromCIDRSet {
-			add("fromCIDRSet", c)
-		}
-	}
-	if r.FromEntities != nil {
-		for _, e := range *r.FromEntities {
-			add("fromEntities", e)
-		}
-	}
-	if r.FromNodes != nil {
-		add("fromNodes", r.FromNodes)
-	}
-	if r.FromGroups != nil {
-		add("fromGroups", r.FromGroups)
-	}
-	return out
 }
 
 // broadPeers returns whom a rule is about beside the world and the pods of the own cluster, as far as it

@@ -27,9 +27,23 @@ func TestBreadthOfClusters(t *testing.T) {
 		"{matchLabels: {'reserved:host': ''}, matchExpressions: [" + cluster + "Exists}]}":       false,
 	} {
 		ps := parseAll(t, one("CiliumNetworkPolicy", "name: web, namespace: shop", "spec: {endpointSelector: {}, ingress: [{fromEndpoints: ["+selector+"]}]}"))
-		got := networkpolicy.BreadthOf(ps, networkpolicy.Options{ClusterName: "east"}).Allowed
+		closed := parseAll(t, one("CiliumNetworkPolicy", "name: web, namespace: shop", "spec: {endpointSelector: {}, ingress: [{}]}"))
+		opts := networkpolicy.Options{ClusterName: "east"}
+		got := networkpolicy.Broader(closed, ps, opts, opts)
 		if slices.ContainsFunc(got, func(text string) bool { return strings.Contains(text, "other clusters") }) != want {
 			t.Errorf("%s: %q", selector, got)
+		}
+	}
+}
+
+// A rule opens nothing where no policy was about the endpoints, unless the agent closes those too.
+func TestBroaderThanNothing(t *testing.T) {
+	t.Parallel()
+	ps := parseAll(t, one("CiliumNetworkPolicy", "name: web, namespace: shop", "spec: {endpointSelector: {}, ingress: [{fromEntities: [host]}]}"))
+	for enforcement, want := range map[string]bool{"": false, "default": false, "never": false, "always": true} {
+		opts := networkpolicy.Options{PolicyEnforcement: enforcement}
+		if got := networkpolicy.Broader(nil, ps, opts, opts); len(got) > 0 != want {
+			t.Errorf("%q: %q", enforcement, got)
 		}
 	}
 }
