@@ -15,12 +15,15 @@ type assumption struct {
 	states func(o object) string
 	// say is what to do.
 	say string
+	// endpoints is true where the setting only decides about endpoints that no policy selected.
+	endpoints bool
 }
 
 var assumptions = []assumption{
-	{"istio.io", "istio", statesMeshConfig, "state it by --istio"},
-	{"cilium.io", "cilium", statesEnforcement, "the default is taken: review the change by hand"},
-	{"linkerd.io", "linkerd", statesDefaultInbound, "all-unauthenticated is taken where no Server is: review by hand which ports have a Server now"},
+	{mesh: "istio.io", dialect: "istio", states: statesMeshConfig, say: "state it by --istio"},
+	{mesh: "cilium.io", dialect: "cilium", states: statesEnforcement, say: "the default is taken: review the change by hand"},
+	{mesh: "cilium.io", dialect: "kubernetes", states: closesEndpoints, say: "an endpoint that no policy of Cilium selects is taken for open: review by hand which ones are selected now", endpoints: true},
+	{mesh: "linkerd.io", dialect: "linkerd", states: statesDefaultInbound, say: "all-unauthenticated is taken where no Server is: review by hand which ports have a Server now"},
 }
 
 // meshConfig are the fields of a mesh config of Istio that say what a policy means.
@@ -50,6 +53,16 @@ func statesEnforcement(o object) string {
 		}
 	}
 	return ""
+}
+
+// closesEndpoints returns the field where a NetworkPolicy of Kubernetes may close endpoints for others. Cilium enforces it
+// beside its own policies.
+func closesEndpoints(o object) string {
+	types, _ := fieldOf(o.fields, "spec", "policyTypes").([]any)
+	if o.kind != "NetworkPolicy" || o.group != "networking.k8s.io" || len(types) > 0 && !slices.Contains(types, any("Ingress")) {
+		return ""
+	}
+	return "spec"
 }
 
 // defaultInbound is the annotation that says who gets in at a port without a Server.
@@ -88,6 +101,11 @@ func (a assumption) isTouched(before, after objects) bool {
 		for _, o := range all.all {
 			switch {
 			case !strings.HasSuffix(o.group, a.mesh):
+			case a.endpoints:
+				specs, _ := fieldOf(o.fields, "specs").([]any)
+				for _, spec := range append(specs, fieldOf(o.fields, "spec")) {
+					out = append(out, fmt.Sprint(o.namespace, fieldOf(spec, "endpointSelector")))
+				}
 			case a.mesh != "linkerd.io":
 				out = append(out, o.doc.Flow())
 			case o.kind == "Server":
@@ -96,7 +114,7 @@ func (a assumption) isTouched(before, after objects) bool {
 			}
 		}
 		slices.Sort(out)
-		return out
+		return slices.Compact(out)
 	}
 	return !slices.Equal(texts(before), texts(after))
 }

@@ -24,6 +24,12 @@ func TestAssumedSettings(t *testing.T) {
 	namespace := func(by string) string {
 		return "{apiVersion: v1, kind: Namespace, metadata: {name: shop, annotations: {config.linkerd.io/default-inbound-policy: " + by + "}}}"
 	}
+	kubernetes := func(types string) string {
+		return "{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: dd}, spec: {podSelector: {}, policyTypes: " + types + "}}"
+	}
+	endpoints := func(app, ingress string) string {
+		return "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p}, spec: {endpointSelector: {matchLabels: {app: " + app + "}}, ingress: " + ingress + "}}"
+	}
 	const (
 		ap         = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p}, spec: {}}"
 		deny       = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p}, spec: {action: DENY}}"
@@ -37,20 +43,23 @@ func TestAssumedSettings(t *testing.T) {
 	for name, tt := range map[string]struct {
 		document, old, recent, stated, want string
 	}{
-		"a mesh config":                          {root, ap, deny, "", "data.mesh"},
-		"a mesh config that is stated":           {root, ap, deny, "istio", ""},
-		"a mesh config, and nothing changes":     {root, ap, ap, "", ""},
-		"a mesh config without such a field":     {configMap("istio", `mesh: "accessLogFile: /dev/stdout"`), ap, deny, "", ""},
-		"a mesh config in JSON":                  {configMap("istio-canary", `mesh: "{\"extensionProviders\": []}"`), ap, deny, "", "data.mesh"},
-		"an operator":                            {"{apiVersion: install.istio.io/v1alpha1, kind: IstioOperator, metadata: {name: o}, spec: {meshConfig: {rootNamespace: a}}}", ap, deny, "", "spec"},
-		"another mesh's policies":                {root, cnp, another, "", ""},
-		"Cilium enforces always":                 {configMap("cilium-config", "enable-policy: always"), cnp, another, "", "data.enable-policy"},
-		"Cilium enforces by default":             {configMap("cilium-config", "enable-policy: default, policy-audit-mode: 'false'"), cnp, another, "", ""},
-		"Cilium audits":                          {configMap("cilium-config", "policy-audit-mode: 'true'"), cnp, another, "", "data.policy-audit-mode"},
-		"a default of a namespace":               {namespace("deny"), "", open, "", "default-inbound-policy"},
-		"a default of pods":                      {deployment, server, "", "", "default-inbound-policy"},
-		"the default that is taken":              {namespace("all-unauthenticated"), "", open, "", ""},
-		"a default, and the Servers have stayed": {namespace("deny"), server, open, "", ""},
+		"a mesh config":                                {root, ap, deny, "", "data.mesh"},
+		"a mesh config that is stated":                 {root, ap, deny, "istio", ""},
+		"a mesh config, and nothing changes":           {root, ap, ap, "", ""},
+		"a mesh config without such a field":           {configMap("istio", `mesh: "accessLogFile: /dev/stdout"`), ap, deny, "", ""},
+		"a mesh config in JSON":                        {configMap("istio-canary", `mesh: "{\"extensionProviders\": []}"`), ap, deny, "", "data.mesh"},
+		"an operator":                                  {"{apiVersion: install.istio.io/v1alpha1, kind: IstioOperator, metadata: {name: o}, spec: {meshConfig: {rootNamespace: a}}}", ap, deny, "", "spec"},
+		"another mesh's policies":                      {root, cnp, another, "", ""},
+		"Cilium enforces always":                       {configMap("cilium-config", "enable-policy: always"), cnp, another, "", "data.enable-policy"},
+		"Cilium enforces by default":                   {configMap("cilium-config", "enable-policy: default, policy-audit-mode: 'false'"), cnp, another, "", ""},
+		"Cilium audits":                                {configMap("cilium-config", "policy-audit-mode: 'true'"), cnp, another, "", "data.policy-audit-mode"},
+		"Kubernetes closes what a policy is about now": {kubernetes("[Ingress]"), endpoints("web", "[{}]"), endpoints("db", "[{}]"), "", "NetworkPolicy dd"},
+		"Kubernetes closes, and the endpoints stay":    {kubernetes("[Ingress]"), endpoints("web", "[{}]"), endpoints("web", "[{fromEntities: [all]}]"), "", ""},
+		"Kubernetes closes calls alone":                {kubernetes("[Egress]"), endpoints("web", "[{}]"), endpoints("db", "[{}]"), "", ""},
+		"a default of a namespace":                     {namespace("deny"), "", open, "", "default-inbound-policy"},
+		"a default of pods":                            {deployment, server, "", "", "default-inbound-policy"},
+		"the default that is taken":                    {namespace("all-unauthenticated"), "", open, "", ""},
+		"a default, and the Servers have stayed":       {namespace("deny"), server, open, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
