@@ -53,7 +53,7 @@ func TestAssumedSettings(t *testing.T) {
 		"Cilium enforces always":                       {configMap("cilium-config", "enable-policy: always"), cnp, another, "", "data.enable-policy"},
 		"Cilium enforces by default":                   {configMap("cilium-config", "enable-policy: default, policy-audit-mode: 'false'"), cnp, another, "", ""},
 		"Cilium audits":                                {configMap("cilium-config", "policy-audit-mode: 'true'"), cnp, another, "", "data.policy-audit-mode"},
-		"Kubernetes closes what a policy is about now": {kubernetes("[Ingress]"), endpoints("web", "[{}]"), endpoints("db", "[{}]"), "", "NetworkPolicy dd"},
+		"Kubernetes closes what a policy is about now": {kubernetes("[Ingress]"), endpoints("web", "[{}]"), endpoints("db", "[{}]"), "", "NetworkPolicy default/dd"},
 		"Kubernetes closes, and the endpoints stay":    {kubernetes("[Ingress]"), endpoints("web", "[{}]"), endpoints("web", "[{fromEntities: [all]}]"), "", ""},
 		"Kubernetes closes calls alone":                {kubernetes("[Egress]"), endpoints("web", "[{}]"), endpoints("db", "[{}]"), "", ""},
 		"a default of a namespace":                     {namespace("deny"), "", open, "", "default-inbound-policy"},
