@@ -22,8 +22,8 @@ type breadth struct {
 
 // part is a part of a rule, with the endpoints that the rule is about.
 type part struct {
-	text  string
-	about subject
+	text      string
+	endpoints subject
 }
 
 // Broader returns what the second policies let in and the first ones shut out, as far as the lab does not
@@ -38,7 +38,7 @@ func Broader(was, is []Policy, before, after Options) (out []string) {
 		return slices.ContainsFunc(parts, func(p part) bool { return p.text == text })
 	}
 	for _, p := range recent.allowed {
-		if !has(old.allowed, p.text) && !old.isOpen(p.about) {
+		if !has(old.allowed, p.text) && !old.isOpen(p.endpoints) {
 			out = append(out, "a rule lets in "+p.text)
 		}
 	}
