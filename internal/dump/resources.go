@@ -313,63 +313,6 @@ func (r *Resources) extensionFrom(tree any) {
 	r.addExtension(d.Message.Name, Decoded[*anypb.Any]{d.Message.TypedConfig, d.Faults})
 }
 
-// addCluster takes a cluster. A cluster that cannot be read counts as missing.
-func (r *Resources) addCluster(o object) {
-	if r.Clusters == nil {
-		r.Clusters = map[string]Decoded[*clusterv3.Cluster]{}
-	}
-	d, err := fromTree(get(o, "cluster"), &clusterv3.Cluster{})
-	if err != nil {
-		return
-	}
-	if before, ok := r.Clusters[d.Message.Name]; ok && !proto.Equal(before.Message, d.Message) {
-		r.tellBeside("", "two clusters have the name %q", d.Message.Name)
-	}
-	r.Clusters[d.Message.Name] = d
-}
-
-// addEndpoints takes the endpoints of a cluster. Endpoints that cannot be read count as
-// missing.
-func (r *Resources) addEndpoints(o object) {
-	d, err := fromTree(get(o, "endpoint_config"), &endpointv3.ClusterLoadAssignment{})
-	if err != nil || len(d.Faults) > 0 {
-		return
-	}
-	name := d.Message.ClusterName
-	if before, ok := r.Assignments[name]; ok && !proto.Equal(before, d.Message) {
-		r.tellBeside("", "the service %q has two lists of endpoints", name)
-	}
-	if r.Assignments == nil {
-		r.Assignments = map[string]*endpointv3.ClusterLoadAssignment{}
-	}
-	r.Assignments[name] = d.Message
-}
-
-// addSecret takes the validation context of a secret, if it has one.
-func (r *Resources) addSecret(o object) {
-	secret := r.part(o, "secret", "envoy.extensions.transport_sockets.tls.v3.Secret")
-	tree := get(secret, "validation_context")
-	if tree == nil {
-		return
-	}
-	name := getString(secret, "name")
-	if listed := getString(o, "name"); listed != name {
-		r.Unknown = append(r.Unknown, Unknown{Kind: Exposed, Reason: fmt.Sprintf("secret %q is listed as %q: nothing tells which a listener has", name, listed)})
-	}
-	d, err := fromTree(tree, &tlsv3.CertificateValidationContext{})
-	if err != nil {
-		r.Unknown = append(r.Unknown, Unknown{Kind: Exposed, Reason: fmt.Sprintf("secret %q not read: %v", name, err)})
-		return
-	}
-	if before, ok := r.Validations[name]; ok && !proto.Equal(before.Message, d.Message) {
-		r.Unknown = append(r.Unknown, Unknown{Kind: Exposed, Reason: fmt.Sprintf("there are several secrets %q: nothing tells which a listener has", name)})
-	}
-	if r.Validations == nil {
-		r.Validations = map[string]Decoded[*tlsv3.CertificateValidationContext]{}
-	}
-	r.Validations[name] = d
-}
-
 // checkEntry tells about the fields of an entry of a file that are not read, and about a field
 // that stands there in two spellings.
 func (r *Resources) checkEntry(what, file string, o object, fields ...string) {

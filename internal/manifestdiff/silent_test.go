@@ -77,7 +77,10 @@ func TestNoDifferenceIsSilent(t *testing.T) {
 		if err := json.Unmarshal(text, &value); err != nil {
 			t.Fatal(err)
 		}
-		for _, other := range others(value) {
+		for n, other := range others(value) {
+			if testing.Short() && n%3 > 0 {
+				continue
+			}
 			text, err := json.Marshal(other)
 			if err != nil {
 				t.Fatal(err)
@@ -100,7 +103,7 @@ func TestNoDifferenceIsSilent(t *testing.T) {
 			}
 		}
 	}
-	if asked < 300 {
+	if asked < 200 {
 		t.Errorf("only %d changes were asked", asked)
 	}
 }
