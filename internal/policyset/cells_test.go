@@ -54,7 +54,7 @@ func TestEveryCellOfTheCasesIsDrawn(t *testing.T) {
 	}
 	forms := []policyset.Form{policyset.KumaOption1, policyset.KumaOption2, policyset.KumaOption3, policyset.KumaFrom, policyset.GatewayAPI, policyset.Istio, policyset.Cilium, policyset.Linkerd}
 	if testing.Short() {
-		forms = []policyset.Form{policyset.GatewayAPI, policyset.Linkerd}
+		forms = []policyset.Form{policyset.GatewayAPI}
 	}
 	dialects := map[string]bool{}
 	missing := func() (out []askedCell) {
