@@ -3,6 +3,7 @@ package matrix_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,7 +30,12 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if flag.Parse(); testing.Short() {
+		matrix.AskFewerRelatedSets()
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // few returns three cases: a case that every compiler of the first profile supports, a case with
 // an extended feature, and one of another profile.
