@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/lab"
-	"github.com/meshproof/meshproof/internal/manifestdiff"
+	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/internal/routelint"
 	"github.com/meshproof/meshproof/internal/sarif"
 	"github.com/meshproof/meshproof/internal/spelling"
@@ -85,7 +85,7 @@ func Collect(all []lab.Case, meshes []lab.Mesh, ignored []string) (List, error) 
 		if m.StateCase() {
 			expected = m.Cases[0].ExpectWarnings
 		}
-		add(slices.Concat(routelint.Lint(senders[0].Routing, workloads), manifestdiff.Unrendered(m.Routing)), m.Case, expected)
+		add(slices.Concat(routelint.Lint(senders[0].Routing, workloads), rendering.Unrendered(m.Routing)), m.Case, expected)
 	}
 	return out, errors.Join(errs...)
 }

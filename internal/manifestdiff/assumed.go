@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldpath"
 )
 
 // assumption is a setting of a mesh that decides with the policies who gets in, and that is not read: its default is taken.
@@ -72,7 +74,7 @@ func statesDefaultInbound(o object) string {
 	for _, head := range slices.Compact([]string{"metadata", podPlaces[o.kind] + "metadata"}) {
 		field := head + ".annotations"
 		if value := fieldOf(o.fields, append(strings.Split(field, "."), defaultInbound)...); value != nil && value != "all-unauthenticated" {
-			return child(field, defaultInbound)
+			return fieldpath.Child(field, defaultInbound)
 		}
 	}
 	return ""

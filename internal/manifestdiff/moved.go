@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -28,9 +29,9 @@ func (c *comparison) compareFolders() (out []Change) {
 			if !found {
 				p.doc, keys = doc, append(keys, key)
 			}
-			folder, err := filepath.Rel(side.Root, filepath.Dir(fileOf(doc)))
+			folder, err := filepath.Rel(side.Root, filepath.Dir(metadata.FileOf(doc)))
 			if err != nil {
-				folder = fileOf(doc)
+				folder = metadata.FileOf(doc)
 			}
 			p.folders = append(p.folders, folder)
 			out[key] = p

@@ -1,11 +1,11 @@
 package manifestdiff
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -23,19 +23,8 @@ type object struct {
 
 // objectOf reads the identity of a document. The version of its kind is no part of it.
 func objectOf(doc manifest.Document) object {
-	head := doc.Type()
-	o := object{doc: doc, kind: head.Kind, version: head.APIVersion, universal: head.Type != ""}
-	if o.universal {
-		o.kind = head.Type
-	}
-	if group, _, named := strings.Cut(head.APIVersion, "/"); named {
-		o.group = group
-	}
-	o.name, o.namespace = textAt(doc, "metadata.name"), textAt(doc, "metadata.namespace")
-	if o.universal {
-		o.name, o.namespace = textAt(doc, "name"), textAt(doc, "mesh")
-	}
-	o.namespace = cmp.Or(o.namespace, "default")
+	id := metadata.IdentityOf(doc)
+	o := object{doc: doc, group: id.Group, kind: id.Kind, version: doc.Type().APIVersion, namespace: id.Namespace, name: id.Name, universal: id.Universal}
 	o.key = fmt.Sprintf("%t %q %q %q %q", o.universal, o.group, o.kind, o.namespace, o.name)
 	if o.kind == "" || o.name == "" {
 		o.key += doc.Flow()
@@ -47,25 +36,13 @@ func objectOf(doc manifest.Document) object {
 
 // String names the object, as in "Deployment shop/web".
 func (o object) String() string {
-	switch {
-	case o.kind == "":
-		return "a document without a kind"
-	case o.name == "":
-		return o.kind
-	default:
-		return o.kind + " " + o.namespace + "/" + o.name
-	}
+	return metadata.Identity{Group: o.group, Kind: o.kind, Namespace: o.namespace, Name: o.name, Universal: o.universal}.String()
 }
 
 func (o object) change(effect string) Change { return Change{o.doc.Place(""), o.String(), effect} }
 
 // file is the name of the file.
-func (o object) file() string { return fileOf(o.doc) }
-
-func fileOf(doc manifest.Document) string {
-	place := doc.Place("")
-	return place[:max(0, strings.LastIndexByte(strings.SplitN(place, ": ", 2)[0], ':'))]
-}
+func (o object) file() string { return metadata.FileOf(o.doc) }
 
 // isOfIstio reports whether an object is one of Istio, or tells Istio something.
 func (o object) isOfIstio() bool {

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 
+	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -25,14 +25,14 @@ func differing(was, is manifest.Document) (out []string) {
 		case was.Decode(&oldFields) == nil && is.Decode(&newFields) == nil && oldFields != nil && newFields != nil:
 			for _, key := range is.Keys() {
 				if old, found := oldFields[key]; found {
-					walk(child(path, key), old, newFields[key])
+					walk(fieldpath.Child(path, key), old, newFields[key])
 				} else {
-					out = append(out, alone(child(path, key), key, newFields[key])...)
+					out = append(out, alone(fieldpath.Child(path, key), key, newFields[key])...)
 				}
 			}
 			for _, key := range was.Keys() {
 				if _, found := newFields[key]; !found {
-					out = append(out, alone(child(path, key), key, oldFields[key])...)
+					out = append(out, alone(fieldpath.Child(path, key), key, oldFields[key])...)
 				}
 			}
 		case was.Decode(&olds) == nil && is.Decode(&recents) == nil && olds != nil && recents != nil:
@@ -43,11 +43,11 @@ func differing(was, is manifest.Document) (out []string) {
 			for _, p := range pairs {
 				switch {
 				case p.old < 0:
-					out = append(out, item(path, p.recent))
+					out = append(out, fieldpath.Item(path, p.recent))
 				case p.recent < 0:
-					out = append(out, item(path, p.old))
+					out = append(out, fieldpath.Item(path, p.old))
 				default:
-					walk(item(path, p.recent), olds[p.old], recents[p.recent])
+					walk(fieldpath.Item(path, p.recent), olds[p.old], recents[p.recent])
 				}
 			}
 		default:
@@ -63,7 +63,7 @@ func differing(was, is manifest.Document) (out []string) {
 func alone(path, key string, value manifest.Document) (out []string) {
 	if key == "labels" || key == "annotations" {
 		for _, of := range value.Keys() {
-			out = append(out, child(path, of))
+			out = append(out, fieldpath.Child(path, of))
 		}
 	}
 	if out == nil {
@@ -124,8 +124,6 @@ func namesOf(items []manifest.Document) (map[string]int, bool) {
 	return out, true
 }
 
-func item(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
-
 var indexes = regexp.MustCompile(`\[\d+\]`)
 
 // readByReader are the fields of a Dataplane that its reader takes. What they mean is compared with the inbounds.
@@ -155,7 +153,7 @@ func (o object) isBeside(field string) bool {
 	for key := range readSettings {
 		isOfDialect := domainOf(key) == "istio.io" && o.isOfIstio() || domainOf(key) != "istio.io" && (o.universal || o.group == "kuma.io")
 		for _, of := range []string{"labels", "metadata.labels", "metadata.annotations"} {
-			if field == child(of, key) && isOfDialect {
+			if field == fieldpath.Child(of, key) && isOfDialect {
 				return false
 			}
 		}
@@ -174,11 +172,11 @@ func (o object) besideText() string {
 			continue
 		}
 		of = maps.Clone(of)
-		maps.DeleteFunc(of, func(key string, _ any) bool { return !o.isBeside(child(field, key)) })
+		maps.DeleteFunc(of, func(key string, _ any) bool { return !o.isBeside(fieldpath.Child(field, key)) })
 		for key, value := range of {
 			if settings, areMore := value.(map[string]any); areMore {
 				settings = maps.Clone(settings)
-				maps.DeleteFunc(settings, func(name string, _ any) bool { return !o.isBeside(child(child(field, key), name)) })
+				maps.DeleteFunc(settings, func(name string, _ any) bool { return !o.isBeside(fieldpath.Child(fieldpath.Child(field, key), name)) })
 				of[key] = settings
 			}
 		}

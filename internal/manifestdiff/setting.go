@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldpath"
 )
 
 // meshDomains end the domains of the labels and annotations that meshes read.
@@ -98,7 +100,7 @@ func (w *walker) walkSettings(path, place string, was, is map[string]any) {
 	_, field, _ := cutLast(path)
 	for _, key := range slices.Sorted(maps.Keys(union(was, is))) {
 		if !reflect.DeepEqual(was[key], is[key]) && w.matters(field == "labels", key, was[key], is[key]) {
-			w.find(child(place, key), was[key], is[key])
+			w.find(fieldpath.Child(place, key), was[key], is[key])
 		}
 	}
 }

@@ -100,29 +100,3 @@ func TestKustomize(t *testing.T) {
 		t.Errorf("a patch of no Kustomization: %s", textOf(got))
 	}
 }
-
-// A policy that a tool may not apply is warned of. Other annotations say nothing of that.
-func TestIdle(t *testing.T) {
-	t.Parallel()
-	for metadata, want := range map[string]bool{
-		"annotations: {helm.sh/hook: pre-install}":                         true,
-		"annotations: {argocd.argoproj.io/hook: Sync}":                     true,
-		"annotations: {config.kubernetes.io/local-config: 'true'}":         true,
-		"annotations: {config.kubernetes.io/local-config: 'false'}":        false,
-		"annotations: {kustomize.toolkit.fluxcd.io/reconcile: disabled}":   true,
-		"labels: {kustomize.toolkit.fluxcd.io/reconcile: disabled}":        true,
-		"annotations: {kustomize.toolkit.fluxcd.io/reconcile: enabled}":    false,
-		"annotations: {kustomize.toolkit.fluxcd.io/ssa: Merge}":            false,
-		"annotations: {kustomize.toolkit.fluxcd.io/ssa: IfNotPresent}":     true,
-		"annotations: {kapp.k14s.io/noop: ''}":                             true,
-		"annotations: {client.lifecycle.config.k8s.io/mutation: ignore}":   true,
-		"annotations: {argocd.argoproj.io/sync-wave: '1', owner: me}":      false,
-		"labels: {helm.sh/chart: a-1, app.kubernetes.io/managed-by: Helm}": false,
-		"labels: {addonmanager.kubernetes.io/mode: EnsureExists}":          true,
-	} {
-		side := sideOf(t, strings.Replace(policy, "namespace: shop}", "namespace: shop, "+metadata+"}", 1))
-		if got := manifestdiff.Idle(side.Policies); (len(got) == 1) != want {
-			t.Errorf("%s: %v", metadata, got)
-		}
-	}
-}

@@ -1,38 +1,12 @@
 package manifestdiff
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
-	"github.com/meshproof/meshproof/internal/warning"
-	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/manifest"
+	"github.com/meshproof/meshproof/internal/fieldpath"
 )
-
-// idle are the labels and annotations by which a tool does not apply an object, or not as it is written, with
-// the tool and the values that say so; nil for any value but false.
-var idle = []struct {
-	key, tool string
-	values    []string
-}{
-	{"helm.sh/hook", "Helm", nil},
-	{"argocd.argoproj.io/hook", "Argo CD", nil},
-	{"config.kubernetes.io/local-config", "kustomize", nil},
-	{"kustomize.toolkit.fluxcd.io/reconcile", "Flux", []string{"disabled"}},
-	{"kustomize.toolkit.fluxcd.io/ssa", "Flux", []string{"Ignore", "IfNotPresent"}},
-	{"kapp.k14s.io/noop", "kapp", nil},
-	{"kapp.k14s.io/exists", "kapp", nil},
-	{"kapp.k14s.io/update-strategy", "kapp", []string{"skip"}},
-	{"configmanagement.gke.io/managed", "Config Sync", []string{"disabled"}},
-	{"client.lifecycle.config.k8s.io/mutation", "Config Sync", []string{"ignore"}},
-	{"configsync.gke.io/cluster-name-selector", "Config Sync", nil},
-	{"configmanagement.gke.io/cluster-selector", "Config Sync", nil},
-	{"configmanagement.gke.io/namespace-selector", "Config Sync", nil},
-	{"addonmanager.kubernetes.io/mode", "the addon manager", []string{"EnsureExists"}},
-	{"kluctl.io/ignore", "kluctl", nil},
-}
 
 // toolDomains end the domains of labels and annotations that other tools read.
 var toolDomains = []string{"argoproj.io", "fluxcd.io", "k14s.io", "helm.sh", "configmanagement.gke.io", "configsync.gke.io", "fleet.cattle.io", "cattle.io", "kluctl.io", "config.k8s.io", "addonmanager.kubernetes.io", "config.kubernetes.io"}
@@ -45,42 +19,6 @@ func isOfTool(key string) bool {
 
 // readSettings are the labels and annotations of policies that their dialects read.
 var readSettings = fields(`kuma.io/mesh kuma.io/zone kuma.io/origin kuma.io/display-name kuma.io/policy-role kuma.io/effect k8s.kuma.io/namespace istio.io/dry-run`)
-
-// Idle warns of each policy that a tool may not apply as it is written.
-func Idle(policies []manifest.Document) (out []policy.Warning) {
-	for _, doc := range policies {
-		for _, head := range []string{"metadata.labels", "metadata.annotations"} {
-			if settings, found := doc.Lookup(head); !found || len(settings.Keys()) == 0 {
-				continue
-			}
-			for _, one := range idle {
-				field := fmt.Sprintf("%s[%q]", head, one.key)
-				value, found := doc.Lookup(field)
-				if !found || !says(value, one.values) {
-					continue
-				}
-				out = append(out, policy.Warning{
-					Kind: warning.NotApplied, Place: doc.Place(field), Policy: objectOf(doc).String(),
-					Message: fmt.Sprintf("%s may not apply %s, and what is said of it here may then hold nowhere: take out %s", one.tool, objectOf(doc), one.key),
-				})
-			}
-		}
-	}
-	return out
-}
-
-// says reports whether a setting has one of the values.
-func says(setting manifest.Document, values []string) bool {
-	var value any
-	if setting.Decode(&value) != nil {
-		return true
-	}
-	text := fmt.Sprint(value)
-	if values == nil {
-		return text != "false" && value != nil
-	}
-	return slices.ContainsFunc(values, func(of string) bool { return strings.EqualFold(of, text) })
-}
 
 // comparePolicies compares what no dialect reads of the policies: whether and how tools apply them, and of two
 // routes of Linkerd which is the older one.
@@ -153,7 +91,7 @@ func (c *comparison) comparePolicy(was, is object) (out []Change) {
 			if is.name == "" || recent[key] == nil && is.fields == nil {
 				of = was
 			}
-			out = append(out, Change{of.doc.Place(child("metadata."+field, key)), of.String(), isChanged})
+			out = append(out, Change{of.doc.Place(fieldpath.Child("metadata."+field, key)), of.String(), isChanged})
 		}
 	}
 	if finalizers, _ := fieldOf(was.fields, "metadata", "finalizers").([]any); is.fields == nil && len(finalizers) > 0 {

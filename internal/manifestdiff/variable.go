@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -24,7 +25,7 @@ func (c *comparison) addVariables(o object) {
 	for _, found := range w.found {
 		at, _ := o.doc.Lookup(found.path)
 		for text := at.Flow(); ; {
-			one := placeholderIn(text)
+			one := rendering.PlaceholderIn(text)
 			if one == "" {
 				break
 			}
@@ -37,7 +38,7 @@ func (c *comparison) addVariables(o object) {
 }
 
 func hasPlaceholder(doc manifest.Document) bool {
-	_, has := placeholderOf(doc)
+	_, has := rendering.PlaceholderOf(doc)
 	return has
 }
 
@@ -45,7 +46,7 @@ func hasPlaceholder(doc manifest.Document) bool {
 func withoutPlaceholders(value any) any {
 	switch value := value.(type) {
 	case string:
-		if placeholderIn(value) != "" {
+		if rendering.PlaceholderIn(value) != "" {
 			return anybody
 		}
 	case []any:

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldpath"
 )
 
 // walker compares the fields of one object.
@@ -77,7 +79,7 @@ func (w *walker) walk(path, place string, was, is any) {
 	case wasMapping && isMapping, w.isTyped() && (wasMapping && is == nil || isMapping && was == nil), path == "":
 		oldFields, newFields = w.normalized(path, oldFields), w.normalized(path, newFields)
 		for _, key := range slices.Sorted(maps.Keys(union(oldFields, newFields))) {
-			w.walk(joined(path, key), child(place, key), oldFields[key], newFields[key])
+			w.walk(joined(path, key), fieldpath.Child(place, key), oldFields[key], newFields[key])
 		}
 	case wasList && isList, w.isTyped() && (wasList && is == nil || isList && was == nil):
 		w.walkItems(path, place, oldItems, newItems)
@@ -333,16 +335,6 @@ func joined(path, key string) string {
 		return key
 	}
 	return path + "." + key
-}
-
-// child returns the path of a key as a document has it.
-func child(path, key string) string {
-	if strings.ContainsFunc(key, func(r rune) bool {
-		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	}) {
-		return path + "[" + strconv.Quote(key) + "]"
-	}
-	return joined(path, key)
 }
 
 func cutLast(path string) (head, last string, found bool) {

@@ -16,8 +16,8 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/lab"
-	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/internal/mistake"
+	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/routeclasses"
 	"github.com/meshproof/meshproof/internal/routelint"
@@ -123,7 +123,7 @@ func plan(files *lab.Files, s lab.Surroundings) ([]*Proof, lab.Population, error
 		out[0].Mismatches = append(slices.Clip(out[0].Mismatches), routelint.Idle(senders[0].Routing, workloads, told)...)
 	}
 	if len(out) > 0 {
-		for _, w := range manifestdiff.Unrendered(files.Routing) {
+		for _, w := range rendering.Unrendered(files.Routing) {
 			out[0].Mismatches = append(slices.Clip(out[0].Mismatches), routing.Ignored{Origin: w.Policy, Place: w.Place, Kind: w.Kind, Reason: w.Message})
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/exchange"
-	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/internal/progress"
+	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/routelint"
 	"github.com/meshproof/meshproof/internal/routeverdict"
@@ -45,7 +45,7 @@ func (r *run) readRoutes() bool {
 		if c := r.reading.Case; c.ExpectWarnings != nil || r.runner.Strict {
 			routes.Warnings = routelint.Lint(routes.Set, routes.Workloads)
 		}
-		r.result.Warnings = slices.Concat(r.result.Warnings, routes.Warnings, manifestdiff.Unrendered(r.reading.Case.Routing))
+		r.result.Warnings = slices.Concat(r.result.Warnings, routes.Warnings, rendering.Unrendered(r.reading.Case.Routing))
 		for i, s := range routes.Sidecars {
 			if r.runner.Sidecar != nil {
 				routes.Sidecars[i].Sidecar = r.runner.Sidecar(s.Sidecar)

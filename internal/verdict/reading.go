@@ -24,8 +24,8 @@ import (
 	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/candidates"
 	"github.com/meshproof/meshproof/internal/capability"
-	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/internal/mtls"
+	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
@@ -257,8 +257,8 @@ func (r *Reading) Warnings() []policy.Warning {
 	if r.lintScope == nil || len(r.lintScope) > 0 {
 		out = append(out, Lint(r.set, r.stated, inbounds)...)
 	}
-	out = append(out, manifestdiff.Idle(r.Case.Policies)...)
-	out = append(out, manifestdiff.Unrendered(r.Case.Policies)...)
+	out = append(out, rendering.Idle(r.Case.Policies)...)
+	out = append(out, rendering.Unrendered(r.Case.Policies)...)
 	slices.SortFunc(out, func(a, b policy.Warning) int { return strings.Compare(a.String(), b.String()) })
 	return slices.Compact(out)
 }

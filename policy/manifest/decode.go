@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/spelling"
 )
 
@@ -145,7 +146,7 @@ func (d Document) decodeStructs(structs []reflect.Value) error {
 		return d.mismatch("a mapping")
 	}
 	for _, e := range d.node.entries {
-		entry := Document{file: d.file, field: child(d.field, e.key), line: e.line, node: e.value, comments: d.comments}
+		entry := Document{file: d.file, field: fieldpath.Child(d.field, e.key), line: e.line, node: e.value, comments: d.comments}
 		field, ok := fieldOf(structs, e.key)
 		if !ok {
 			return entry.Errorf("", "unknown field%s", hint(structs, e.key))
@@ -181,7 +182,7 @@ func (d Document) decodeMap(v reflect.Value) error {
 	out := reflect.MakeMapWithSize(v.Type(), len(d.node.entries))
 	for _, e := range d.node.entries {
 		value := reflect.New(v.Type().Elem()).Elem()
-		at := Document{file: d.file, field: child(d.field, e.key), line: e.line, node: e.value, comments: d.comments}
+		at := Document{file: d.file, field: fieldpath.Child(d.field, e.key), line: e.line, node: e.value, comments: d.comments}
 		if err := at.decode(value); err != nil {
 			return err
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldpath"
 )
 
 // Document is one YAML document of a file, or a part of a document. It knows its place in
@@ -86,7 +88,7 @@ func (d Document) step(s step) (Document, bool) {
 	case d.node == nil:
 	case s.named:
 		if e, ok := d.node.entry(s.key); ok {
-			return Document{file: d.file, field: child(d.field, s.key), line: e.line, node: e.value, comments: d.comments}, true
+			return Document{file: d.file, field: fieldpath.Child(d.field, s.key), line: e.line, node: e.value, comments: d.comments}, true
 		}
 	case s.index < len(d.node.items):
 		return d.item(s.index), true
@@ -96,7 +98,7 @@ func (d Document) step(s step) (Document, bool) {
 
 func (d Document) item(i int) Document {
 	item := d.node.items[i]
-	return Document{file: d.file, field: index(d.field, i), line: item.line, node: item, comments: d.comments}
+	return Document{file: d.file, field: fieldpath.Item(d.field, i), line: item.line, node: item, comments: d.comments}
 }
 
 // Keys returns the keys of a mapping in their order. Another document has no keys.
@@ -145,37 +147,12 @@ func (d Document) Place(field string) string {
 	return place(d.file, at.line, join(d.field, field))
 }
 
-// child returns the path of a key below field. A key that is no plain word is quoted:
-// metadata.labels["kuma.io/mesh"].
-func child(field, key string) string {
-	switch {
-	case !plainKey(key):
-		return field + "[" + strconv.Quote(key) + "]"
-	case field == "":
-		return key
-	default:
-		return field + "." + key
-	}
-}
-
-func index(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
-
 // join puts a relative path behind the path of the node it is relative to.
 func join(base, field string) string {
 	if base == "" || field == "" || field[0] == '[' {
 		return base + field
 	}
 	return base + "." + field
-}
-
-func plainKey(key string) bool {
-	for i := range len(key) {
-		c := key[i]
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-') {
-			return false
-		}
-	}
-	return key != ""
 }
 
 // step is one part of a path: a key where named is true, else an index.
@@ -200,9 +177,9 @@ func cutStep(field string) (first step, rest string, ok bool) {
 	}
 	end := strings.IndexAny(field, ".[")
 	if end < 0 {
-		return step{key: field, named: true}, "", plainKey(field)
+		return step{key: field, named: true}, "", fieldpath.IsPlain(field)
 	}
-	return step{key: field[:end], named: true}, strings.TrimPrefix(field[end:], "."), plainKey(field[:end])
+	return step{key: field[:end], named: true}, strings.TrimPrefix(field[end:], "."), fieldpath.IsPlain(field[:end])
 }
 
 // Error says what is wrong with a document, and where.

@@ -13,6 +13,8 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/meshproof/meshproof/internal/fieldpath"
 )
 
 // Parse splits data into its documents, and drops empty ones. A list of objects, as kubectl
@@ -231,7 +233,7 @@ func (c *converter) node(from ast.Node, field string) (*node, error) {
 func (c *converter) items(n *node, values []ast.Node, field string) error {
 	n.items = make([]*node, len(values))
 	for i, value := range values {
-		item, err := c.node(value, index(field, i))
+		item, err := c.node(value, fieldpath.Item(field, i))
 		if err != nil {
 			return err
 		}
@@ -254,11 +256,11 @@ func (c *converter) entries(n *node, values []*ast.MappingValueNode, field strin
 			e.key = key.GetToken().Value
 		}
 		if first, ok := seen[e.key]; ok {
-			return &Error{File: c.file, Line: e.line, Field: child(field, e.key), Reason: fmt.Sprintf("the key appears twice, first on line %d", first)}
+			return &Error{File: c.file, Line: e.line, Field: fieldpath.Child(field, e.key), Reason: fmt.Sprintf("the key appears twice, first on line %d", first)}
 		}
 		seen[e.key] = e.line
 		var err error
-		if e.value, err = c.node(value.Value, child(field, e.key)); err != nil {
+		if e.value, err = c.node(value.Value, fieldpath.Child(field, e.key)); err != nil {
 			return err
 		}
 		n.entries[i] = e

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v2"
+
+	"github.com/meshproof/meshproof/internal/fieldpath"
 )
 
 // agree reads data a second time, with the parser of kubectl and in its way to cut a file into
@@ -140,7 +142,7 @@ func (n *node) differs(from any, field string) (at string, line int, reason stri
 			return differ(fmt.Sprintf("a list of %d", len(from)))
 		}
 		for i, item := range n.items {
-			if at, line, reason := item.differs(from[i], index(field, i)); reason != "" {
+			if at, line, reason := item.differs(from[i], fieldpath.Item(field, i)); reason != "" {
 				return at, line, reason
 			}
 		}
@@ -159,9 +161,9 @@ func (n *node) differsIn(from map[string]any, keys int, field string) (at string
 	for _, e := range n.entries {
 		value, ok := from[e.key]
 		if !ok {
-			return child(field, e.key), e.line, fmt.Sprintf("kubectl does not read the key %q here: write it so that every reader of YAML reads the same, such as in quotes, with a space behind the colon", shorten(e.key))
+			return fieldpath.Child(field, e.key), e.line, fmt.Sprintf("kubectl does not read the key %q here: write it so that every reader of YAML reads the same, such as in quotes, with a space behind the colon", shorten(e.key))
 		}
-		if at, line, reason := e.value.differs(value, child(field, e.key)); reason != "" {
+		if at, line, reason := e.value.differs(value, fieldpath.Child(field, e.key)); reason != "" {
 			return at, line, reason
 		}
 	}

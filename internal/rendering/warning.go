@@ -1,0 +1,29 @@
+package rendering
+
+import (
+	"fmt"
+
+	"github.com/meshproof/meshproof/internal/metadata"
+	"github.com/meshproof/meshproof/internal/warning"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Unrendered warns of each policy that a template tool may change or leave out before it is applied.
+func Unrendered(policies []manifest.Document) (out []policy.Warning) {
+	for _, doc := range policies {
+		if found, has := PlaceholderOf(doc); has {
+			out = append(out, policy.Warning{
+				Kind: warning.NotRendered, Place: doc.Place(found.Field), Policy: metadata.IdentityOf(doc).String(),
+				Message: fmt.Sprintf("a template tool may replace %q, and what is applied is unknown: write it out with the tool", found.Text),
+			})
+		}
+	}
+	for _, found := range InstructionsOf(policies) {
+		out = append(out, policy.Warning{
+			Kind: warning.NotRendered, Place: found.Place, Policy: found.Document.String(),
+			Message: fmt.Sprintf("a template tool reads the comment %q, and what is applied is unknown: write it out with the tool", found.Text),
+		})
+	}
+	return out
+}
