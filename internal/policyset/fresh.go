@@ -95,7 +95,7 @@ func listsIn(v any) []list {
 // alter takes an item out of one list of the policies, exchanges two, or adds many.
 func alter(r *rand.Rand, policies []any) []any {
 	lists := listsIn(policies)
-	if r.IntN(3) == 0 {
+	if r.IntN(2) == 0 {
 		return grow(&chooser{r.IntN}, policies)
 	} else if len(lists) == 0 {
 		return policies

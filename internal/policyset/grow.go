@@ -36,8 +36,12 @@ func grow(c *chooser, policies []any) []any {
 			policies = append(policies, anotherPolicy(c, pick(c, policies...)))
 		}
 	} else if len(byKey) > 0 {
-		// Some lists are few, and policies have many of others.
-		of := pick(c, byKey[pick(c, slices.Sorted(maps.Keys(byKey))...)]...)
+		// Some lists are few, and policies have many of others. One time in four it is a list of callers.
+		keys := slices.Sorted(maps.Keys(byKey))
+		if ofCallers := slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return growing[key] < mostCallersMore }); len(ofCallers) > 0 && c.oneIn(4) {
+			keys = ofCallers
+		}
+		of := pick(c, byKey[pick(c, keys...)]...)
 		items := of.items()
 		for range c.size(growing[of.key]) {
 			items = append(items, another(c, of.key, pick(c, items...)))
