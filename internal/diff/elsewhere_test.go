@@ -6,6 +6,25 @@ import (
 	"testing"
 )
 
+// danglingChange is a change beside what stays the same, and whether it concerns something that is not there.
+type danglingChange struct {
+	same, old, recent string
+	found             bool
+}
+
+func expectDangling(t *testing.T, common string, changes map[string]danglingChange) {
+	t.Helper()
+	for name, tt := range changes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			opens := strings.Join(differenceOf(t, common+tt.same+tt.old, common+tt.same+tt.recent).Opens, "\n")
+			if found := strings.Contains(opens, "refer to what is not there"); found != tt.found {
+				t.Errorf("found %t, want %t: %q", found, tt.found, opens)
+			}
+		})
+	}
+}
+
 // What the policies of a workload refer to may stand in another folder. Where these policies change, nothing is known
 // of what they let in.
 func TestReferencesElsewhere(t *testing.T) {
@@ -28,10 +47,7 @@ func TestReferencesElsewhere(t *testing.T) {
 		some   = "rules: [{from: [{source: {namespaces: [a]}}]}]"
 		deny   = "action: DENY, rules: [{to: [{operation: {paths: [/admin]}}]}]"
 	)
-	for name, tt := range map[string]struct {
-		same, old, recent string
-		found             bool
-	}{
+	expectDangling(t, "", map[string]danglingChange{
 		"an unknown authorizer, and nothing changes":       {ap("c", "web", custom), ap("p", "web", some), ap("p", "web", some), false},
 		"an unknown authorizer, and another name":          {ap("c", "web", custom), ap("p", "web", some), ap("q", "web", some), false},
 		"an unknown authorizer, and another ALLOW":         {ap("c", "web", custom), ap("p", "web", some), ap("p", "web", all), true},
@@ -53,15 +69,7 @@ func TestReferencesElsewhere(t *testing.T) {
 		"policies that are about neither":                  {"", ap("p", "web", all), ap("p", "web", some), false},
 		"an unknown authorizer, and a state is stated":     {"---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n" + ap("c", "web", custom), ap("p", "web", some), ap("p", "web", some), false},
 		"a principal that is refused, of an issuer unread": {ra("i"), ap("p", "web", "rules: [{from: [{source: {requestPrincipals: ['*'], notRequestPrincipals: [x/a]}}]}]"), ap("p", "web", of("'*'")), true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			opens := strings.Join(differenceOf(t, tt.same+tt.old, tt.same+tt.recent).Opens, "\n")
-			if found := strings.Contains(opens, "refer to what is not there"); found != tt.found {
-				t.Errorf("found %t, want %t: %q", found, tt.found, opens)
-			}
-		})
-	}
+	})
 }
 
 // An authentication of Linkerd may stand in another folder: the policies that require it let nobody in here.
@@ -77,10 +85,7 @@ func TestAuthenticationsElsewhere(t *testing.T) {
 		network   = "{group: policy.linkerd.io, kind: NetworkAuthentication, name: n, namespace: other}"
 		elsewhere = "---\n{apiVersion: policy.linkerd.io/v1alpha1, kind: NetworkAuthentication, metadata: {name: n, namespace: other}, spec: {networks: [{cidr: 10.0.0.0/8}]}}\n"
 	)
-	for name, tt := range map[string]struct {
-		same, old, recent string
-		found             bool
-	}{
+	expectDangling(t, server, map[string]danglingChange{
 		"a policy with an authentication of elsewhere":          {"", "", ap("b", mesh), true},
 		"a network of elsewhere":                                {"", "", ap("b", network), true},
 		"a policy asks for less than fe and elsewhere":          {"", ap("b", fe+", "+network), ap("b", network), true},
@@ -88,15 +93,7 @@ func TestAuthenticationsElsewhere(t *testing.T) {
 		"nothing changes":                                       {ap("b", mesh), ap("a", network), ap("c", network), false},
 		"the authentication is there":                           {elsewhere, "", ap("b", network), false},
 		"the authentication of the policy is a service account": {"", "", ap("b", fe), false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			opens := strings.Join(differenceOf(t, server+tt.same+tt.old, server+tt.same+tt.recent).Opens, "\n")
-			if found := strings.Contains(opens, "refer to what is not there"); found != tt.found {
-				t.Errorf("found %t, want %t: %q", found, tt.found, opens)
-			}
-		})
-	}
+	})
 }
 
 // A sidecar of Istio trusts the last entry of x-forwarded-for, which every caller may write: a remote address is less

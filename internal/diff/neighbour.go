@@ -14,9 +14,8 @@ import (
 
 // newNeighbours says which callers of other meshes only the new policies let in: no caller of the lab is one.
 func newNeighbours(was, is verdict.Inbound) []string {
-	old, knowsOld := was.Reading().Set().(capability.Neighbour)
-	recent, knowsNew := is.Reading().Set().(capability.Neighbour)
-	if !knowsOld || !knowsNew {
+	old, recent, known := bothAs[capability.Neighbour](was.Reading().Set(), is.Reading().Set())
+	if !known {
 		return nil
 	}
 	var seen []string
@@ -45,9 +44,8 @@ func newNeighbours(was, is verdict.Inbound) []string {
 // newProtocols says what takes connections of each protocol in the new policies alone, where the old ones have
 // something that takes HTTP alone, and the new ones do not.
 func newProtocols(was, is language.Policies) (out []string) {
-	old, knowsOld := was.(capability.Speaker)
-	recent, knowsNew := is.(capability.Speaker)
-	if !knowsOld || !knowsNew {
+	old, recent, known := bothAs[capability.Speaker](was, is)
+	if !known {
 		return nil
 	}
 	closed, open := old.Speaks()

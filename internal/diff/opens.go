@@ -51,12 +51,18 @@ func optionsAlone(was, is cases.Case) []string {
 	return []string{"the options of " + is.Name + " differ, and it has no policy, so that nothing says which dialect reads them"}
 }
 
+// bothAs returns two sets of policies by what they can do, and whether both can.
+func bothAs[C any](was, is language.Policies) (old, recent C, can bool) {
+	old, canOld := was.(C)
+	recent, canNew := is.(C)
+	return old, recent, canOld && canNew
+}
+
 // lessProof says which rules let callers in now by a name that no certificate proves, where the
 // old policies demand the proof.
 func lessProof(was, is language.Policies) (out []string) {
-	old, knowsOld := was.(capability.Truster)
-	recent, knowsNew := is.(capability.Truster)
-	if !knowsOld || !knowsNew {
+	old, recent, known := bothAs[capability.Truster](was, is)
+	if !known {
 		return nil
 	}
 	before, demanded := old.Unproven()
@@ -71,9 +77,7 @@ func lessProof(was, is language.Policies) (out []string) {
 
 // newStrangers says what only the new policies let in that no caller of the lab plays.
 func newStrangers(was, is language.Policies) (out []string) {
-	old, knowsOld := was.(capability.Kindred)
-	recent, knowsNew := is.(capability.Kindred)
-	if knowsOld && knowsNew {
+	if old, recent, known := bothAs[capability.Kindred](was, is); known {
 		out = recent.Broader(old)
 		out = append(out, added(old.Unplayed(), recent.Unplayed())...)
 	} else {
@@ -182,9 +186,8 @@ func otherExclusions(was, is language.Policies) (out []string) {
 // otherAuthorizers says which authorizers only the new policies ask, where the old ones ask some: an
 // authorizer may let in what another one refuses.
 func otherAuthorizers(was, is language.Policies) (out []string) {
-	old, knowsOld := was.(capability.Delegator)
-	recent, knowsNew := is.(capability.Delegator)
-	if !knowsOld || !knowsNew {
+	old, recent, known := bothAs[capability.Delegator](was, is)
+	if !known {
 		return nil
 	}
 	before := old.Authorizers()

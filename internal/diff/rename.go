@@ -5,6 +5,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/labelselector"
 )
 
 // mostRenames bounds the workloads of OLD that one workload of NEW is compared with.
@@ -77,7 +78,7 @@ func former(gone []lab.Case, is lab.Case) (out []lab.Case) {
 		if was.Workload.Mesh != in.Workload.Mesh {
 			continue
 		}
-		n := shared(was.Workload.Labels, in.Workload.Labels) + shared(was.Tags, in.Tags)
+		n := labelselector.Shared(was.Workload.Labels, in.Workload.Labels) + labelselector.Shared(was.Tags, in.Tags)
 		if n > most {
 			out, most = nil, n
 		}
@@ -86,16 +87,6 @@ func former(gone []lab.Case, is lab.Case) (out []lab.Case) {
 		}
 	}
 	return out
-}
-
-// shared counts the entries that two maps have in common.
-func shared(a, b map[string]string) (n int) {
-	for key, value := range a {
-		if other, ok := b[key]; ok && other == value {
-			n++
-		}
-	}
-	return n
 }
 
 // renamed finds what an inbound of a workload was under the workload's old name: the inbound

@@ -2,7 +2,6 @@ package manifestdiff
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -15,38 +14,61 @@ type assumption struct {
 	mesh, dialect string
 	// states returns the field where an object states another value than the default, "" where it does not.
 	states func(o object) string
+	// subjects has what of a policy the setting decides with: where it is as before, the setting is no matter.
+	subjects func(o object) []string
 	// say is what to do.
 	say string
-	// endpoints is true where the setting only decides about endpoints that no policy selected.
-	endpoints bool
 }
 
 var assumptions = []assumption{
-	{mesh: "istio.io", dialect: "istio", states: statesMeshConfig, say: "state it by --istio"},
-	{mesh: "cilium.io", dialect: "cilium", states: statesEnforcement, say: "the default is taken: review the change by hand"},
-	{mesh: "cilium.io", dialect: "kubernetes", states: closesEndpoints, say: "an endpoint that no policy of Cilium selects is taken for open: review by hand which ones are selected now", endpoints: true},
-	{mesh: "linkerd.io", dialect: "linkerd", states: statesDefaultInbound, say: "all-unauthenticated is taken where no Server is: review by hand which ports have a Server now"},
+	{"istio.io", "istio", statesMeshConfig, wholeOf, "state it by --istio"},
+	{"cilium.io", "cilium", statesEnforcement, wholeOf, "the default is taken: review the change by hand"},
+	{"cilium.io", "kubernetes", closesEndpoints, endpointsOf, "an endpoint that no policy of Cilium selects is taken for open: review by hand which ones are selected now"},
+	{"linkerd.io", "linkerd", statesDefaultInbound, portsOfServer, "all-unauthenticated is taken where no Server is: review by hand which ports have a Server now"},
+}
+
+// wholeOf has all that a policy says.
+func wholeOf(o object) []string { return []string{o.doc.Flow()} }
+
+// endpointsOf has the endpoints that a policy of Cilium selects.
+func endpointsOf(o object) (out []string) {
+	specs, _ := fieldOf(o.fields, "specs").([]any)
+	for _, spec := range append(specs, fieldOf(o.fields, "spec")) {
+		out = append(out, fmt.Sprint(o.namespace, fieldOf(spec, "endpointSelector")))
+	}
+	return out
+}
+
+// portsOfServer has the ports that a Server of Linkerd takes. Other kinds take none.
+func portsOfServer(o object) []string {
+	if o.kind != "Server" {
+		return nil
+	}
+	spec := fieldOf(o.fields, "spec")
+	return []string{fmt.Sprint(o.namespace, fieldOf(spec, "podSelector"), fieldOf(spec, "port"))}
 }
 
 // meshConfig are the fields of a mesh config of Istio that say what a policy means.
 var meshConfig = []string{"rootNamespace", "trustDomain", "trustDomainAliases", "pathNormalization", "extensionProviders"}
 
 func statesMeshConfig(o object) string {
-	field := "data.mesh"
-	text, isText := fieldOf(o.fields, "data", "mesh").(string)
-	if config := fieldOf(o.fields, "spec", "meshConfig"); o.kind == "IstioOperator" || o.kind == "Istio" {
+	if o.kind == "IstioOperator" || o.kind == "Istio" {
+		config := fieldOf(o.fields, "spec", "meshConfig")
 		if config == nil {
 			config = fieldOf(o.fields, "spec", "values", "meshConfig")
 		}
-		field, text, isText = "spec", strings.Join(slices.Sorted(maps.Keys(keysOf(config))), ":\n")+":", true
+		settings, _ := config.(map[string]any)
+		if slices.ContainsFunc(meshConfig, func(key string) bool { _, has := settings[key]; return has }) {
+			return "spec"
+		}
+		return ""
 	}
-	if isText && slices.ContainsFunc(meshConfig, func(key string) bool { return strings.Contains(text, key+":") || strings.Contains(text, key+`"`) }) {
-		return field
+	text, _ := fieldOf(o.fields, "data", "mesh").(string)
+	if slices.ContainsFunc(meshConfig, func(key string) bool { return strings.Contains(text, key+":") || strings.Contains(text, key+`"`) }) {
+		return "data.mesh"
 	}
 	return ""
 }
-
-func keysOf(value any) map[string]any { fields, _ := value.(map[string]any); return fields }
 
 func statesEnforcement(o object) string {
 	for key, usual := range map[string]string{"enable-policy": "default", "policy-audit-mode": "false"} {
@@ -96,23 +118,12 @@ func (c *comparison) compareAssumed(before, after objects) (out []Change) {
 	return out
 }
 
-// isTouched reports whether policies of the mesh have changed. The default of Linkerd decides about ports without a Server,
-// so that only the ports of Servers count.
+// isTouched reports whether something has changed of what the setting decides with.
 func (a assumption) isTouched(before, after objects) bool {
 	texts := func(all objects) (out []string) {
 		for _, o := range all.all {
-			switch {
-			case !strings.HasSuffix(o.group, a.mesh):
-			case a.endpoints:
-				specs, _ := fieldOf(o.fields, "specs").([]any)
-				for _, spec := range append(specs, fieldOf(o.fields, "spec")) {
-					out = append(out, fmt.Sprint(o.namespace, fieldOf(spec, "endpointSelector")))
-				}
-			case a.mesh != "linkerd.io":
-				out = append(out, o.doc.Flow())
-			case o.kind == "Server":
-				spec := fieldOf(o.fields, "spec")
-				out = append(out, fmt.Sprint(o.namespace, fieldOf(spec, "podSelector"), fieldOf(spec, "port")))
+			if strings.HasSuffix(o.group, a.mesh) {
+				out = append(out, a.subjects(o)...)
 			}
 		}
 		slices.Sort(out)

@@ -20,7 +20,7 @@ var readOfDataplanes = fields(`type apiVersion kind name mesh labels metadata st
 // compareDataplanes compares what is not read of the Dataplanes. A new one may open ports by itself. One that
 // is gone is compared by its policies.
 func (c *comparison) compareDataplanes() (out []Change) {
-	before, after := objectsOf(c.old.Dataplanes), objectsOf(c.recent.Dataplanes)
+	before, after := c.oldDataplanes, c.recentDataplanes
 	for _, is := range after.all {
 		n := len(out)
 		if olds := before.byKey[is.key]; len(olds) > 0 {

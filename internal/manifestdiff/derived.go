@@ -1,7 +1,6 @@
 package manifestdiff
 
 import (
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -147,18 +146,11 @@ func (w *walker) isDerivedFrom(path string, was, is any) bool {
 }
 
 // asksNodes reports whether an affinity asks nodes for a label by which something selects workloads.
-func (w *walker) asksNodes(value any) bool {
-	switch value := value.(type) {
-	case []any:
-		return slices.ContainsFunc(value, w.asksNodes)
-	case map[string]any:
-		if key, _ := value["key"].(string); w.named.has(key) {
-			return true
-		}
-		return slices.ContainsFunc(slices.Collect(maps.Values(value)), w.asksNodes)
-	default:
-		return false
-	}
+func (w *walker) asksNodes(affinity any) bool {
+	return anyIn(affinity, func(value any) bool {
+		key, _ := fieldOf(value, "key").(string)
+		return w.named.has(key)
+	})
 }
 
 // hasAny reports whether one of the words is there.

@@ -93,10 +93,12 @@ type comparison struct {
 	isIstio bool
 	// customized is true where Kustomize changes policies before they are applied.
 	customized bool
-	// oldObjects and recentObjects are the objects of both sides, olds and recents their workloads.
-	oldObjects, recentObjects objects
-	olds, recents             workloads
-	gone                      departed
+	// oldObjects and recentObjects are the objects of both sides beside the policies, olds and recents their workloads.
+	oldObjects, recentObjects       objects
+	oldPolicies, recentPolicies     objects
+	oldDataplanes, recentDataplanes objects
+	olds, recents                   workloads
+	gone                            departed
 	// told is what the changes name, moved what else is in another folder, and variables are the names of those that matter.
 	told      told
 	moved     []Passed
@@ -106,11 +108,13 @@ type comparison struct {
 func newComparison(old, recent Side, symmetric bool) *comparison {
 	c := &comparison{old: old, recent: recent, symmetric: symmetric, named: words{}, peers: words{}, identities: words{}, volumes: words{}, tokens: map[string]bool{}, programs: programs{words: map[string]bool{}, asked: map[string]bool{}}, told: told{}, variables: map[string]bool{}}
 	c.oldObjects, c.recentObjects = objectsOf(old.Others), objectsOf(recent.Others)
-	for _, doc := range slices.Concat(old.Policies, recent.Policies) {
-		c.named.addSelectors(valueOf(doc))
-		c.peers.addPeers(valueOf(doc))
-		c.addTargets(valueOf(doc))
-		c.isIstio = c.isIstio || objectOf(doc).isOfIstio()
+	c.oldPolicies, c.recentPolicies = objectsOf(old.Policies), objectsOf(recent.Policies)
+	c.oldDataplanes, c.recentDataplanes = objectsOf(old.Dataplanes), objectsOf(recent.Dataplanes)
+	for _, o := range slices.Concat(c.oldPolicies.all, c.recentPolicies.all) {
+		c.named.addSelectors(o.fields)
+		c.peers.addPeers(o.fields)
+		c.addTargets(o.fields)
+		c.isIstio = c.isIstio || o.isOfIstio()
 	}
 	for _, o := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
 		c.customized = c.customized || o.isOfKustomize()
@@ -154,15 +158,11 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 
 // changes returns each difference once, in the order of the documents.
 func (c *comparison) changes() (out []Change) {
-	seen := map[string]bool{}
-	for _, o := range slices.Concat(c.recentObjects.all, c.oldObjects.all) {
-		if !seen[o.key] {
-			seen[o.key] = true
-			found := c.compare(c.oldObjects.byKey[o.key], c.recentObjects.byKey[o.key])
-			c.told.add(o.key, found)
-			out = append(out, found...)
-		}
-	}
+	eachPair(c.oldObjects, c.recentObjects, func(was, is []object) {
+		found := c.compare(was, is)
+		c.told.add(slices.Concat(is, was)[0].key, found)
+		out = append(out, found...)
+	})
 	out = append(out, c.compareDataplanes()...)
 	out = append(out, c.comparePolicies()...)
 	out = append(out, c.compareFiles()...)
@@ -336,19 +336,10 @@ func (w words) addPeers(value any) {
 
 // hasEmpty reports whether a value has a mapping without fields: a selector of everything.
 func hasEmpty(value any) bool {
-	switch value := value.(type) {
-	case []any:
-		return slices.ContainsFunc(value, hasEmpty)
-	case map[string]any:
-		for _, item := range value {
-			if hasEmpty(item) {
-				return true
-			}
-		}
-		return len(value) == 0
-	default:
-		return false
-	}
+	return anyIn(value, func(value any) bool {
+		fields, isMapping := value.(map[string]any)
+		return isMapping && len(fields) == 0
+	})
 }
 
 // addSelectors adds the words of a document, but for its own labels and annotations.

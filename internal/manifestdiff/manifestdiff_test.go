@@ -72,6 +72,23 @@ type change struct {
 	name, same, was, is string
 }
 
+// expect compares both sides in a test of their own: what is told has the text, and is empty where that is. Nothing is told of
+// a side and itself.
+func (c change) expect(t *testing.T, want string) {
+	t.Helper()
+	t.Run(c.name, func(t *testing.T) {
+		t.Parallel()
+		old, recent := c.sides(t)
+		got := textOf(manifestdiff.Changes(old, recent))
+		if !strings.Contains(got, want) || (want == "") != (got == "") {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if same := manifestdiff.Changes(recent, recent); len(same) > 0 {
+			t.Errorf("nothing has changed, and %s", textOf(same))
+		}
+	})
+}
+
 // sideOf sorts documents as files are sorted.
 func sideOf(t *testing.T, text string) manifestdiff.Side {
 	t.Helper()

@@ -3,6 +3,7 @@ package manifestdiff
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/metadata"
@@ -69,14 +70,6 @@ func (o object) isOfKustomize() bool {
 	return o.group == "kustomize.config.k8s.io" || o.kind == "" && strings.EqualFold(strings.TrimSuffix(base, filepath.Ext(base)), "kustomization")
 }
 
-func textAt(doc manifest.Document, field string) string {
-	var value string
-	if at, ok := doc.Lookup(field); !ok || at.Decode(&value) != nil {
-		return ""
-	}
-	return value
-}
-
 // objects are those of a side, in order and by their keys.
 type objects struct {
 	all   []object
@@ -99,6 +92,17 @@ func objectsOf(docs []manifest.Document) objects {
 		}
 	}
 	return out
+}
+
+// eachPair calls a function for each object, with what both sides have of it.
+func eachPair(olds, recents objects, of func(was, is []object)) {
+	seen := map[string]bool{}
+	for _, o := range slices.Concat(recents.all, olds.all) {
+		if !seen[o.key] {
+			seen[o.key] = true
+			of(olds.byKey[o.key], recents.byKey[o.key])
+		}
+	}
 }
 
 // valueOf returns the fields of a document, nil where it is no mapping.
@@ -131,4 +135,22 @@ func mappings(value any) (out []map[string]any) {
 		}
 	}
 	return out
+}
+
+// anyIn reports whether a value, or one in it, meets a condition.
+func anyIn(value any, meets func(any) bool) bool {
+	if meets(value) {
+		return true
+	}
+	switch value := value.(type) {
+	case []any:
+		return slices.ContainsFunc(value, func(item any) bool { return anyIn(item, meets) })
+	case map[string]any:
+		for _, item := range value {
+			if anyIn(item, meets) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -90,7 +90,7 @@ func (c *comparison) rest() (passed, compared []Passed) {
 		}
 		passed = append(passed, found...)
 	})
-	eachPair(objectsOf(c.old.Dataplanes), objectsOf(c.recent.Dataplanes), func(was, is []object) {
+	eachPair(c.oldDataplanes, c.recentDataplanes, func(was, is []object) {
 		all := slices.Concat(is, was)
 		if len(was) == 0 || len(is) == 0 {
 			compared = append(compared, c.differences(was, is, nil)...)
@@ -100,7 +100,7 @@ func (c *comparison) rest() (passed, compared []Passed) {
 		passed = append(passed, c.differences(was, is, func(field string) bool { return !read(field) })...)
 		compared = append(compared, c.differences(was, is, read)...)
 	})
-	eachPair(objectsOf(c.old.Policies), objectsOf(c.recent.Policies), func(was, is []object) {
+	eachPair(c.oldPolicies, c.recentPolicies, func(was, is []object) {
 		passed = append(passed, c.besidePolicies(was, is)...)
 	})
 	eachPair(objectsOf(c.old.Uncompared), objectsOf(c.recent.Uncompared), func(was, is []object) { passed = append(passed, c.differences(was, is, nil)...) })
@@ -136,17 +136,6 @@ func (c *comparison) besidePolicies(was, is []object) (out []Passed) {
 		}
 	}
 	return out
-}
-
-// eachPair calls a function for each object, with what both sides have of it.
-func eachPair(olds, recents objects, of func(was, is []object)) {
-	seen := map[string]bool{}
-	for _, o := range slices.Concat(recents.all, olds.all) {
-		if !seen[o.key] {
-			seen[o.key] = true
-			of(olds.byKey[o.key], recents.byKey[o.key])
-		}
-	}
 }
 
 // differences returns in what an object differs, nothing where it does not. The fields are those that a

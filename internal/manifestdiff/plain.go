@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/fieldpath"
+	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -95,7 +96,7 @@ func pairsOf(olds, recents []manifest.Document) (out []pair, isOrdered bool) {
 	}
 	last, isOrdered := -1, true
 	for n, doc := range recents {
-		i, found := oldNames[textAt(doc, "name")]
+		i, found := oldNames[metadata.TextAt(doc, "name")]
 		if !found {
 			i = -1
 		} else {
@@ -104,7 +105,7 @@ func pairsOf(olds, recents []manifest.Document) (out []pair, isOrdered bool) {
 		out = append(out, pair{i, n})
 	}
 	for i, doc := range olds {
-		if _, found := newNames[textAt(doc, "name")]; !found {
+		if _, found := newNames[metadata.TextAt(doc, "name")]; !found {
 			out = append(out, pair{i, -1})
 		}
 	}
@@ -115,7 +116,7 @@ func pairsOf(olds, recents []manifest.Document) (out []pair, isOrdered bool) {
 func namesOf(items []manifest.Document) (map[string]int, bool) {
 	out := map[string]int{}
 	for i, doc := range items {
-		name := textAt(doc, "name")
+		name := metadata.TextAt(doc, "name")
 		if _, twice := out[name]; twice || name == "" {
 			return nil, false
 		}
@@ -193,7 +194,7 @@ func (o object) besideText() string {
 func casesOf(docs []manifest.Document) objects {
 	out := objects{byKey: map[string][]object{}}
 	for _, doc := range docs {
-		name := textAt(doc, "case")
+		name := metadata.TextAt(doc, "case")
 		o := object{doc: doc.WithoutKey("policies"), kind: "case", namespace: "case", name: name, key: "case " + name}
 		out.all, out.byKey[o.key] = append(out.all, o), append(out.byKey[o.key], o)
 	}

@@ -7,9 +7,6 @@ import (
 	"github.com/meshproof/meshproof/internal/rendering"
 )
 
-// rendered says what to do about a file of a template tool.
-const rendered = "what is applied is unknown: write it out with the tool"
-
 // compareTemplates names the policies with placeholders, and the files with instructions of template tools, of
 // either side: such a text says neither what was applied nor what is.
 func (c *comparison) compareTemplates() (out []Change) {
@@ -19,13 +16,13 @@ func (c *comparison) compareTemplates() (out []Change) {
 			o := objectOf(doc)
 			if !seen[o.key] {
 				seen[o.key] = true
-				out = append(out, Change{doc.Place(found.Field), o.String(), fmt.Sprintf("has %q, which a template tool may replace, and %s", found.Text, rendered)})
+				out = append(out, Change{doc.Place(found.Field), o.String(), fmt.Sprintf("has %q, which a template tool may replace, and %s", found.Text, rendering.Remedy)})
 			}
 		}
 	}
 	for _, side := range []Side{c.recent, c.old} {
 		for _, found := range rendering.InstructionsOf(slices.Concat(side.Policies, side.Dataplanes, side.Others)) {
-			effect := fmt.Sprintf("stands in a file with the comment %q, which a template tool reads, and %s", found.Text, rendered)
+			effect := fmt.Sprintf("stands in a file with the comment %q, which a template tool reads, and %s", found.Text, rendering.Remedy)
 			out = append(out, Change{found.Place, found.Document.String(), effect})
 		}
 	}

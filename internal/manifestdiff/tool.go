@@ -23,15 +23,9 @@ var readSettings = fields(`kuma.io/mesh kuma.io/zone kuma.io/origin kuma.io/disp
 // comparePolicies compares what no dialect reads of the policies: whether and how tools apply them, and of two
 // routes of Linkerd which is the older one.
 func (c *comparison) comparePolicies() (out []Change) {
-	before, after := objectsOf(c.old.Policies), objectsOf(c.recent.Policies)
-	seen := map[string]bool{}
+	before, after := c.oldPolicies, c.recentPolicies
 	otherwise := false
-	for _, o := range slices.Concat(after.all, before.all) {
-		if seen[o.key] {
-			continue
-		}
-		seen[o.key] = true
-		olds, recents := before.byKey[o.key], after.byKey[o.key]
+	eachPair(before, after, func(olds, recents []object) {
 		otherwise = otherwise || len(olds) != len(recents)
 		for i := range max(len(olds), len(recents)) {
 			var was, is object
@@ -43,10 +37,10 @@ func (c *comparison) comparePolicies() (out []Change) {
 			}
 			otherwise = otherwise || was.doc.Flow() != is.doc.Flow()
 			found := c.comparePolicy(was, is)
-			c.told.add(o.key, found)
+			c.told.add(slices.Concat(recents, olds)[0].key, found)
 			out = append(out, found...)
 		}
-	}
+	})
 	if otherwise {
 		// A policy that is not applied hides nothing that another one lets in now.
 		for _, o := range after.all {

@@ -1,6 +1,10 @@
 package manifestdiff
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/meshproof/meshproof/internal/metadata"
+)
 
 // The effects on a policy that names no namespace.
 const (
@@ -38,7 +42,7 @@ func compareUnplaced(before, after objects) (out []Change) {
 }
 
 // written is the namespace that an object names.
-func (o object) written() string { return textAt(o.doc, "metadata.namespace") }
+func (o object) written() string { return metadata.TextAt(o.doc, "metadata.namespace") }
 
 // hasNamespace reports whether a policy is of a namespace, named or not.
 func (o object) hasNamespace() bool {

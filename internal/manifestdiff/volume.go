@@ -88,17 +88,8 @@ func (w *walker) givesToken(path string, was, is any) bool {
 
 // namesToken reports whether a value has the name of such a Secret.
 func (w *walker) namesToken(value any) bool {
-	switch value := value.(type) {
-	case string:
-		return w.tokens[w.namespace+"/"+value]
-	case []any:
-		return slices.ContainsFunc(value, w.namesToken)
-	case map[string]any:
-		for _, item := range value {
-			if w.namesToken(item) {
-				return true
-			}
-		}
-	}
-	return false
+	return anyIn(value, func(value any) bool {
+		name, isText := value.(string)
+		return isText && w.tokens[w.namespace+"/"+name]
+	})
 }

@@ -24,9 +24,9 @@ func IdentityOf(doc manifest.Document) Identity {
 		group = ""
 	}
 	if head.Type != "" {
-		return Identity{group, head.Type, cmp.Or(textAt(doc, "mesh"), "default"), textAt(doc, "name"), true}
+		return Identity{group, head.Type, cmp.Or(TextAt(doc, "mesh"), "default"), TextAt(doc, "name"), true}
 	}
-	return Identity{group, head.Kind, cmp.Or(textAt(doc, "metadata.namespace"), "default"), textAt(doc, "metadata.name"), false}
+	return Identity{group, head.Kind, cmp.Or(TextAt(doc, "metadata.namespace"), "default"), TextAt(doc, "metadata.name"), false}
 }
 
 // String names the document, as in "Deployment shop/web".
@@ -41,7 +41,8 @@ func (i Identity) String() string {
 	}
 }
 
-func textAt(doc manifest.Document, field string) string {
+// TextAt returns the text of a field, "" where the document does not have it, or has no text there.
+func TextAt(doc manifest.Document, field string) string {
 	var value string
 	if at, found := doc.Lookup(field); !found || at.Decode(&value) != nil {
 		return ""

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 )
 
@@ -44,9 +45,7 @@ func (m *relation) workload(c *cases.Case) {
 		c.Options.Peers = append(c.Options.Peers, p)
 	case 5:
 		// The account has another name than its workload.
-		account := own
-		account.Name = m.letters(6)
-		m.reidentify(c, account.Name)
+		m.reidentify(c, m.letters(6))
 	case 6:
 		if in.Tags != nil || len(in.Routes) > 0 {
 			in.Tags = maps.Clone(own.Labels)
@@ -83,37 +82,32 @@ func (m *relation) workload(c *cases.Case) {
 
 // relabel changes the labels of the workload wherever it stands.
 func (m *relation) relabel(c *cases.Case, change func(map[string]string)) {
-	name := c.Inbounds[m.inbound].Workload.Name
 	labels := maps.Clone(c.Inbounds[m.inbound].Workload.Labels)
 	if labels == nil {
 		return
 	}
 	change(labels)
+	m.eachPlace(c, func(w *policy.Workload) { w.Labels = labels })
+}
+
+// eachPlace visits the workload wherever it stands.
+func (m *relation) eachPlace(c *cases.Case, visit func(w *policy.Workload)) {
+	name := c.Inbounds[m.inbound].Workload.Name
 	for i := range c.Inbounds {
-		if c.Inbounds[i].Workload.Name == name {
-			c.Inbounds[i].Workload.Labels = labels
+		if w := &c.Inbounds[i].Workload; w.Name == name {
+			visit(w)
 		}
 	}
 	for i := range c.Options.Peers {
-		if c.Options.Peers[i].Workload.Name == name {
-			c.Options.Peers[i].Workload.Labels = labels
+		if w := &c.Options.Peers[i].Workload; w.Name == name {
+			visit(w)
 		}
 	}
 }
 
 // rezone moves the workload into a zone of another name.
 func (m *relation) rezone(c *cases.Case, zone string) {
-	name := c.Inbounds[m.inbound].Workload.Name
-	for i := range c.Inbounds {
-		if w := &c.Inbounds[i].Workload; w.Name == name {
-			w.Zone, w.Origin = zone, cmp.Or(w.Origin, "zone")
-		}
-	}
-	for i := range c.Options.Peers {
-		if w := &c.Options.Peers[i].Workload; w.Name == name {
-			w.Zone, w.Origin = zone, cmp.Or(w.Origin, "zone")
-		}
-	}
+	m.eachPlace(c, func(w *policy.Workload) { w.Zone, w.Origin = zone, cmp.Or(w.Origin, "zone") })
 }
 
 // reidentify gives the workload a service account of another name.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/labelselector"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -58,7 +59,7 @@ func onlyIn(side, other []policy.Inbound) (out []policy.Inbound) {
 func formerOf(gone []policy.Inbound, is policy.Inbound) (out []int) {
 	most := 0
 	for i, was := range gone {
-		n := shared(was.Workload.Labels, is.Workload.Labels) + shared(was.Tags, is.Tags)
+		n := labelselector.Shared(was.Workload.Labels, is.Workload.Labels) + labelselector.Shared(was.Tags, is.Tags)
 		if was.Workload.Name == is.Workload.Name {
 			n += len(is.Workload.Labels) + len(is.Tags) + 1
 		}
@@ -81,14 +82,4 @@ func formerly(was, is policy.Workload) string {
 		}
 	}
 	return text
-}
-
-// shared counts the entries that two maps have in common.
-func shared(a, b map[string]string) (n int) {
-	for key, value := range a {
-		if other, ok := b[key]; ok && other == value {
-			n++
-		}
-	}
-	return n
 }

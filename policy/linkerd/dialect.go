@@ -128,7 +128,7 @@ func (p policies) Domains() []string {
 
 // ForeignTo implements [capability.Neighbour].
 func (p policies) ForeignTo(domain string) language.Policies {
-	p.options.IdentityDomain, p.options.Foreign = domain, true
+	p.options.Foreign = domain
 	return p
 }
 

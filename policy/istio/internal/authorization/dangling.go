@@ -32,16 +32,14 @@ func References(ps []Policy, in policy.Inbound, opts Options, demand token.Deman
 
 // lacksIssuer reports whether the policy speaks of tokens, or of an issuer, and the inbound reads none of these.
 func (p Policy) lacksIssuer(demand token.Demand) bool {
-	for _, r := range p.rules {
-		for t := range r.terms {
-			switch of := t.subject.name; {
-			case of == "requestPrincipals":
-				if !demand.Reads() || slices.ContainsFunc(slices.Concat(t.values, t.not), func(value string) bool { return !isIssued(value, demand) }) {
-					return true
-				}
-			case strings.HasPrefix(of, "request.auth.") && !demand.Reads():
+	for t := range p.terms {
+		switch of := t.subject.name; {
+		case of == "requestPrincipals":
+			if !demand.Reads() || slices.ContainsFunc(slices.Concat(t.values, t.not), func(value string) bool { return !isIssued(value, demand) }) {
 				return true
 			}
+		case strings.HasPrefix(of, "request.auth.") && !demand.Reads():
+			return true
 		}
 	}
 	return false
@@ -61,11 +59,9 @@ func isIssued(principal string, demand token.Demand) bool {
 // for the remote address.
 func TrustedHops(ps []Policy) int {
 	for _, p := range ps {
-		for _, r := range p.rules {
-			for t := range r.terms {
-				if t.subject.name == "remoteIpBlocks" {
-					return 1
-				}
+		for t := range p.terms {
+			if t.subject.name == "remoteIpBlocks" {
+				return 1
 			}
 		}
 	}

@@ -53,6 +53,17 @@ func (r rule) terms(yield func(term) bool) {
 	}
 }
 
+// terms yields all terms of all rules.
+func (p Policy) terms(yield func(term) bool) {
+	for _, r := range p.rules {
+		for t := range r.terms {
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}
+
 // Resource returns the policy as it was written, with its default namespace and action filled
 // in. It must not be changed.
 func (p Policy) Resource() AuthorizationPolicy { return p.resource }

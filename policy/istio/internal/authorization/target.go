@@ -26,15 +26,13 @@ func Targets(ps []Policy, opts Options) []capability.Target {
 // ports returns the ports that the rules name, in order. No inbound has port 0.
 func (p Policy) ports() []uint16 {
 	var out []uint16
-	for _, r := range p.rules {
-		for t := range r.terms {
-			if t.subject.name != "ports" {
-				continue
-			}
-			for _, value := range append(slices.Clone(t.values), t.not...) {
-				if port := uint16(portOf(value)); port > 0 {
-					out = append(out, port)
-				}
+	for t := range p.terms {
+		if t.subject.name != "ports" {
+			continue
+		}
+		for _, value := range append(slices.Clone(t.values), t.not...) {
+			if port := uint16(portOf(value)); port > 0 {
+				out = append(out, port)
 			}
 		}
 	}
@@ -45,15 +43,13 @@ func (p Policy) ports() []uint16 {
 // addresses returns the blocks of destination addresses that the rules name, in order.
 func (p Policy) addresses() []netip.Prefix {
 	var out []netip.Prefix
-	for _, r := range p.rules {
-		for t := range r.terms {
-			if t.subject.name != "destination.ip" {
-				continue
-			}
-			for _, value := range append(slices.Clone(t.values), t.not...) {
-				if block, err := blockOf(value); err == nil {
-					out = append(out, block)
-				}
+	for t := range p.terms {
+		if t.subject.name != "destination.ip" {
+			continue
+		}
+		for _, value := range append(slices.Clone(t.values), t.not...) {
+			if block, err := blockOf(value); err == nil {
+				out = append(out, block)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package authorization
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"regexp"
@@ -22,15 +23,12 @@ const identityOfAccount = "serviceaccount.identity."
 
 // domain is that of the mesh: of the own one, with the namespace of its control plane, or of the caller's.
 func (o Options) domain() string {
-	if o.Foreign {
-		return o.IdentityDomain
-	}
-	return o.ControlPlaneNamespace + "." + o.IdentityDomain
+	return cmp.Or(o.Foreign, o.ControlPlaneNamespace+"."+o.IdentityDomain)
 }
 
 // account returns the condition that the caller is an account of the own mesh.
 func (o Options) account(namespace, name string) policy.Condition {
-	if o.Foreign {
+	if o.Foreign != "" {
 		return policy.Never
 	}
 	return o.named(namespace, name)
@@ -38,7 +36,7 @@ func (o Options) account(namespace, name string) policy.Condition {
 
 // accountsOf returns the condition that the caller is an account of a namespace of the own mesh.
 func (o Options) accountsOf(namespace string) policy.Condition {
-	if o.Foreign {
+	if o.Foreign != "" {
 		return policy.Never
 	}
 	return o.namedIn(namespace)

@@ -49,9 +49,9 @@ type Options struct {
 	Annotations map[string]map[string]string `yaml:"annotations" json:"annotations"`
 	// TrustDomain is the mesh's own.
 	TrustDomain spiffeid.TrustDomain `yaml:"-" json:"-"`
-	// Foreign is true where the caller is of another mesh, whose domain is the identity domain: no account that
-	// the policies name is its own.
-	Foreign bool `yaml:"-" json:"-"`
+	// Foreign is the domain of the caller's mesh where that is another one, with the namespace of its control plane. What
+	// the policies say of service accounts of the own mesh is then about nobody.
+	Foreign string `yaml:"-" json:"-"`
 }
 
 // MarshalJSON prints the options with their defaults filled in.
