@@ -182,31 +182,3 @@ func otherExclusions(was, is language.Policies) (out []string) {
 	}
 	return out
 }
-
-// otherAuthorizers says which authorizers only the new policies ask, where the old ones ask some: an
-// authorizer may let in what another one refuses.
-func otherAuthorizers(was, is language.Policies) (out []string) {
-	old, recent, known := bothAs[capability.Delegator](was, is)
-	if !known {
-		return nil
-	}
-	before := old.Authorizers()
-	for _, authorizer := range recent.Authorizers() {
-		if len(before) > 0 && !slices.Contains(before, authorizer) {
-			out = append(out, "another authorizer is asked, or in another way, and the lab does not show what it lets in: "+authorizer)
-		}
-	}
-	return out
-}
-
-// movedAuthorizers says which authorizers the new policies of an inbound ask in the place of others that
-// are asked elsewhere in the mesh.
-func movedAuthorizers(was, is verdict.Inbound) (out []string) {
-	before := was.Authorizers()
-	for _, name := range slices.Sorted(maps.Keys(is.Authorizers())) {
-		if _, ok := before[name]; len(before) > 0 && !ok {
-			out = append(out, fmt.Sprintf("%s asks the authorizer %q now, in the place of another one, and the lab does not show what it lets in", is.Inbound, name))
-		}
-	}
-	return out
-}
