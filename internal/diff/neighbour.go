@@ -25,20 +25,32 @@ func newNeighbours(was, is verdict.Inbound) []string {
 		}
 		seen = append(seen, domain)
 		before, after := old.ForeignTo(domain).Program(was.Inbound.Inbound).Program, recent.ForeignTo(domain).Program(is.Inbound.Inbound).Program
-		if before.Equal(after) {
-			continue
-		}
-		cover := classes.Cut(is.Surface(), before, after)
-		if onlyNames := len(cover.Sampled) == 1 && cover.SampledNames != ""; !cover.Complete() && !onlyNames {
-			return []string{fmt.Sprintf("%s: callers of other meshes are compared by examples: %s", is.Inbound, cover.Sampled)}
-		}
-		for _, class := range cover.Classes {
-			if d := policy.Decide(after, class.Witness); d.Effect == policy.Allow && policy.Decide(before, class.Witness).Effect != policy.Allow {
-				return []string{fmt.Sprintf("%s lets callers of other meshes into %s, with names such as those that end in %s, and the lab does not show what that lets in", d.Origin, is.Inbound, domain)}
-			}
+		switch d, sampled := moreLetIn(is.Surface(), before, after); {
+		case len(sampled) > 0:
+			return []string{fmt.Sprintf("%s: callers of other meshes are compared by examples: %s", is.Inbound, sampled)}
+		case d != policy.Decision{}:
+			return []string{fmt.Sprintf("%s lets callers of other meshes into %s, with names such as those that end in %s, and the lab does not show what that lets in", d.Origin, is.Inbound, domain)}
 		}
 	}
 	return nil
+}
+
+// moreLetIn returns how the second program lets a request in that the first one keeps out, the zero value where it does not.
+// Sampled says why examples alone are compared.
+func moreLetIn(on classes.Surface, before, after policy.Program) (lets policy.Decision, sampled []string) {
+	if before.Equal(after) {
+		return policy.Decision{}, nil
+	}
+	cover := classes.Cut(on, before, after)
+	if onlyNames := len(cover.Sampled) == 1 && cover.SampledNames != ""; !cover.Complete() && !onlyNames {
+		return policy.Decision{}, cover.Sampled
+	}
+	for _, class := range cover.Classes {
+		if d := policy.Decide(after, class.Witness); d.Effect == policy.Allow && policy.Decide(before, class.Witness).Effect != policy.Allow {
+			return d, nil
+		}
+	}
+	return policy.Decision{}, nil
 }
 
 // newProtocols says what takes connections of each protocol in the new policies alone, where the old ones have

@@ -141,6 +141,13 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 		if c.Comparisons, err = compareBy(find, c.Old, c.New, all); err != nil {
 			return nil, err
 		}
+		if c.generated && len(c.Comparisons) > 0 {
+			was, is := c.Comparisons[0].old, c.Comparisons[0].recent
+			d.Opens = append(d.Opens, openedOutside(was, is)...)
+			if all {
+				d.Opens = append(d.Opens, openedOutside(is, was)...)
+			}
+		}
 		for _, comparison := range c.Comparisons {
 			c.Inbounds = append(c.Inbounds, comparison.modeChange()...)
 			was, is := comparison.old.Reading().Set(), comparison.recent.Reading().Set()

@@ -135,6 +135,15 @@ func (p policies) ForeignTo(domain string) language.Policies {
 // Speaks implements [capability.Speaker].
 func (p policies) Speaks() (http, each map[string]string) { return authorization.Speaks(p.set) }
 
+// Reaches implements [capability.Reacher].
+func (p policies) Reaches() []capability.OutsideDocument { return authorization.Outsides(p.set) }
+
+// WithOutside implements [capability.Reacher].
+func (p policies) WithOutside(of capability.OutsideDocument) language.Policies {
+	p.set = p.set.WithOutside(of)
+	return p
+}
+
 // Targets implements [capability.Targeter].
 func (p policies) Targets() []capability.Target { return authorization.Targets(p.set) }
 

@@ -1,0 +1,27 @@
+package capability
+
+import (
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/language"
+)
+
+// Reacher is a set of policies some of which count in other folders too: what such a folder has, they decide about,
+// or it names them.
+type Reacher interface {
+	// Reaches returns what other folders may have, as far as the policies say something of it.
+	Reaches() []OutsideDocument
+	// WithOutside returns the policies as the inbound of such a document meets them. Only its program may be asked of the result.
+	WithOutside(of OutsideDocument) language.Policies
+}
+
+// OutsideDocument is something that another folder may have.
+type OutsideDocument struct {
+	// Text says what it is, and is the same for two that are alike.
+	Text string
+	// Kind, Namespace and Name are those of a document that something of another folder names. Kind is empty for something that
+	// policies select by its namespace and its labels.
+	Kind, Namespace, Name string
+	Labels                map[string]string
+	// Inbound is the one whose program [Reacher.WithOutside] is about.
+	Inbound policy.Inbound
+}

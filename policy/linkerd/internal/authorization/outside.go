@@ -1,0 +1,69 @@
+package authorization
+
+import (
+	"fmt"
+
+	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/linkerd/internal/object"
+)
+
+// outsidePort is the port of an inbound that stands for those of another folder.
+const outsidePort = 8080
+
+// Outsides returns the Servers of other folders that the set decides about, by their namespaces and labels, and the
+// authentications that policies of other folders may require.
+func Outsides(s Set) (out []capability.OutsideDocument) {
+	add := func(of capability.OutsideDocument) {
+		of.Inbound = policy.Inbound{Port: outsidePort, Protocol: policy.HTTP, Workload: policy.Workload{Name: "outside", Namespace: of.Namespace}}
+		out = append(out, of)
+	}
+	server := func(namespace string, labels map[string]string) {
+		text := "a Server of the namespace " + namespace
+		if len(labels) > 0 {
+			text += fmt.Sprintf(" with the labels %v", labels)
+		}
+		add(capability.OutsideDocument{Text: text, Namespace: namespace, Labels: labels})
+	}
+	for _, p := range s.Policies {
+		if p.Spec.TargetRef.Is("", "Namespace") {
+			server(p.Metadata.Namespace, nil)
+		}
+	}
+	for _, g := range s.Grants {
+		if selector := g.Spec.Server.Selector; selector != nil {
+			least := selector.Fit(nil)
+			for _, labels := range append(selector.Vary(least), least) {
+				server(g.Metadata.Namespace, labels)
+			}
+		}
+	}
+	authentication := func(kind string, of object.Head) {
+		add(capability.OutsideDocument{Text: "a policy that requires the " + kind + " " + of.String() + " alone", Kind: kind, Namespace: of.Metadata.Namespace, Name: of.Metadata.Name})
+	}
+	for _, m := range s.MeshTLS {
+		authentication(kindMeshTLS, m.Head)
+	}
+	for _, n := range s.Networks {
+		authentication(kindNetwork, n.Head)
+	}
+	return out
+}
+
+// WithOutside returns the set with one Server, which takes the inbound of the document. Its own policies are not known: it lets in whom
+// the set lets in, or whom an authentication names.
+func (s Set) WithOutside(of capability.OutsideDocument) Set {
+	server := Server{Spec: ServerSpec{PodSelector: &object.Selector{}, AccessPolicy: denyAll}, port: outsidePort}
+	server.Metadata.Namespace, server.Metadata.Labels = of.Namespace, of.Labels
+	s.Servers, s.Routes = []Server{server}, nil
+	if of.Kind == "" {
+		return s
+	}
+	p := Policy{}
+	p.APIVersion, p.Kind = object.Group+"/v1alpha1", kindPolicy
+	p.Metadata.Namespace, p.Metadata.Name = of.Namespace, "outside"
+	p.Spec.TargetRef = object.Reference{Kind: "Namespace", Name: of.Namespace}
+	p.Spec.RequiredAuthenticationRefs = &[]object.Reference{{Group: object.Group, Kind: of.Kind, Name: of.Name}}
+	s.Policies, s.Grants = []Policy{p}, nil
+	return s
+}
