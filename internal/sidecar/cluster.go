@@ -42,7 +42,12 @@ func (r *reader) endpointsOf(l leading) (out []Endpoint) {
 		c := r.Clusters[name].Message
 		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
 			ip := hostOf(c, socket)
-			e := Endpoint{netip.AddrPortFrom(ip, uint16(socket.GetPortValue())), r.isOwn(ip) || ip == own, !l.answering[name]}
+			e := Endpoint{
+				AddrPort:  netip.AddrPortFrom(ip, uint16(socket.GetPortValue())),
+				OnMachine: ip.IsValid() && (ip.IsLoopback() || ip.IsUnspecified() || ip == own || r.bound[ip]),
+				maybeOwn:  r.isOwn(ip) || ip == own,
+				Mirror:    !l.answering[name],
+			}
 			if ip.IsValid() && !slices.Contains(out, e) {
 				out = append(out, e)
 			}
@@ -51,7 +56,7 @@ func (r *reader) endpointsOf(l leading) (out []Endpoint) {
 	return out
 }
 
-// isOwn reports whether an address is known to be one of this machine.
+// isOwn reports whether an address may be one of this machine.
 func (r *reader) isOwn(ip netip.Addr) bool {
 	return ip.IsValid() && (ip.IsLoopback() || ip.IsUnspecified() || r.addresses[ip])
 }

@@ -29,7 +29,7 @@ func (r *reader) asksOwn(l leading, workload []Endpoint) string {
 		of.add(name)
 		if l.names[name] || slices.ContainsFunc(r.endpointsOf(of), func(to Endpoint) bool {
 			return slices.ContainsFunc(workload, func(own Endpoint) bool {
-				return own.Port() == to.Port() && (own.Addr() == to.Addr() || own.OnMachine && to.OnMachine)
+				return own.Port() == to.Port() && (own.Addr() == to.Addr() || own.maybeOwn && to.maybeOwn)
 			})
 		}) {
 			return name

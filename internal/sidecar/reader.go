@@ -28,9 +28,9 @@ type reader struct {
 	led map[*listenerv3.FilterChain]leading
 	// guards has the clusters behind the inbounds.
 	guards map[string]bool
-	// addresses are those of this machine on which listeners are. outbounds and inbounds are
-	// the addresses of the listeners.
-	addresses           map[netip.Addr]bool
+	// addresses are those that listeners and chains name: this machine may have them. It has those of bound, which a
+	// listener binds. outbounds and inbounds are the addresses of the listeners.
+	addresses, bound    map[netip.Addr]bool
 	outbounds, inbounds addressesByPort
 	// handsOutAlone is set where a listener that binds no port gets connections of this machine alone.
 	handsOutAlone bool

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	mutationrulesv3 "github.com/envoyproxy/go-control-plane/envoy/config/common/mutation_rules/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	apikeyauthv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/api_key_auth/v3"
@@ -68,13 +69,20 @@ func removes(r *routev3.RouteConfiguration) rewritten {
 	return rewritten{func(a *policy.Attribute) bool { return of(a) || host && a == attribute.Host }, "internal_only_headers", true}
 }
 
-// changes returns which headers routes add and remove behind the filters: the workload sees others
-// than they have judged.
+// changes returns which headers routes add and remove behind the filters, in requests or in copies of them: the workload
+// sees others than they have judged.
 func changes(r *routev3.RouteConfiguration) rewritten {
 	var names []string
+	anyName := false
 	eachMessage(r, func(m proto.Message) {
-		if route, ok := m.(*routev3.RouteAction); ok && route.AppendXForwardedHost {
-			names = append(names, "x-forwarded-host")
+		switch m := m.(type) {
+		case *routev3.RouteAction:
+			if m.AppendXForwardedHost {
+				names = append(names, "x-forwarded-host")
+			}
+		case *mutationrulesv3.HeaderMutation:
+			names = append(names, strings.ToLower(m.GetRemove()), strings.ToLower(m.GetAppend().GetHeader().GetKey()))
+			anyName = anyName || m.GetRemoveOnMatch() != nil
 		}
 		of, ok := m.(headerMutator)
 		if !ok {
@@ -87,7 +95,9 @@ func changes(r *routev3.RouteConfiguration) rewritten {
 			names = append(names, strings.ToLower(removed))
 		}
 	})
-	return rewritten{isHeader(names...), "request_headers_to_add or request_headers_to_remove of a route, behind the filter", false}
+	of := isHeader(names...)
+	changed := func(a *policy.Attribute) bool { return of(a) || anyName && isAnyHeader(a) }
+	return rewritten{changed, "request_headers_to_add or request_headers_to_remove of a route, or request_headers_mutations of its copies, behind the filter", false}
 }
 
 // changesHost returns whether routes give the workload another host than the filters have judged.
@@ -99,9 +109,12 @@ func changesHost(r *routev3.RouteConfiguration) rewritten {
 			changed = changed || m.GetHostRewriteSpecifier() != nil
 		case *routev3.WeightedCluster_ClusterWeight:
 			changed = changed || m.GetHostRewriteSpecifier() != nil
+		case *routev3.RouteAction_RequestMirrorPolicy:
+			// A copy has the suffix -shadow behind its host, unless the policy says otherwise.
+			changed = changed || m.HostRewriteLiteral != "" || !m.DisableShadowHostSuffixAppend
 		}
 	})
-	return rewritten{func(a *policy.Attribute) bool { return changed && a == attribute.Host }, "host_rewrite of a route, behind the filter", false}
+	return rewritten{func(a *policy.Attribute) bool { return changed && a == attribute.Host }, "host_rewrite of a route or of its copies, behind the filter", false}
 }
 
 // changesByScript returns which headers a script writes or takes away.

@@ -54,8 +54,11 @@ type Sidecar struct {
 // Endpoint is an address to which an inbound sends requests.
 type Endpoint struct {
 	netip.AddrPort
-	// OnMachine is set for an address of the sidecar's own machine.
+	// OnMachine is set for an address that the sidecar's own machine has for sure: of loopback, of its pod, or one that a
+	// listener binds.
 	OnMachine bool
+	// maybeOwn is set for an address that the machine may have, because a listener or a chain names it.
+	maybeOwn bool
 	// Mirror is set where it gets copies of requests alone, and no caller its answers.
 	Mirror bool
 }

@@ -31,7 +31,9 @@ func (r *reader) guardedBy(listeners []dump.Decoded[*listenerv3.Listener]) guard
 	g := guarded{workloads: map[string]bool{}}
 	var chains []*listenerv3.FilterChain
 	r.addresses, r.inbounds, r.outbounds = map[netip.Addr]bool{}, addressesByPort{}, addressesByPort{}
+	r.bound = map[netip.Addr]bool{}
 	for _, d := range listeners {
+		r.bind(d.Message)
 		if inbound, _ := direction(d.Message); !inbound {
 			r.bindOutbound(d.Message)
 			continue
@@ -55,6 +57,18 @@ func (r *reader) guardedBy(listeners []dump.Decoded[*listenerv3.Listener]) guard
 		g.workloads[workload] = true
 	}
 	return g
+}
+
+// bind notes the addresses that a listener proves to be of this machine. With freebind it binds any address.
+func (r *reader) bind(l *listenerv3.Listener) {
+	if !bindsPort(l) || l.GetFreebind().GetValue() {
+		return
+	}
+	for _, socket := range sockets(l) {
+		if ip, err := netip.ParseAddr(socket.GetAddress()); err == nil && !ip.IsUnspecified() {
+			r.bound[ip.Unmap()] = true
+		}
+	}
 }
 
 // bindOutbound notes the addresses of this machine that an outbound listener binds.

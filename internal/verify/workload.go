@@ -26,7 +26,8 @@ func (s *subject) strayEndpoints(enforced sidecar.Inbound) (out []string) {
 	}
 	for _, to := range enforced.Leads {
 		ip := to.Addr()
-		here := to.OnMachine || s.hasAddress(ip)
+		// Connections to the address of the inbound come here.
+		here := to.OnMachine || s.hasAddress(ip) || ip == enforced.Address.Addr()
 		switch {
 		case slices.Contains(stated, ip) && slices.Contains(ports, to.Port()):
 		case !here && to.Mirror:

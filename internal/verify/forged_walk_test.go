@@ -1,0 +1,35 @@
+package verify
+
+// forgedWalk are dumps that a walk over the fields of the API found: of each field that was let
+// pass, what it may change.
+var forgedWalk = []forged{
+	// A copy of a request is another request.
+	{"copies with a header behind a decision by it", unverified, []edit{byRole, copies(`"request_headers_mutations": [{"append": {"header": {"key": "X-Role", "value": "admin"}}}]`)}},
+	{"copies without a header behind a decision by it", unverified, []edit{byRole, copies(`"request_headers_mutations": [{"remove": "x-role"}]`)}},
+	{"copies without headers of a pattern behind a decision by one", unverified, []edit{byRole, copies(`"request_headers_mutations": [{"remove_on_match": {"key_matcher": {"prefix": "x-"}}}]`)}},
+	{"copies with another header", verified, []edit{byRole, copies(`"request_headers_mutations": [{"append": {"header": {"key": "x-copy", "value": "1"}}}]`)}},
+	{"copies for another host behind a decision by the host", unverified, []edit{byHost, copies(`"host_rewrite_literal": "admin.example"`)}},
+	{"copies for the host with a suffix behind a decision by the host", unverified, []edit{byHost, copies(`"trace_sampled": false`)}},
+	{"copies for the same host behind a decision by the host", verified, []edit{byHost, copies(`"disable_shadow_host_suffix_append": true`)}},
+	{"copies of all routes with a header behind a decision by it", unverified, []edit{byRole, put(routes+".request_mirror_policies", `[{"cluster": "self_inbound_dp_http-port", "request_headers_mutations": [{"append": {"header": {"key": "x-role", "value": "admin"}}}]}]`)}},
+
+	// Headers that Envoy writes behind RBAC.
+	{"a count of attempts behind a decision by it", unverified, []edit{byHeader("x-envoy-attempt-count"), put(host+".include_request_attempt_count", `true`)}},
+	{"a mark of a second attempt behind a decision by it", unverified, []edit{byHeader("x-envoy-is-timeout-retry"), put(host+".include_is_timeout_retry_header", `true`)}},
+
+	// An address of another machine, on which something seems to listen.
+	{"the workload of another machine, where an outbound listener may bind any address", unverified, []edit{elsewhereAt("10.0.0.99"), leading(drop("bind_to_port"), put("freebind", `true`), put("address.socket_address", `{"address": "10.0.0.99", "port_value": 7777}`))}},
+	{"the workload of another machine, where an outbound listener has its address", unverified, []edit{elsewhereAt("10.0.0.99"), leading(drop("bind_to_port"), put("address.socket_address", `{"address": "10.0.0.99", "port_value": 7777}`))}},
+	{"the workload of another machine, which a chain without endpoints matches", unverified, []edit{elsewhereAt("10.0.0.99"), add(listener+".filter_chains", `{"filter_chain_match": {"prefix_ranges": [{"address_prefix": "10.0.0.99", "prefix_len": 32}]}, "filters": [`+typed("t", "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", `"stat_prefix": "x", "cluster": "hole"`)+`]}`)}},
+	{"the workload of another machine, whose address a listener without endpoints has", unverified, []edit{elsewhereAt("10.0.0.99"), add("configs.0.static_listeners", `{"listener": {"name": "inbound:x", "freebind": true, "address": {"socket_address": {"address": "10.0.0.99", "port_value": 7777}}, "filter_chains": [{"filters": [`+typed("t", "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", `"stat_prefix": "x", "cluster": "hole"`)+`]}]}}`)}},
+}
+
+// copies sends a copy of each request to the inbound's own workload.
+func copies(fields string) edit {
+	return put(route+".route.request_mirror_policies", `[{"cluster": "self_inbound_dp_http-port", `+fields+`}]`)
+}
+
+// elsewhereAt makes the HTTP inbound lead to another machine, and adds a cluster without endpoints.
+func elsewhereAt(ip string) edit {
+	return clusters(static("self_inbound_dp_http-port", ip, 8080), redis, `{"name": "hole", "type": "STATIC"}`)
+}
