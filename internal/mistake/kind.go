@@ -11,6 +11,15 @@ const (
 	ExactToPrefix
 	// LastRuleLost drops the last rule of a list.
 	LastRuleLost
+	// RuleLost drops another rule of a list.
+	RuleLost
+	// AlternativeLost drops one of several conditions of which one is enough, such as one of
+	// several callers.
+	AlternativeLost
+	// AlternativeAdded takes a value that another rule of the list asks for, too.
+	AlternativeAdded
+	// ConditionDropped asks for all but one of several conditions.
+	ConditionDropped
 	// NoMatchDropped drops the verdict for requests that no rule matches.
 	NoMatchDropped
 	// NoMatchInverted inverts the verdict for requests that no rule matches.
@@ -47,6 +56,12 @@ const (
 	Unanchored
 	// CaseCompared compares letters with their case.
 	CaseCompared
+	// CaseIgnored compares letters without their case.
+	CaseIgnored
+	// DomainIgnored compares a SPIFFE ID without its trust domain.
+	DomainIgnored
+	// DomainMistaken compares a SPIFFE ID with another trust domain, or with one that lacks it.
+	DomainMistaken
 	// PortIgnored compares hosts without their port.
 	PortIgnored
 	// OrToAnd asks that a request has all of several values, such as lines of a header, in place
@@ -64,6 +79,14 @@ const (
 	RouteForAll
 	// RoutesReversed asks for the last route first.
 	RoutesReversed
+	// PolicyLost does not apply a policy, or another document that the policies need.
+	PolicyLost
+	// OtherWorkload applies the policies of another workload.
+	OtherWorkload
+	// OtherSection applies the policies of another port or section of the workload.
+	OtherSection
+	// OtherNamespace applies the policies of another namespace.
+	OtherNamespace
 	// StaleTrust keeps the CAs from before a rotation in Envoy.
 	StaleTrust
 	// AudienceIgnored takes tokens for every audience.
@@ -97,14 +120,17 @@ const (
 
 var kindNames = [kinds]string{
 	DenyMoved: "deny moved behind an allow", ExactToPrefix: "exact turned prefix", LastRuleLost: "last rule lost",
+	RuleLost: "rule lost", AlternativeLost: "alternative lost", AlternativeAdded: "alternative of another rule added", ConditionDropped: "condition dropped",
 	NoMatchDropped: "no-match dropped", NoMatchInverted: "no-match inverted", ShadowSwapped: "shadow swapped with enforced",
 	AndToOr: "and turned or", ExceptionDropped: "exception dropped", EndMissed: "end of a range missed",
 	NotDropped: "not dropped", EndsExchanged: "suffix turned prefix", DotUnescaped: "dot taken for any character",
 	ExactToPresent: "exact turned present", PresentToEmpty: "present turned empty", PrefixToExact: "prefix turned exact",
 	SegmentsToPrefix: "segments turned prefix", ContainsToPrefix: "contains turned prefix", TemplateToPrefix: "template turned prefix",
 	Unanchored: "regular expression not anchored", CaseCompared: "case of letters compared", PortIgnored: "port of a host ignored",
+	CaseIgnored: "case of letters not compared", DomainIgnored: "trust domain not compared", DomainMistaken: "wrong trust domain",
 	OrToAnd: "or turned and over several values", ClaimDropped: "claim not asked for",
 	NoInspector: "server name not read", RawPaths: "path without normalization", WrongFilter: "wrong kind of filter", RouteForAll: "no route taken for the last", RoutesReversed: "routes reversed", StaleTrust: "stale trust bundle",
+	PolicyLost: "policy not applied", OtherWorkload: "policies of another workload applied", OtherSection: "policies of another port applied", OtherNamespace: "policies of another namespace applied",
 	AudienceIgnored: "audience of a token not read", FailModeInverted: "fail mode of an authorizer inverted",
 	OtherMode: "other mode of mTLS", OtherPaths: "paths normalized otherwise",
 	RouteLost: "route lost", RoutesExchanged: "routes exchanged", MatchLost: "match lost", WeightLost: "weight lost",

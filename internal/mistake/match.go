@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/meshproof/meshproof/internal/claim"
 	"github.com/meshproof/meshproof/internal/endpoint"
@@ -63,8 +64,64 @@ func mutateLeaf(c policy.Condition) (out []mutatedCondition) {
 	}
 	if m.AnyCase {
 		compare(CaseCompared, m.Kind, m.Value, false)
+	} else if strings.ContainsFunc(m.Value, unicode.IsLetter) {
+		compareInAnyCase(m, compare)
+	}
+	for _, other := range otherDomains(m) {
+		compare(other.kind, other.match.Kind, other.match.Value, m.AnyCase && other.match.Kind != policy.Regex)
 	}
 	return out
+}
+
+// compareInAnyCase makes the mistake to compare letters without their case. An expression
+// says so itself, and for the segments of a path Envoy has no such match.
+func compareInAnyCase(m policy.Match, compare func(k Kind, kind policy.MatchKind, value string, anyCase bool)) {
+	switch m.Kind {
+	case policy.Exact, policy.Prefix, policy.Suffix, policy.Contains:
+		compare(CaseIgnored, m.Kind, m.Value, true)
+	case policy.Regex:
+		compare(CaseIgnored, policy.Regex, "(?i)"+m.Value, false)
+	}
+}
+
+// spiffeID is a text that begins as a SPIFFE ID does, with its trust domain.
+var spiffeID = regexp.MustCompile(`^spiffe://([^/]+)(/.*)$`)
+
+// Trust domains that compilers take where they know no other.
+const (
+	usualDomain = "cluster.local"
+	otherDomain = "trust-domain.mesh"
+)
+
+// domainMistake is a match of a SPIFFE ID that is wrong about its trust domain.
+type domainMistake struct {
+	kind  Kind
+	match policy.Match
+}
+
+// otherDomains returns matches of SPIFFE IDs that are wrong about the trust domain: the usual one, none,
+// and any.
+func otherDomains(m policy.Match) (out []domainMistake) {
+	parts := spiffeID.FindStringSubmatch(m.Value)
+	if parts == nil || m.Kind != policy.Exact && m.Kind != policy.Prefix {
+		return nil
+	}
+	domain, path := parts[1], parts[2]
+	expression := "spiffe://[^/]+" + regexp.QuoteMeta(path)
+	if m.AnyCase {
+		expression = "(?i)" + expression
+	}
+	another := usualDomain
+	if domain == usualDomain {
+		another = otherDomain
+	}
+	out = append(out, domainMistake{DomainMistaken, policy.Match{Kind: m.Kind, Value: "spiffe://" + another + path}})
+	if m.Kind == policy.Prefix {
+		expression += ".*"
+		// Of a whole ID, this and another trust domain are the same mistake: it meets no caller of the mesh.
+		out = append(out, domainMistake{DomainMistaken, policy.Match{Kind: m.Kind, Value: "spiffe:/" + path}})
+	}
+	return append(out, domainMistake{DomainIgnored, policy.Match{Kind: policy.Regex, Value: expression}})
 }
 
 // withoutPort compares a host without the port of the policy, or without that of the request.

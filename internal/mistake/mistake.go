@@ -26,6 +26,19 @@ type Mistake struct {
 // thousand identities, the first and the last few show as much as all.
 const kindLimit = 24
 
+// valueLimit is the same for mistakes that can be made in each text that a policy compares.
+const valueLimit = 8
+
+// most returns the highest number of mistakes of the kind on one inbound.
+func (k Kind) most() int {
+	switch k {
+	case CaseIgnored, DomainIgnored, DomainMistaken:
+		return valueLimit
+	default:
+		return kindLimit
+	}
+}
+
 // Enumerate makes the mistakes in a program. Some of them change no decision, and some are no valid
 // program.
 func Enumerate(original policy.Program) []Mistake {
@@ -73,6 +86,6 @@ func limitKinds(all []Mistake) []Mistake {
 	return slices.DeleteFunc(all, func(m Mistake) bool {
 		n := seen[m.Kind]
 		seen[m.Kind]++
-		return n >= kindLimit/2 && n < count[m.Kind]-kindLimit/2
+		return n >= m.Kind.most()/2 && n < count[m.Kind]-m.Kind.most()/2
 	})
 }

@@ -14,7 +14,7 @@ func TestShown(t *testing.T) {
 	t.Parallel()
 	original := policy.Program{Gates: []policy.Gate{{Layer: policy.L7, Default: policy.Verdict{Origin: "default"}, Rules: []policy.Rule{{
 		Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"},
-		When:    policy.And{attribute.Identity.Prefix("spiffe://"), attribute.Path.Exact("/a")},
+		When:    policy.And{attribute.Identity.Prefix("spiffe://td/a"), attribute.Path.Exact("/a")},
 	}}}}}
 	shown := 0
 	for _, m := range mistake.Enumerate(original) {

@@ -83,7 +83,7 @@ func inRoutes(p policy.Program) []Mistake {
 	}
 	var out []Mistake
 	for i, route := range p.Routes {
-		for _, m := range mutateCondition(route.When) {
+		for _, m := range mutateCondition(route.When, nil) {
 			mutant := p
 			mutant.Routes = slices.Clone(p.Routes)
 			mutant.Routes[i].When = m.condition
@@ -169,11 +169,12 @@ type mutatedList struct {
 func mutateList(rules []policy.Rule) []mutatedList {
 	var out []mutatedList
 	where := func(i int) string { return fmt.Sprintf(", rule %d (%s)", i+1, rules[i].Verdict) }
+	asked := valuesAsked(rules)
 	for i, rule := range rules {
 		if moved, ok := moveAfterAllows(rules, i); ok {
 			out = append(out, mutatedList{DenyMoved, where(i), moved})
 		}
-		for _, m := range mutateCondition(rule.When) {
+		for _, m := range mutateCondition(rule.When, asked.besides(i)) {
 			changed := slices.Clone(rules)
 			changed[i].When = m.condition
 			out = append(out, mutatedList{m.kind, where(i), changed})
@@ -186,6 +187,9 @@ func mutateList(rules []policy.Rule) []mutatedList {
 	}
 	if last := len(rules) - 1; last >= 0 {
 		out = append(out, mutatedList{LastRuleLost, where(last), slices.Clone(rules[:last])})
+		for i := range ends(last) {
+			out = append(out, mutatedList{RuleLost, where(i), slices.Delete(slices.Clone(rules), i, i+1)})
+		}
 	}
 	return out
 }
@@ -236,8 +240,9 @@ type mutatedCondition struct {
 }
 
 // mutateCondition returns the mutants of a condition. Mutants of the condition itself come
-// before mutants of its operands.
-func mutateCondition(c policy.Condition) []mutatedCondition {
+// before mutants of its operands. The function other returns a value that another rule compares the same
+// attribute with, see [values.besides]; it may be nil.
+func mutateCondition(c policy.Condition, other func(policy.Is) (policy.Is, bool)) []mutatedCondition {
 	return rewrite.Condition(c, rewrite.Shape[mutations]{
 		And: func(operands []mutations) mutations {
 			m := mutateOperands(operands, func(all []policy.Condition) policy.Condition { return policy.And(all) })
@@ -245,19 +250,26 @@ func mutateCondition(c policy.Condition) []mutatedCondition {
 				m.mutants = slices.Insert(m.mutants, 0, mutatedCondition{AndToOr, policy.Or(all)})
 				for i, of := range all {
 					without := slices.Delete(slices.Clone(all), i, i+1)
+					kind := ConditionDropped
 					if _, not := of.(policy.Not); not {
-						m.mutants = append(m.mutants, mutatedCondition{ExceptionDropped, without})
+						kind = ExceptionDropped
 					} else if asksForClaim(of) {
-						m.mutants = append(m.mutants, mutatedCondition{ClaimDropped, without})
+						kind = ClaimDropped
 					}
+					m.mutants = append(m.mutants, mutatedCondition{kind, without})
 				}
 			}
 			return m
 		},
 		Or: func(operands []mutations) mutations {
 			m := mutateOperands(operands, func(all []policy.Condition) policy.Condition { return policy.Or(all) })
-			if all := m.original.(policy.Or); len(all) > 1 && oneOfSeveral(all) {
-				m.mutants = slices.Insert(m.mutants, 0, mutatedCondition{OrToAnd, policy.And(all)})
+			if all := m.original.(policy.Or); len(all) > 1 {
+				if oneOfSeveral(all) {
+					m.mutants = slices.Insert(m.mutants, 0, mutatedCondition{OrToAnd, policy.And(all)})
+				}
+				for i := range ends(len(all)) {
+					m.mutants = append(m.mutants, mutatedCondition{AlternativeLost, slices.Delete(slices.Clone(all), i, i+1)})
+				}
 			}
 			return m
 		},
@@ -266,7 +278,15 @@ func mutateCondition(c policy.Condition) []mutatedCondition {
 			m.mutants = append(m.mutants, mutatedCondition{NotDropped, operand.original})
 			return m
 		},
-		Leaf: func(c policy.Condition) mutations { return mutations{original: c, mutants: mutateLeaf(c)} },
+		Leaf: func(c policy.Condition) mutations {
+			m := mutations{original: c, mutants: mutateLeaf(c)}
+			if is, ok := c.(policy.Is); ok && other != nil {
+				if value, ok := other(is); ok {
+					m.mutants = append(m.mutants, mutatedCondition{AlternativeAdded, policy.Or{is, value}})
+				}
+			}
+			return m
+		},
 	}).mutants
 }
 

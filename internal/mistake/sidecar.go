@@ -83,7 +83,7 @@ func inOrder(routes []routing.Route, add func(Kind, string, []routing.Route)) {
 func inRoute(p routing.Proxy, o routing.Outbound, k int, add func(Kind, string, routing.Route)) {
 	original := o.Routes[k]
 	if original.When != nil {
-		for _, m := range mutateCondition(original.When) {
+		for _, m := range mutateCondition(original.When, nil) {
 			r := original
 			r.When = m.condition
 			add(m.kind, "", r)

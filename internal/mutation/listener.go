@@ -17,13 +17,18 @@ import (
 	"github.com/meshproof/meshproof/policy/language"
 )
 
-// InboundMutants returns the mutants of an inbound: those of its program, see [Mutants], and those of what the
-// policies say of its listener.
+// InboundMutants returns the mutants of an inbound: those of its program, see [Mutants], those of the selection of its
+// policies, and those of what the policies say of its listener.
 func InboundMutants(in verdict.Inbound, set language.Policies) ([]Mutant, Exclusions) {
-	mutants, excluded := Mutants(in.Surface(), in.CanJudge, in.Program.Program)
+	mutants, excluded := ProvenMutants(in)
 	others, equivalent := ofListener(in, set)
 	excluded.Equivalent += equivalent
 	return append(mutants, others...), excluded
+}
+
+// ProvenMutants returns the mutants of an inbound that a proof is about: all but those of its listener, which a proof takes as given.
+func ProvenMutants(in verdict.Inbound) ([]Mutant, Exclusions) {
+	return mutantsOf(proof.Mistakes(in), in.Surface(), in.CanJudge, in.Program.Program)
 }
 
 // ofListener returns the mistakes in what the policies say of the listener: which callers it takes,

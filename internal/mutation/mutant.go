@@ -49,7 +49,12 @@ type Exclusions struct {
 // differs. It counts the other mutants. Policies are not asked about all requests: judges tells
 // of which.
 func Mutants(surface classes.Surface, judges func(policy.Request) bool, original policy.Program) (mutants []Mutant, excluded Exclusions) {
-	for _, m := range mistake.Enumerate(original) {
+	return mutantsOf(mistake.Enumerate(original), surface, judges, original)
+}
+
+// mutantsOf returns those of some mistakes in a program that differ from the original, and those beside its rules.
+func mutantsOf(mistakes []mistake.Mistake, surface classes.Surface, judges func(policy.Request) bool, original policy.Program) (mutants []Mutant, excluded Exclusions) {
+	for _, m := range mistakes {
 		mutant := Mutant{Mistake: m}
 		_, invalid := mutant.Compile()
 		_, differs := m.Shown(surface, judges, original)

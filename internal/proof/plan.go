@@ -76,8 +76,8 @@ type Asked struct {
 func (p *Proof) Asked() []Asked {
 	out := make([]Asked, len(p.asked))
 	for i, a := range p.asked {
-		q := p.Case.Requests[i]
-		out[i] = Asked{q, a.request, p.Inbounds[a.inbound].Judges(q)}
+		q, in := p.Case.Requests[i], p.Inbounds[a.inbound]
+		out[i] = Asked{q, in.Placed(a.request), in.Judges(q)}
 	}
 	return out
 }

@@ -53,6 +53,10 @@ func placed(r policy.Request, in cases.Inbound) policy.Request {
 	return r
 }
 
+// Placed returns a request as it comes to the inbound: with its port and its address, and with the address of a caller
+// without one. Policies may ask for them that the request was not made of.
+func (in Inbound) Placed(r policy.Request) policy.Request { return placed(r, in.Inbound) }
+
 // Detour returns another path that the listener normalizes to a given path: the path behind
 // a dot segment. It reports whether the listener takes the segment out again. If Envoy does
 // not, the detour is a way around policies.

@@ -1,0 +1,58 @@
+package mistake
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Selection is how policies are selected for an inbound.
+type Selection struct {
+	// Inbound is the one that a mistake takes for another.
+	Inbound policy.Inbound
+	// Beside are the other inbounds that there are.
+	Beside []policy.Inbound
+	// Namespaces are those of the policies.
+	Namespaces []string
+	// Policies are the names of the policies, and of other documents that belong to them.
+	Policies []string
+	// Program selects the policies of an inbound.
+	Program func(policy.Inbound) policy.Program
+	// Without selects the policies of the inbound without the one at an index. It returns false where the others
+	// have no meaning.
+	Without func(i int) (policy.Program, bool)
+}
+
+// InSelection makes the mistakes in the selection of the policies of an inbound. Some of them change no decision.
+func InSelection(s Selection) []Mistake {
+	var out []Mistake
+	as := func(k Kind, where string, in policy.Inbound) {
+		out = append(out, Mistake{Kind: k, Where: where, Program: s.Program(in)})
+	}
+	for i := range ends(len(s.Policies)) {
+		if program, ok := s.Without(i); ok {
+			out = append(out, Mistake{Kind: PolicyLost, Where: s.Policies[i], Program: program})
+		}
+	}
+	for _, other := range s.Beside {
+		in := s.Inbound
+		if other.Workload.Name == in.Workload.Name && other.Workload.Namespace == in.Workload.Namespace {
+			in.Name, in.Port = other.Name, other.Port
+			as(OtherSection, "those of "+other.String(), in)
+			continue
+		}
+		in.Workload, in.Tags = other.Workload, other.Tags
+		as(OtherWorkload, "those of "+other.Workload.Name, in)
+	}
+	unnamed := s.Inbound
+	unnamed.Name, unnamed.Port = "", s.Inbound.Port%math.MaxUint16+1
+	as(OtherSection, fmt.Sprintf("those of port %d", unnamed.Port), unnamed)
+	for _, namespace := range s.Namespaces {
+		if in := s.Inbound; in.Workload.Namespace != namespace {
+			in.Workload.Namespace = namespace
+			as(OtherNamespace, "those of "+namespace, in)
+		}
+	}
+	return limitKinds(out)
+}
