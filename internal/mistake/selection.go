@@ -11,17 +11,17 @@ import (
 type Selection struct {
 	// Inbound is the one that a mistake takes for another.
 	Inbound policy.Inbound
-	// Beside are the other inbounds that there are.
-	Beside []policy.Inbound
+	// OtherInbounds are the other inbounds that there are.
+	OtherInbounds []policy.Inbound
 	// Namespaces are those of the policies.
 	Namespaces []string
 	// Policies are the names of the policies, and of other documents that belong to them.
 	Policies []string
 	// Program selects the policies of an inbound.
 	Program func(policy.Inbound) policy.Program
-	// Without selects the policies of the inbound without the one at an index. It returns false where the others
+	// ProgramWithout selects the policies of the inbound without the one at an index. It returns false where the others
 	// have no meaning.
-	Without func(i int) (policy.Program, bool)
+	ProgramWithout func(i int) (policy.Program, bool)
 }
 
 // InSelection makes the mistakes in the selection of the policies of an inbound. Some of them change no decision.
@@ -31,11 +31,11 @@ func InSelection(s Selection) []Mistake {
 		out = append(out, Mistake{Kind: k, Where: where, Program: s.Program(in)})
 	}
 	for i := range ends(len(s.Policies)) {
-		if program, ok := s.Without(i); ok {
+		if program, ok := s.ProgramWithout(i); ok {
 			out = append(out, Mistake{Kind: PolicyLost, Where: s.Policies[i], Program: program})
 		}
 	}
-	for _, other := range s.Beside {
+	for _, other := range s.OtherInbounds {
 		in := s.Inbound
 		if other.Workload.Name == in.Workload.Name && other.Workload.Namespace == in.Workload.Namespace {
 			in.Name, in.Port = other.Name, other.Port

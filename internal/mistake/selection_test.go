@@ -21,9 +21,9 @@ func TestInSelection(t *testing.T) {
 	other.Name, other.Port = "admin", 9090
 	elsewhere := policy.Inbound{Workload: policy.Workload{Name: "b", Namespace: "n"}, Port: 8080}
 	selection := mistake.Selection{
-		Inbound: own, Beside: []policy.Inbound{other, elsewhere}, Namespaces: []string{"n", "root"}, Policies: []string{"p", "q"},
-		Program: func(in policy.Inbound) policy.Program { return program(in.Workload.Namespace + "/" + in.String()) },
-		Without: func(i int) (policy.Program, bool) { return program("none"), i == 0 },
+		Inbound: own, OtherInbounds: []policy.Inbound{other, elsewhere}, Namespaces: []string{"n", "root"}, Policies: []string{"p", "q"},
+		Program:        func(in policy.Inbound) policy.Program { return program(in.Workload.Namespace + "/" + in.String()) },
+		ProgramWithout: func(i int) (policy.Program, bool) { return program("none"), i == 0 },
 	}
 	var got []string
 	for _, m := range mistake.InSelection(selection) {

@@ -20,13 +20,13 @@ func Mistakes(in verdict.Inbound) []mistake.Mistake {
 func selectionOf(in verdict.Inbound) mistake.Selection {
 	reading := in.Reading()
 	s := mistake.Selection{
-		Inbound: in.Inbound.Inbound,
-		Program: func(other policy.Inbound) policy.Program { return reading.Set().Program(other).Program },
-		Without: in.ProgramWithout,
+		Inbound:        in.Inbound.Inbound,
+		Program:        func(other policy.Inbound) policy.Program { return reading.Set().Program(other).Program },
+		ProgramWithout: in.ProgramWithout,
 	}
 	for _, other := range reading.Case.Inbounds {
 		if other.String() != in.String() {
-			s.Beside = append(s.Beside, other.Inbound)
+			s.OtherInbounds = append(s.OtherInbounds, other.Inbound)
 		}
 	}
 	for _, doc := range reading.Case.Policies {

@@ -53,8 +53,8 @@ type Reading struct {
 	lintScope []policy.Inbound
 	// envoy is what the Envoy does that judges.
 	envoy behavior.Set
-	// without has the sets that lack a document.
-	without *without
+	// setsWithout has those that lack a document.
+	setsWithout *setsWithout
 	// asked is true where the policies say what is wanted of the requests, and no case does.
 	asked bool
 }
@@ -90,7 +90,7 @@ func read(c cases.Case, set language.Policies, settle func(*Reading) error) (*Re
 			return nil, &InboundError{err}
 		}
 	}
-	r := &Reading{Case: c, set: set, without: &without{sets: map[int]language.Policies{}}}
+	r := &Reading{Case: c, set: set, setsWithout: &setsWithout{sets: map[int]language.Policies{}}}
 	r.readPrograms()
 	if err := settle(r); err != nil {
 		return nil, err

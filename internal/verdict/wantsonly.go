@@ -36,7 +36,7 @@ func ReadForeign(c cases.Case) (*Reading, error) {
 	if head.Type != "" {
 		kind = fmt.Sprintf("type %q", head.Type)
 	}
-	r := &Reading{Case: c, set: foreignPolicies{}, wantsOnly: kind + " belongs to no dialect"}
+	r := &Reading{Case: c, set: foreignPolicies{}, wantsOnly: kind + " belongs to no dialect", setsWithout: &setsWithout{sets: map[int]language.Policies{}}}
 	r.readPrograms()
 	return r, nil
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/meshproof/meshproof/policy/language"
 )
 
-// without are sets of policies that lack one document, by its index: nil where the others are refused. Each is
+// setsWithout are sets of policies that lack one document, by its index: nil where the others are refused. Each is
 // read once for all inbounds.
-type without struct {
+type setsWithout struct {
 	mu   sync.Mutex
 	sets map[int]language.Policies
 }
@@ -29,9 +29,9 @@ func (in Inbound) ProgramWithout(i int) (policy.Program, bool) {
 
 // setWithout returns the policies without the document at an index, and nil where the others are refused.
 func (r *Reading) setWithout(i int) language.Policies {
-	r.without.mu.Lock()
-	defer r.without.mu.Unlock()
-	if set, read := r.without.sets[i]; read {
+	r.setsWithout.mu.Lock()
+	defer r.setsWithout.mu.Unlock()
+	if set, read := r.setsWithout.sets[i]; read {
 		return set
 	}
 	opts := r.Case.Options
@@ -44,6 +44,6 @@ func (r *Reading) setWithout(i int) language.Policies {
 	if err != nil {
 		set = nil
 	}
-	r.without.sets[i] = set
+	r.setsWithout.sets[i] = set
 	return set
 }
