@@ -37,6 +37,10 @@ type Routing interface {
 	// has no effect anywhere, and the backends that do not exist. The workloads are all that there are,
 	// each as Outbounds takes it.
 	Mismatches(workloads []policy.Inbound) []routing.Ignored
+	// Strangers returns the services that state the identities of what is behind them, and an inbound behind
+	// them that has none of these: a sidecar of a mesh refuses to send to it, and one of the lab does not.
+	// IdentityOf gives the SPIFFE ID of a workload.
+	Strangers(inbounds []policy.Inbound, identityOf func(policy.Workload) string) []routing.Ignored
 	// Parts returns the parts of the routes and timeouts that may have an effect on a workload.
 	Parts() []routing.Part
 }

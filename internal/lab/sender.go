@@ -249,7 +249,12 @@ func (f *Files) senders(s Surroundings, workloads []policy.Inbound, made []Made)
 	}
 	mismatches := set.Mismatches(nil)
 	if len(f.workloads) > 0 && made == nil {
-		mismatches = append(set.Mismatches(workloads), idleServices(set, slices.Concat(f.Inbounds()...))...)
+		inbounds := slices.Concat(f.Inbounds()...)
+		mismatches = append(set.Mismatches(workloads), idleServices(set, inbounds)...)
+		mismatches = append(mismatches, set.Strangers(inbounds, func(w policy.Workload) string {
+			id, _ := f.identityOf(s.trustDomain(), w)
+			return id.String()
+		})...)
 	}
 	out := make([]Sender, len(workloads))
 	for i, w := range workloads {

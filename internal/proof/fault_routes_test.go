@@ -23,8 +23,35 @@ var faultsOfRoutes = []fault{
 		{"policy/kuma/internal/routeevaluation/rule.go", `has == want.Absent {`, `has == (want.Absent && !FAULT) {`},
 	}},
 	{"a timeout of one port weighs no more than that of a service", []change{
-		{"policy/kuma/internal/outbound/rules.go", `e.section = 1`, `e.section = map[bool]int{false: 1}[FAULT]`},
+		{"policy/kuma/internal/outbound/rules.go", `section: sectionWeight(item.Ref)}`, `section: sectionWeight(item.Ref) * map[bool]int{false: 1}[FAULT]}`},
 		{"policy/kuma/internal/routeevaluation/limit.go", `s.place[1] = 1`, `s.place[1] = map[bool]int{false: 1}[FAULT]`},
+	}},
+	{"a timeout of one port of a service of several zones weighs more than that of the service", []change{
+		{"policy/kuma/internal/outbound/rules.go", `if ref.Kind == destination.MeshService.Name &&`, `if (FAULT || ref.Kind == destination.MeshService.Name) &&`},
+		{"policy/kuma/internal/routeevaluation/limit.go", `if item.Ref.Kind == "MeshService" &&`, `if (FAULT || item.Ref.Kind == "MeshService") &&`},
+	}},
+	{"a route for one port weighs no more than one for the service", []change{
+		{"policy/kuma/internal/outbound/build.go", `sectionWeight(to.Ref), place}`, `sectionWeight(to.Ref) * map[bool]int{false: 1}[FAULT], place}`},
+		{"policy/kuma/internal/routeevaluation/rule.go", `x, y := [2]int{a.section}, [2]int{b.section}`, `x, y := [2]int{a.section}, [2]int{b.section}
+	if FAULT {
+		x, y = [2]int{}, [2]int{}
+	}`},
+	}},
+	{"of two items of a route the first one is stronger", []change{
+		{"policy/kuma/internal/outbound/build.go", `j.rank.CompareName(i.rank), cmp.Compare(j.place, i.place)`, `j.rank.CompareName(i.rank), cmp.Compare(j.place, i.place)*map[bool]int{false: 1, true: -1}[FAULT]`},
+		{"policy/kuma/internal/routeevaluation/rule.go", `return a.item > b.item`, `return (a.item > b.item) != FAULT`},
+	}},
+	{"the backend of a merged rule is of the namespace of the rule with the name", []change{
+		{"policy/kuma/internal/outbound/build.go", `if b.design == Released {
+		of = m.named`, `if FAULT || b.design == Released {
+		of = m.named`},
+		{"policy/kuma/internal/routeevaluation/rule.go", `	if c.Released {
+		best.backendRoute`, `	if FAULT || c.Released {
+		best.backendRoute`},
+	}},
+	{"a backend without a port does not exist", []change{
+		{"policy/kuma/internal/outbound/build.go", `case section == "":`, `case section == "" && !FAULT:`},
+		{"policy/kuma/internal/routeevaluation/evaluate.go", `} else if section == "" {`, `} else if section == "" && !FAULT {`},
 	}},
 	{"the section of a timeout is not compared", []change{
 		{"policy/kuma/internal/outbound/rules.go", `if ref.Section == "" || ref.Section == p.Section() {`, `if FAULT || ref.Section == "" || ref.Section == p.Section() {`},

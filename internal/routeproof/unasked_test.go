@@ -42,6 +42,8 @@ EXTRA`
 		"a role that does not stay":            {[]string{"name: r, mesh: default", "name: r, mesh: default, labels: {kuma.io/policy-role: producer}"}, "", "a control plane writes system over it"},
 		"a header that a sidecar writes":       {[]string{"MATCH", "matches: [{headers: [{name: x-request-id, type: Absent}]}],"}, "which a sidecar writes itself", ""},
 		"a service that is not available":      {[]string{"spec: {selector", "spec: {state: Unavailable, selector"}, "", "its state is Unavailable, which is not read"},
+		"another identity is stated":           {[]string{"spec: {selector", "spec: {identities: [{type: SpiffeID, value: 'spiffe://trust-domain.mesh/ns/default/sa/c'}], selector"}, "", "the inbound b/main behind it has the identity spiffe://trust-domain.mesh/ns/default/sa/b, and it states spiffe://trust-domain.mesh/ns/default/sa/c"},
+		"the identity is stated":               {[]string{"spec: {selector", "spec: {identities: [{type: ServiceTag, value: b}, {type: SpiffeID, value: 'spiffe://trust-domain.mesh/ns/default/sa/b'}], selector"}, "", ""},
 		"a Dataplane says what it reaches":     {[]string{"NETWORK", "transparentProxying: {reachableServices: [x]},"}, "", "who reaches whom is not read there"},
 		"a mesh without a service has a route": {[]string{"mesh: default, spec: {TARGET", "mesh: other, spec: {"}, `there is no MeshService "b" among the documents`, ""},
 	} {

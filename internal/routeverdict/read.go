@@ -83,10 +83,19 @@ func Read(r *verdict.Reading) (*Reading, error) {
 		s.caller.Template.URIs = []string{peer.Identity.String()}
 		out.Sidecars = append(out.Sidecars, s)
 	}
-	for _, m := range set.Mismatches(out.Workloads) {
+	for _, m := range slices.Concat(set.Mismatches(out.Workloads), strangers(set, c.Inbounds)) {
 		out.Warnings = append(out.Warnings, policy.Warning{Kind: m.Kind, Place: m.Place, Policy: m.Origin, Message: m.Reason})
 	}
 	return out, out.expect(c.RoutedRequests)
+}
+
+// strangers are the services whose stated identities the inbounds of a case do not have.
+func strangers(set capability.Routing, of []cases.Inbound) []routing.Ignored {
+	inbounds, identities := make([]policy.Inbound, len(of)), map[string]string{}
+	for i, in := range of {
+		inbounds[i], identities[in.Workload.Name] = in.Inbound, in.Identity.String()
+	}
+	return set.Strangers(inbounds, func(w policy.Workload) string { return identities[w.Name] })
 }
 
 func (r *Reading) expect(requests []casefile.RoutedRequest) error {

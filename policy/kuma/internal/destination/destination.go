@@ -35,6 +35,8 @@ type Destination struct {
 	Ports []Port
 	// Unavailable is true for a MeshService whose state says so.
 	Unavailable bool
+	// Identities are what a MeshService states of its workloads.
+	Identities Identities
 
 	// selects tells the workloads behind a MeshService by their tags or labels, and by name.
 	tags, labels map[string]string
@@ -87,9 +89,9 @@ type serviceSpec struct {
 			Name string `yaml:"name"`
 		} `yaml:"dataplaneRef"`
 	} `yaml:"selector"`
-	Ports      []portSchema      `yaml:"ports"`
-	Identities manifest.Document `yaml:"identities"`
-	State      string            `yaml:"state"`
+	Ports      []portSchema     `yaml:"ports"`
+	Identities []identitySchema `yaml:"identities"`
+	State      string           `yaml:"state"`
 }
 
 // unavailable is the state of a MeshService that none of its Dataplanes stands behind.
@@ -97,6 +99,34 @@ const unavailable = "Unavailable"
 
 type labelSelector struct {
 	MatchLabels map[string]string `yaml:"matchLabels"`
+}
+
+type identitySchema struct {
+	Type  string `yaml:"type"`
+	Value string `yaml:"value"`
+}
+
+// Identities are what a MeshService states of its workloads: SPIFFE IDs, and values of the tag
+// kuma.io/service.
+type Identities struct{ SPIFFE, Tags []string }
+
+// All returns the SPIFFE IDs and the tags.
+func (i Identities) All() []string { return slices.Concat(i.SPIFFE, i.Tags) }
+
+func (i *Identities) read(doc manifest.Document, schemas []identitySchema) error {
+	for k, schema := range schemas {
+		switch field := fmt.Sprintf("spec.identities[%d]", k); {
+		case schema.Value == "":
+			return doc.Errorf(field+".value", "the value is missing")
+		case schema.Type == "SpiffeID":
+			i.SPIFFE = append(i.SPIFFE, schema.Value)
+		case schema.Type == "ServiceTag":
+			i.Tags = append(i.Tags, schema.Value)
+		default:
+			return doc.Errorf(field+".type", "type %q is unknown: use SpiffeID or ServiceTag", schema.Type)
+		}
+	}
+	return nil
 }
 
 type multiZoneSpec struct {
@@ -168,6 +198,9 @@ func Parse(doc manifest.Document) (Destination, error) {
 	}
 	if ref := spec.Selector.DataplaneRef; ref != nil {
 		d.dataplane = ref.Name
+	}
+	if err == nil {
+		err = d.Identities.read(doc, spec.Identities)
 	}
 	if set := len(d.tags) + len(d.labels) + len(d.dataplane); err == nil && set == 0 {
 		err = doc.Errorf("spec.selector", "the selector is missing: write dataplaneTags, dataplaneLabels or dataplaneRef")

@@ -159,18 +159,21 @@ func tagOf(in policy.Inbound, key string) string {
 // weighed is a policy, and what it is compared by before its name.
 type weighed struct {
 	policy  *permission.Policy
-	weights [4]int
+	weights [5]int
 }
 
-// weightsOf says how strong the kind of the target, the section, the origin and the role
-// are.
-func weightsOf(p *permission.Policy, opts permission.Options) [4]int {
-	section := 0
+// weightsOf says how strong the kind of the target, the name of a Dataplane in it, the section,
+// the origin and the role are.
+func weightsOf(p *permission.Policy, opts permission.Options) [5]int {
+	named, section := 0, 0
+	if p.Target.Kind == target.Dataplane && p.Target.Name != "" {
+		named = 1
+	}
 	if p.Target.Section != "" {
 		section = 1
 	}
-	return [4]int{
-		int(p.Target.Kind), section,
+	return [5]int{
+		int(p.Target.Kind), named, section,
 		slices.Index([]string{"global", "", "zone"}, p.Labels["kuma.io/origin"]),
 		slices.Index([]string{"system", "producer", "consumer", "workload-owner"}, roleOf(p, opts)),
 	}

@@ -40,7 +40,7 @@ func drawTarget(t *rapid.T) string {
 
 func drawService(t *rapid.T) string {
 	return one(t, "service", "{kind: MeshService, name: s0, namespace: ns}", "{kind: MeshService, name: s0, namespace: ns}", "{kind: MeshService, name: s0, namespace: ns}", "{kind: MeshService, name: s0}", "{kind: MeshService, name: s1, namespace: ns}",
-		"{kind: MeshService, name: s0, namespace: ns, sectionName: main}", "{kind: MeshService, labels: {team: x}}", "{kind: MeshService, name: gone, namespace: ns}", "{kind: MeshMultiZoneService, name: z0}")
+		"{kind: MeshService, name: s0, namespace: ns, sectionName: main}", "{kind: MeshService, labels: {team: x}}", "{kind: MeshService, name: gone, namespace: ns}", "{kind: MeshMultiZoneService, name: z0}", "{kind: MeshMultiZoneService, name: z0, sectionName: \"80\"}")
 }
 
 func drawPair(t *rapid.T) string {
@@ -77,6 +77,19 @@ func drawTimes(t *rapid.T, names ...string) string {
 	return strings.Join(parts, ", ")
 }
 
+func drawRules(t *rapid.T, kind string) string {
+	var rules []string
+	for range rapid.IntRange(1, 2).Draw(t, "rules") {
+		conf := one(t, "conf", "{}", "{}", "{backendRefs: [{kind: MeshService, name: s1, namespace: ns}, {kind: MeshService, name: s0, namespace: ns, port: 80, weight: 3}]}",
+			"{backendRefs: [{kind: MeshService, name: gone}]}", "{backendRefs: [{kind: MeshService, labels: {team: x}, port: 81}, {kind: MeshService, name: gone}]}")
+		if kind == "MeshTCPRoute" {
+			return "{default: " + strings.Replace(conf, "{}", "{backendRefs: [{kind: MeshService, name: s1, namespace: ns}]}", 1) + "}"
+		}
+		rules = append(rules, "{matches: ["+strings.Join(rapid.SliceOfN(rapid.Custom(drawMatch), 1, 2).Draw(t, "matches"), ", ")+"], default: "+conf+"}")
+	}
+	return strings.Join(rules, ", ")
+}
+
 func drawMesh(t *rapid.T) string {
 	var b strings.Builder
 	for i := rapid.IntRange(0, 1).Draw(t, "a service without a zone"); i < 2; i++ {
@@ -87,20 +100,15 @@ func drawMesh(t *rapid.T) string {
 	}
 	b.WriteString("---\n{type: MeshMultiZoneService, name: z0, spec: {selector: {meshService: {matchLabels: {team: x}}}, ports: [{port: 80, appProtocol: http}]}}\n")
 	for i := range rapid.IntRange(0, 3).Draw(t, "routes") {
-		kind, rules := "MeshHTTPRoute", []string{}
+		kind := "MeshHTTPRoute"
 		if rapid.IntRange(0, 3).Draw(t, "tcp") == 0 {
 			kind = "MeshTCPRoute"
 		}
-		for range rapid.IntRange(1, 2).Draw(t, "rules") {
-			conf := one(t, "conf", "{}", "{}", "{backendRefs: [{kind: MeshService, name: s1, namespace: ns}, {kind: MeshService, name: s0, namespace: ns, port: 80, weight: 3}]}",
-				"{backendRefs: [{kind: MeshService, name: gone}]}", "{backendRefs: [{kind: MeshService, labels: {team: x}, port: 81}, {kind: MeshService, name: gone}]}")
-			if kind == "MeshTCPRoute" {
-				rules = []string{"{default: " + strings.Replace(conf, "{}", "{backendRefs: [{kind: MeshService, name: s1, namespace: ns}]}", 1) + "}"}
-				continue
-			}
-			rules = append(rules, "{matches: ["+strings.Join(rapid.SliceOfN(rapid.Custom(drawMatch), 1, 2).Draw(t, "matches"), ", ")+"], default: "+conf+"}")
+		var items []string
+		for range rapid.IntRange(1, 2).Draw(t, "items") {
+			items = append(items, "{targetRef: "+drawService(t)+", rules: ["+drawRules(t, kind)+"]}")
 		}
-		fmt.Fprintf(&b, "---\n%sspec: {targetRef: %s, to: [{targetRef: %s, rules: [%s]}]}\n", drawHead(t, kind, i), drawTarget(t), drawService(t), strings.Join(rules, ", "))
+		fmt.Fprintf(&b, "---\n%sspec: {targetRef: %s, to: [%s]}\n", drawHead(t, kind, i), drawTarget(t), strings.Join(items, ", "))
 	}
 	for i := range rapid.IntRange(0, 6).Draw(t, "timeouts") {
 		var items []string

@@ -1,6 +1,7 @@
 package outbound
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -90,7 +91,10 @@ func (b *builder) selectRoutes() {
 	slices.SortStableFunc(all, func(x, y ranked) int { return y.rank.Compare(x.rank) })
 	for _, r := range all {
 		b.routes = append(b.routes, r.route)
-		b.addItems(r.route)
+		b.addItems(r.route, r.rank)
+	}
+	for _, items := range b.items {
+		slices.SortFunc(items, item.compare)
 	}
 }
 
@@ -98,16 +102,25 @@ func (b *builder) selectRoutes() {
 type item struct {
 	route *route.Route
 	rules []route.Rule
+	rank  scope.Rank
+	// section is 1 for an item of one port, place the place of the item in its route.
+	section, place int
+}
+
+// compare orders the strongest first: by what the routes weigh, then by whether the item is of one port, then
+// by name. Of two items of one route the later one is stronger.
+func (i item) compare(j item) int {
+	return cmp.Or(j.rank.CompareWeight(i.rank), cmp.Compare(j.section, i.section), j.rank.CompareName(i.rank), cmp.Compare(j.place, i.place))
 }
 
 // addItems finds the ports that a route is for: those of its layer.
-func (b *builder) addItems(r *route.Route) {
-	for _, to := range r.To {
+func (b *builder) addItems(r *route.Route, rank scope.Rank) {
+	for place, to := range r.To {
 		for _, d := range b.destinationsMeant(to.Ref, &r.Resource) {
 			for _, p := range d.Ports {
 				if isForPort(r, to, p) {
 					id := d.PortID(p)
-					b.items[id] = append(b.items[id], item{r, to.Rules})
+					b.items[id] = append(b.items[id], item{r, to.Rules, rank, sectionWeight(to.Ref), place})
 				}
 			}
 		}
@@ -280,9 +293,14 @@ func (b *builder) rulesTo(d *destination.Destination, p destination.Port) []matc
 func (b *builder) resolve(m match, from destination.Port) []routing.Backend {
 	out := make([]routing.Backend, len(m.backends))
 	exists := false
+	// Of two rules that are one, released Kuma resolves the backends where the rule with the name stands.
+	of := m.route
+	if b.design == Released {
+		of = m.named
+	}
 	for i, backend := range m.backends {
 		out[i].Weight = backend.Weight
-		d, p, ok := b.backend(m.route, backend, from)
+		d, p, ok := b.backend(of, backend, from)
 		if ok {
 			exists = true
 			id := d.PortID(p)

@@ -98,6 +98,10 @@ func (b *builder) ignoredItem(t *timeout.Timeout, item *timeout.Item, misses map
 		if len(named) == 0 {
 			missing()
 		}
+		if item.Ref.Kind == route.MeshTCPRoute.Name && b.design == Released {
+			add("released Kuma refuses a %s for a %s: name the service", timeout.Kind.Name, item.Ref.Kind)
+			out[len(out)-1].Unproven = true
+		}
 		for _, r := range named {
 			if miss, missed := misses[r.ID]; missed {
 				add("the route %s does not apply to the proxy: %s", r, miss)
@@ -198,7 +202,8 @@ func writtenHeader(item route.Item) string {
 }
 
 // unclearBackends returns the backends of a route of which nobody knows which service they mean. Of several
-// services with the labels of a backend, Kuma takes the oldest.
+// services with the labels of a backend, Kuma takes the oldest. Released Kuma takes a service without a port for
+// something else, and gives the share of a backend that does not exist to the others, or to the next rule.
 func (r *Resources) unclearBackends(of *route.Route) (out []routing.Ignored) {
 	for _, item := range of.To {
 		for _, rule := range item.Rules {
@@ -209,6 +214,8 @@ func (r *Resources) unclearBackends(of *route.Route) (out []routing.Ignored) {
 					reason = fmt.Sprintf("%d services are a %s, and Kuma takes the oldest: add a label that one of them has", n, backend.Ref)
 				case r.design == Released && backend.Ref.Kind == destination.MeshService.Name && backend.Port == 0 && backend.Ref.Section == "":
 					reason = fmt.Sprintf("released Kuma takes a %s without a port for the value of the tag %s: write the port", backend.Ref, target.TagService)
+				case r.design == Released && reason == "" && !r.exists(of, backend):
+					reason = fmt.Sprintf("there is no %s%s, whose share released Kuma gives to the other backends of the rule, or to the next rule that takes the request: describe the service", backend.Ref, withPort(backend))
 				}
 				if reason != "" {
 					out = append(out, routing.Ignored{Origin: of.Origin, Place: of.Doc.Place(backend.Ref.Field), Policy: of.Place(), Kind: warning.MissingBackend, Reason: reason, Unproven: true})
@@ -217,6 +224,16 @@ func (r *Resources) unclearBackends(of *route.Route) (out []routing.Ignored) {
 		}
 	}
 	return out
+}
+
+// exists reports whether a backend that states its port, or has only one, is described.
+func (r *Resources) exists(of *route.Route, backend route.Backend) bool {
+	meant := r.destinationsMeant(backend.Ref, &of.Resource)
+	if len(meant) == 0 || len(meant[0].Ports) == 0 {
+		return false
+	}
+	_, _, ok := r.backend(of, backend, meant[0].Ports[0])
+	return ok
 }
 
 // Mismatches returns the items of timeouts that name a route and apply to other proxies than

@@ -80,10 +80,7 @@ func (r *Resources) backendMiss(of *route.Route, item route.Item, backend route.
 	if len(missing) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("there is no %s", backend.Ref)
-	if backend.Port != 0 {
-		text += fmt.Sprintf(" with the port %d", backend.Port)
-	}
+	text := fmt.Sprintf("there is no %s%s", backend.Ref, withPort(backend))
 	if !all {
 		text += " for requests to port " + strings.Join(missing, ", ")
 	}
@@ -91,6 +88,14 @@ func (r *Resources) backendMiss(of *route.Route, item route.Item, backend route.
 		return text + ": its share of the connections is closed"
 	}
 	return text + ": its share of the requests is answered 500"
+}
+
+// withPort names the port that a backend states, in a message.
+func withPort(backend route.Backend) string {
+	if backend.Port == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" with the port %d", backend.Port)
 }
 
 // isForPort reports whether an item of a route is for a port of a destination that it names.

@@ -20,7 +20,7 @@ type entry struct {
 	item   *timeout.Item
 	rank   scope.Rank
 	// kind is the place of the item's kind in the order of strength, section is 1 for an item
-	// of one port.
+	// of one port of a MeshService.
 	kind, section int
 }
 
@@ -63,11 +63,7 @@ func (r *Resources) rulesFor(proxy *policy.Inbound) rules {
 			rank := s.Rank()
 			for k := range t.To {
 				item := &t.To[k]
-				e := entry{policy: t, item: item, rank: rank, kind: slices.Index(strength, item.Ref.Kind)}
-				if item.Ref.Section != "" {
-					e.section = 1
-				}
-				entries = append(entries, e)
+				entries = append(entries, entry{policy: t, item: item, rank: rank, kind: slices.Index(strength, item.Ref.Kind), section: sectionWeight(item.Ref)})
 			}
 		}
 	}
@@ -81,6 +77,15 @@ func (r *Resources) rulesFor(proxy *policy.Inbound) rules {
 		r.eachMeant(e, func(id kri.KRI) { out.resources[id] = append(out.resources[id], e) })
 	}
 	return out
+}
+
+// sectionWeight is 1 for one port of a MeshService, which weighs more than the whole service. Of other kinds
+// a port weighs no more.
+func sectionWeight(ref reference.Ref) int {
+	if ref.Kind == destination.MeshService.Name && ref.Section != "" {
+		return 1
+	}
+	return 0
 }
 
 func selectorOf(t *timeout.Timeout) scope.Selector {

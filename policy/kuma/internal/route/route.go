@@ -192,6 +192,9 @@ func parseBackends(doc manifest.Document, field string, schemas *[]backendSchema
 		if err != nil {
 			return nil, err
 		}
+		if schema.Kind == destination.MeshMultiZoneService.Name && schema.Port == 0 {
+			return nil, doc.Errorf(at+".port", "the port is missing, and Kuma refuses a backend of kind %s without one: write its number", schema.Kind)
+		}
 		if schema.Port != 0 && ref.Section != "" {
 			return nil, doc.Errorf(at+".port", "must not be set beside sectionName: they are the same")
 		}

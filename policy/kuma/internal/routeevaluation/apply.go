@@ -179,6 +179,9 @@ type weight struct {
 func weightOf(r resource.Resource, role string, to target.Target) weight {
 	w := weight{name: r.ID.Name, id: r.Origin}
 	w.numbers[0] = int(to.Kind)
+	if to.Kind == target.Dataplane && to.Name != "" {
+		w.numbers[1] = 1
+	}
 	switch r.Labels["kuma.io/origin"] {
 	case "global":
 	case "zone":

@@ -58,7 +58,7 @@ func (c call) limit(bound routing.Bound, on *route.Route) time.Duration {
 					s.place[0] = place
 				}
 			}
-			if item.Ref.Section != "" {
+			if item.Ref.Kind == "MeshService" && item.Ref.Section != "" {
 				s.place[1] = 1
 			}
 			if isRoute {

@@ -19,6 +19,18 @@ type candidate struct {
 	match                    route.Match
 	backends                 []route.Backend
 	weight                   weight
+	// section is 1 for an item of one port of a MeshService, item is the place of the item in its policy.
+	section, item int
+}
+
+// isStronger reports whether a match that is as precise as another one is of the stronger item: of the stronger
+// route, of one port, of the smaller name, and of one route the later item.
+func (a candidate) isStronger(b candidate) bool {
+	x, y := [2]int{a.section}, [2]int{b.section}
+	if a.weight.isStronger(b.weight, x, y) || b.weight.isStronger(a.weight, y, x) {
+		return a.weight.isStronger(b.weight, x, y)
+	}
+	return a.item > b.item
 }
 
 // rule finds the rule that takes the request: of the matches that hold the most precise, and
@@ -41,9 +53,13 @@ func (c call) rule() (candidate, bool) {
 		if r.Kind.Name != kind || !applies(r.Resource, role, r.Target, c.proxy) {
 			continue
 		}
-		for _, item := range r.To {
+		for place, item := range r.To {
 			if !c.isPort(item.Ref, r.Resource) {
 				continue
+			}
+			section := 0
+			if item.Ref.Kind == "MeshService" && item.Ref.Section != "" {
+				section = 1
 			}
 			for k := range item.Rules {
 				rule := &item.Rules[k]
@@ -55,10 +71,10 @@ func (c call) rule() (candidate, bool) {
 					if !holds(m, c.request) {
 						continue
 					}
-					one := candidate{rule, r, r, m, rule.Backends, weightOf(r.Resource, role, r.Target)}
+					one := candidate{rule, r, r, m, rule.Backends, weightOf(r.Resource, role, r.Target), section, place}
 					all = append(all, one)
 					if !found || isMorePrecise(m, best.match) ||
-						!isMorePrecise(best.match, m) && one.weight != best.weight && one.weight.isStronger(best.weight, [2]int{}, [2]int{}) {
+						!isMorePrecise(best.match, m) && one.isStronger(best) {
 						best, found = one, true
 					}
 				}
@@ -70,7 +86,7 @@ func (c call) rule() (candidate, bool) {
 	for found && best.backends == nil {
 		next := -1
 		for i, one := range all {
-			if one.backends != nil && slices.EqualFunc(one.rule.Matches, rest.rule.Matches, isSame) && (next < 0 || one.weight != all[next].weight && one.weight.isStronger(all[next].weight, [2]int{}, [2]int{})) {
+			if one.backends != nil && slices.EqualFunc(one.rule.Matches, rest.rule.Matches, isSame) && (next < 0 || one.isStronger(all[next])) {
 				next = i
 			}
 		}
@@ -80,6 +96,9 @@ func (c call) rule() (candidate, bool) {
 		best.backends, best.backendRoute = all[next].backends, all[next].backendRoute
 	}
 	best.rule, best.namedRoute = rest.rule, rest.namedRoute
+	if c.Released {
+		best.backendRoute = best.namedRoute
+	}
 	return best, found
 }
 

@@ -6,31 +6,35 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/policy/kuma/internal/resource"
+	"github.com/meshproof/meshproof/policy/kuma/internal/target"
 )
 
 // Rank orders the policies that apply to a proxy: first by the weights, the stronger
 // policy has the greater one, then by name.
 type Rank struct {
 	resource *resource.Resource
-	weight   [4]uint8
+	weight   [5]uint8
 }
 
-// Rank returns how strong the policy is: by the kind of its target, its section, its
-// origin and its role.
+// Rank returns how strong the policy is: by the kind of its target, by whether the target names
+// one Dataplane, by its section, its origin and its role.
 func (s Selector) Rank() Rank {
 	r := Rank{resource: s.Resource}
 	r.weight[0] = uint8(s.Target.Kind)
-	if s.Target.Section != "" {
+	if s.Target.Kind == target.Dataplane && s.Target.Name != "" {
 		r.weight[1] = 1
+	}
+	if s.Target.Section != "" {
+		r.weight[2] = 1
 	}
 	switch s.Resource.Labels[resource.LabelOrigin] {
 	case resource.OriginGlobal:
 	case resource.OriginZone:
-		r.weight[2] = 2
+		r.weight[3] = 2
 	default:
-		r.weight[2] = 1
+		r.weight[3] = 1
 	}
-	r.weight[3] = uint8(slices.Index(resource.Roles, s.Role))
+	r.weight[4] = uint8(slices.Index(resource.Roles, s.Role))
 	return r
 }
 
