@@ -15,7 +15,7 @@ import (
 func newTrust(was, is cases.Case) (out []string) {
 	for _, td := range is.TrustDomains {
 		if !slices.Contains(was.TrustDomains, td) {
-			out = append(out, is.Name+" trusts "+td.Name()+" now, so that its callers are let in")
+			out = append(out, is.Name+" trusts "+td.Name()+", and the other side does not: its callers are let in")
 		}
 	}
 	return out

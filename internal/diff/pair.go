@@ -115,6 +115,9 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 		}
 		if !was.Generated && !c.Generated {
 			d.Opens = slices.Concat(d.Opens, newTrust(was.Case, c.Case), newIdentities(was.Case, c.Case), optionsAlone(was.Case, c.Case))
+			if all {
+				d.Opens = append(d.Opens, newTrust(c.Case, was.Case)...)
+			}
 			d.addRenamed([]lab.Case{was}, []lab.Case{c}, to)
 		}
 		if err := d.compareRoutes(was, c, to, all); err != nil {

@@ -85,10 +85,14 @@ func TestSidesBeyondTheLab(t *testing.T) {
 		return "{apiVersion: policy.linkerd.io/v1alpha1, kind: MeshTLSAuthentication, metadata: {name: m, namespace: x}, spec: {identities: [a.x.serviceaccount.identity.linkerd.cluster.local" + more + "]}}\n---\n" +
 			"{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: s, namespace: x}, spec: {podSelector: {matchLabels: {app: b}}, port: 8080}}\n"
 	}
+	trusting := func(domains string) string {
+		return "case: c\ntrustDomains: [" + domains + "]\nworkloads: [{name: web, inbounds: [{name: in, port: 8080, protocol: http}]}]\npolicies:\n- " + istio + "requests: [{from: spiffe://a.mesh/ns/a/sa/b, to: web/in, want: allow}]\n"
+	}
 	for name, tt := range map[string]struct {
 		a, b string
 		want bool
 	}{
+		"a trust domain":                {trusting("a.mesh"), trusting("a.mesh, b.mesh"), true},
 		"alike":                         {cnp(""), cnp(""), false},
 		"a node":                        {cnp(""), cnp("}, {fromEntities: [host]"), true},
 		"pods of another cluster":       {cnp(""), cnp("}, {fromEndpoints: [{matchExpressions: [{key: io.cilium.k8s.policy.cluster, operator: Exists}]}], toPorts: [{ports: [{port: '8080'}]}]"), true},
