@@ -111,6 +111,9 @@ type Request struct {
 	// NearestRule is the rule that the request comes nearest to, where it did not go as wanted
 	// and no rule matches.
 	NearestRule string
+	// KeptOut is why mTLS keeps the caller out, where the request did not go as wanted; empty where
+	// the caller gets to the policies.
+	KeptOut string
 	// Explain is the command that shows the way to the decision of the policies, where the
 	// request did not go as wanted; empty where there is none.
 	Explain string
@@ -267,6 +270,9 @@ func (c Case) WriteRequest(w io.Writer, p terminal.Paint, q Request) {
 	}
 	if q.Judged {
 		fmt.Fprintf(w, "    policies  %s%s\n", q.Decision.Verdict, shadowText(q.Decision))
+	}
+	if q.KeptOut != "" {
+		fmt.Fprintf(w, "    mtls      the handshake fails in this mesh: %s\n", terminal.Printable(q.KeptOut))
 	}
 	if q.NearestRule != "" {
 		fmt.Fprintf(w, "    nearest   %s\n", terminal.Printable(q.NearestRule))

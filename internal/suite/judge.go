@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/verdict"
@@ -30,14 +31,30 @@ func (r *run) judge(es []evidence.Evidence, filters map[string][]evidence.Filter
 		expected := property.Expect(r.reading.Inbound(q.To), q)
 		judged := property.Judge(expected, verdict.StatedOf(q, r.runner.AnyNames), es[i])
 		one := result.Request{Request: q, Judgement: judged, Evidence: es[i]}
-		if len(judged.Problems) > 0 && judged.Judged {
-			one.NearestRule = r.reading.Inbound(q.To).NearestRule(judged.Seen)
+		if len(judged.Problems) > 0 {
+			if judged.Judged {
+				one.NearestRule = r.reading.Inbound(q.To).NearestRule(judged.Seen)
+			}
+			one.KeptOut = r.keptOut(expected, q.From)
 		}
 		r.result.Requests = append(r.result.Requests, one)
 		sent[q.To] = append(sent[q.To], es[i])
 	}
 	r.result.Notes = append(r.result.Notes, r.reading.Set().Notes(observed(r.result.Requests))...)
 	r.result.Err = r.checkConservation(sent, filters, r.countFindings)
+}
+
+// keptOut says why mTLS keeps a caller out, and what to write where the case trusts too few trust
+// domains; "" where the caller gets to the policies.
+func (r *run) keptOut(expected verdict.Expectation, from cases.Caller) string {
+	fails, ok := expected.(verdict.HandshakeFails)
+	if !ok {
+		return ""
+	}
+	if own := from.SignedBy; !own.IsZero() && !slices.Contains(r.reading.Case.TrustDomains, own) {
+		return fmt.Sprintf("%s: add %s to trustDomains of the case if the mesh trusts it", fails.Why, own.Name())
+	}
+	return fails.Why
 }
 
 // judgeCounters holds the counters of all requests against what the case states.
