@@ -100,7 +100,7 @@ func TestFilesRefused(t *testing.T) {
 		workloads + "policies: {files: /etc/passwd}\n":          `SUITE:3: policies.files[0]: "/etc/passwd": it leads out of the folder: name a file in it or below it`,
 		workloads + "policies: {files: 'lin*.yaml'}\n":          `SUITE:3: policies.files[0]: "lin*.yaml": statat link.yaml: path escapes from parent`,
 		workloads + "policies: {files: '[a'}\n":                 `SUITE:3: policies.files[0]: "[a": syntax error in pattern`,
-		workloads + "policies: {files: broken.yaml}\n":          `SUITE:3: policies.files[0]: DIR/broken.yaml:1: malformed YAML: sequence end token ']' not found`,
+		workloads + "policies: {files: broken.yaml}\n":          `SUITE:3: policies.files[0]: DIR/broken.yaml:1: malformed YAML: sequence end token ']' not found: compare the indentation, the brackets and the quotation marks with the lines around`,
 		workloads + "policies: {files: misspelt.yaml}\n":        `SUITE:3: policies.files[0]: DIR/misspelt.yaml:1: type: kind "MeshTrafficPermision" is unknown: did you mean MeshTrafficPermission?`,
 		workloads + "policies: {files: none.yaml}\n":            `SUITE:3: policies.files: the files have no policy: name others`,
 		workloads + "policies: {files: capitals}\n":             `SUITE:3: policies.files[0]: "capitals": by its name DIR/capitals/b.YAML is not read: end the name of a file in .yaml, .yml or .json, and name a folder behind a link by itself`,

@@ -1,14 +1,12 @@
 package manifest
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
@@ -29,12 +27,12 @@ func Parse(file string, data []byte) ([]Document, error) {
 	comments := &node{kind: list}
 	for part := range slices.Values(split(lexer.Tokenize(string(data)))) {
 		if err := check(file, part); err != nil {
-			return nil, err
+			return nil, unwritten(data, err)
 		}
 		comments.items = append(comments.items, commentsOf(part)...)
-		root, err := parse(file, part)
+		root, err := parse(file, data, part)
 		if err != nil {
-			return nil, err
+			return nil, unwritten(data, err)
 		}
 		if root != nil && root.kind != null {
 			roots = append(roots, root)
@@ -81,10 +79,10 @@ func commentsOf(tokens token.Tokens) (out []*node) {
 	return out
 }
 
-func parse(file string, tokens token.Tokens) (*node, error) {
+func parse(file string, data []byte, tokens token.Tokens) (*node, error) {
 	tree, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
-		return nil, malformed(file, err)
+		return nil, malformed(file, data, err)
 	}
 	var root *node
 	for _, doc := range tree.Docs {
@@ -99,17 +97,6 @@ func parse(file string, tokens token.Tokens) (*node, error) {
 		}
 	}
 	return root, nil
-}
-
-func malformed(file string, err error) error {
-	e := &Error{File: file, Reason: "malformed YAML: " + err.Error()}
-	if at := yaml.Error(nil); errors.As(err, &at) {
-		e.Reason = "malformed YAML: " + at.GetMessage()
-		if t := at.GetToken(); t != nil && t.Position != nil {
-			e.Line = t.Position.Line
-		}
-	}
-	return e
 }
 
 // The bounds of a document. The parser's effort grows with the square of the depth and of
