@@ -16,6 +16,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/dialects"
+	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
@@ -107,13 +108,7 @@ func hidden(doc manifest.Document, head manifest.Head, dialects []language.Diale
 // in its own file, and JSON is what many tools write.
 func isOfOtherTool(file string) bool {
 	base := filepath.Base(file)
-	return filepath.Ext(base) == ".json" || isKustomization(file)
-}
-
-// isKustomization reports whether a file has a name under which Kustomize looks for its own.
-func isKustomization(file string) bool {
-	base := filepath.Base(file)
-	return strings.EqualFold(strings.TrimSuffix(base, filepath.Ext(base)), "kustomization")
+	return filepath.Ext(base) == ".json" || rendering.IsKustomizationFile(file)
 }
 
 func kindsOf(dialects []language.Dialect) []manifest.Head {

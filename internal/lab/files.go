@@ -19,6 +19,7 @@ import (
 	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/internal/kinds"
 	"github.com/meshproof/meshproof/internal/kri"
+	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -388,6 +389,9 @@ func LeaveOut(told io.Writer, strict bool, all ...*Files) error {
 		}
 		if out != "" {
 			fmt.Fprintf(told, "meshproof: note: %s: left out: %s\n", f.Name, terminal.Printable(out))
+		}
+		for _, doc := range slices.DeleteFunc(slices.Clone(f.Others), func(d manifest.Document) bool { return !rendering.IsKustomization(d) }) {
+			fmt.Fprintf(told, "meshproof: note: %s: this kustomization is not carried out: write out with kustomize build what is applied\n", doc.Place(""))
 		}
 	}
 	return nil

@@ -2,11 +2,11 @@ package manifestdiff
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/metadata"
+	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -66,8 +66,7 @@ func (o object) isOfIstio() bool {
 
 // isOfKustomize reports whether a document tells Kustomize what to apply.
 func (o object) isOfKustomize() bool {
-	base := filepath.Base(o.file())
-	return o.group == "kustomize.config.k8s.io" || o.kind == "" && strings.EqualFold(strings.TrimSuffix(base, filepath.Ext(base)), "kustomization")
+	return rendering.IsKustomization(o.doc)
 }
 
 // objects are those of a side, in order and by their keys.

@@ -20,7 +20,7 @@ type FirstPlaces map[string]string
 // Add refuses a name that is there already.
 func (f FirstPlaces) Add(doc manifest.Document, name string) error {
 	if first, ok := f[name]; ok {
-		return doc.Errorf("metadata.name", "%s is defined twice, first at %s: delete one of the two", name, first)
+		return doc.Errorf("metadata.name", "%s is defined twice, first at %s: delete one of the two, or write out what is applied, such as by kustomize build", name, first)
 	}
 	f[name] = doc.Place("")
 	return nil

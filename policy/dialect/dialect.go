@@ -94,19 +94,24 @@ func kind(doc manifest.Document) string {
 }
 
 func unowned(doc manifest.Document) error {
-	var kinds, names []string
+	var kinds, names, written []string
 	for _, d := range known {
 		for _, head := range d.Kinds() {
-			text := "type " + head.Type
+			text, name := "type "+head.Type, cmp.Or(head.Type, head.Kind)
 			if head.Type == "" {
 				text = "kind " + head.Kind + " of " + head.APIVersion
 			}
-			kinds, names = append(kinds, text), append(names, cmp.Or(head.Type, head.Kind))
+			kinds, names = append(kinds, text), append(names, name)
+			if name == kind(doc) {
+				written = append(written, text)
+			}
 		}
 	}
 	use := "the known kinds are " + strings.Join(kinds, ", ")
 	if meant, ok := spelling.Closest(kind(doc), names); ok && meant != kind(doc) {
 		use = "did you mean " + meant + "?"
+	} else if written != nil {
+		use = "the known ones of this name are " + strings.Join(written, ", ")
 	}
 	switch head := doc.Type(); {
 	case head.Type != "":

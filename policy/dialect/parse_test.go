@@ -17,12 +17,13 @@ func TestParseRefuses(t *testing.T) {
 	const known = "the known kinds are type MeshTrafficPermission, kind MeshTrafficPermission of kuma.io/v1alpha1, " +
 		"kind XAuthorizationPolicy of gateway.networking.x-k8s.io, kind AuthorizationPolicy of gateway.networking.k8s.io, kind AuthorizationPolicy of security.istio.io, kind RequestAuthentication of security.istio.io, kind PeerAuthentication of security.istio.io, kind CiliumNetworkPolicy of cilium.io, kind CiliumClusterwideNetworkPolicy of cilium.io, " +
 		"kind Server of policy.linkerd.io, kind ServerAuthorization of policy.linkerd.io, kind AuthorizationPolicy of policy.linkerd.io, kind MeshTLSAuthentication of policy.linkerd.io, kind NetworkAuthentication of policy.linkerd.io"
+	const written = "the known ones of this name are type MeshTrafficPermission, kind MeshTrafficPermission of kuma.io/v1alpha1"
 	for name, tt := range map[string]struct{ yaml, want string }{
 		"an unknown type": {"name: p\ntype: MeshTimeout\n", `p.yaml:2: type: kind "MeshTimeout" is unknown: ` + known},
 		"an unknown kind": {"apiVersion: v1\nkind: ConfigMap\n", `p.yaml:2: kind: kind "ConfigMap" of apiVersion "v1" is unknown: ` + known},
 		"a known kind of a foreign group": {"apiVersion: example.org/v1\nkind: MeshTrafficPermission\n",
-			`p.yaml:2: kind: kind "MeshTrafficPermission" of apiVersion "example.org/v1" is unknown: ` + known},
-		"a known kind without a group": {"kind: MeshTrafficPermission\n", `p.yaml:1: kind: kind "MeshTrafficPermission" of apiVersion "" is unknown: ` + known},
+			`p.yaml:2: kind: kind "MeshTrafficPermission" of apiVersion "example.org/v1" is unknown: ` + written},
+		"a known kind without a group": {"kind: MeshTrafficPermission\n", `p.yaml:1: kind: kind "MeshTrafficPermission" of apiVersion "" is unknown: ` + written},
 		"a misspelt type":              {"type: MeshTrafficPermision\n", `p.yaml:1: type: kind "MeshTrafficPermision" is unknown: did you mean MeshTrafficPermission?`},
 		"a misspelt kind": {"apiVersion: kuma.io/v1alpha1\nkind: meshtrafficpermissions\n",
 			`p.yaml:2: kind: kind "meshtrafficpermissions" of apiVersion "kuma.io/v1alpha1" is unknown: did you mean MeshTrafficPermission?`},
@@ -36,7 +37,7 @@ func TestParseRefuses(t *testing.T) {
 		"what the dialect refuses": {"type: MeshTrafficPermission\nname: p\nspec:\n  default:\n    allow: [{}]\n",
 			"p.yaml:5: spec.default.allow[0]: an empty matcher is not allowed: set spiffeId, sni, path or method"},
 		"a policy twice": {fixture + "---\n" + fixture[:len("type: MeshTrafficPermission\nmesh: default\nname: operator\n")],
-			"p.yaml:38: name: kri_mtp_default___operator_ is defined twice, first at p.yaml:1"},
+			"p.yaml:38: name: kri_mtp_default___operator_ is defined twice, first at p.yaml:1: delete one of the two, or write out what is applied, such as by kustomize build"},
 		// Documents without a dialect come first: the user may have left them in by mistake.
 		"sound, malformed and unknown ones": {"{type: MeshTrafficPermission, name: sound}\n---\n{type: MeshTrafficPermission}\n---\n{type: MeshTimeout}\n---\n{type: MeshTrafficPermission, name: p, sepc: {}}\n---\n{}\n",
 			`p.yaml:5: type: kind "MeshTimeout" is unknown: ` + known + "\n" +

@@ -171,7 +171,7 @@ func TestNoObjects(t *testing.T) {
 		"{apiVersion: gateway.networking.k8s.io/v1, kind: AuthorizationPolicy, metadata: []}":                               "p.yaml:1: metadata.name: a name is required",
 		"{apiVersion: gateway.networking.k8s.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: A}}":          `p.yaml:1: metadata.namespace: "A" is no namespace: `,
 		"{apiVersion: gateway.networking.k8s.io/v1, kind: AuthorizationPolicy, metadata: {name: p}, spec: {rules: [.nan]}}": "p.yaml:1: an API server cannot hold it: json: unsupported value: NaN",
-		object("action: DENY") + "\n---\n" + object("action: DENY"):                                                         "p.yaml:3: metadata.name: finance/p is defined twice, first at p.yaml:1: delete one of the two",
+		object("action: DENY") + "\n---\n" + object("action: DENY"):                                                         "p.yaml:3: metadata.name: finance/p is defined twice, first at p.yaml:1: delete one of the two, or write out what is applied, such as by kustomize build",
 	} {
 		objects, err := authorization.Objects(documents(t, yaml), pods())
 		if err == nil || !strings.HasPrefix(err.Error(), want) || objects != nil {

@@ -45,7 +45,7 @@ func TestParseRefuses(t *testing.T) {
 		"a dataplane twice":    {"{type: Dataplane, name: a}\n---\n{type: Dataplane, name: a}\n", "a.yaml:3: kri_dp_default___a_ is defined twice, first at a.yaml:1"},
 		"a name twice": {"{type: Dataplane, name: a.b}\n---\n{apiVersion: kuma.io/v1alpha1, kind: Dataplane, metadata: {name: a, namespace: b}}\n",
 			`a.yaml:3: dataplane "a.b" is defined twice, first at a.yaml:1`},
-		"a policy twice": {"{type: MeshTrafficPermission, name: p}\n---\n{type: MeshTrafficPermission, name: p}\n", "a.yaml:3: name: kri_mtp_default___p_ is defined twice, first at a.yaml:1"},
+		"a policy twice": {"{type: MeshTrafficPermission, name: p}\n---\n{type: MeshTrafficPermission, name: p}\n", "a.yaml:3: name: kri_mtp_default___p_ is defined twice, first at a.yaml:1: delete one of the two, or write out what is applied, such as by kustomize build"},
 		"bad policy":     {"type: MeshTrafficPermission\nname: p\nspec: {default: {allow: [{}]}}\n", "a.yaml:3: spec.default.allow[0]: an empty matcher is not allowed: "},
 		"another option": {"type: MeshTrafficPermission\nname: p\nspec: {rules: [{conditions: [], default: {action: Allow}}]}\n", "a.yaml:3: spec.rules[0].conditions: option1 has lists instead of conditions: "},
 		"two mistakes":   {"{type: Dataplane}\n---\n{type: Mesh}\n", "a.yaml:1: name: a name is required\na.yaml:3: type: kind "},

@@ -169,7 +169,7 @@ func ParseAll[T any](docs []manifest.Document, parse func(manifest.Document) (T,
 		}
 		r := head(&parsed)
 		if first, ok := places[r.ID]; ok {
-			errs = append(errs, doc.Errorf(r.NameField(), "%s is defined twice, first at %s", r, first))
+			errs = append(errs, doc.Errorf(r.NameField(), "%s is defined twice, first at %s: delete one of the two, or write out what is applied, such as by kustomize build", r, first))
 			continue
 		}
 		places[r.ID] = r.Place()
