@@ -38,7 +38,7 @@ var parts = map[string]string{
 		stats_sinks stats_config stats_flush_interval stats_flush_on_admin deferred_stat_options stats_server_version_override watchdog
 		watchdogs tracing layered_runtime admin overload_manager enable_dispatcher_stats use_tcp_for_dns_lookups dns_resolution_config
 		typed_dns_resolver_config fatal_actions default_config_source perf_tracing_file_path application_log_config
-		grpc_async_client_manager_config memory_allocator_manager`,
+		grpc_async_client_manager_config memory_allocator_manager default_regex_engine`,
 	"envoy.admin.v3.BootstrapConfigDump":                 "bootstrap last_updated",
 	"envoy.admin.v3.ListenersConfigDump.StaticListener":  "listener last_updated",
 	"envoy.admin.v3.ListenersConfigDump.DynamicListener": "name active_state warming_state draining_state error_state client_status",
@@ -126,6 +126,7 @@ func (r *Resources) addBootstrap(o object) {
 	r.each(static, "listeners", "", func(listener object) { r.bootstrapped = append(r.bootstrapped, listener) })
 	r.each(static, "clusters", "", func(cluster object) { r.addCluster(object{"cluster": cluster}) })
 	r.addRuntime(o)
+	r.tellRegexEngine(get(o, "default_regex_engine"))
 	for _, key := range slices.Sorted(maps.Keys(o)) {
 		if key != "static_resources" && key != "staticResources" {
 			r.tellExtensions(o[key])
@@ -133,6 +134,17 @@ func (r *Resources) addBootstrap(o object) {
 		if key != "static_resources" && key != "staticResources" && key != "node" {
 			r.addTexts(o[key])
 		}
+	}
+}
+
+// googleRE2 is the engine for regular expressions that Envoy has by default, too.
+const googleRE2 = "envoy.extensions.regex_engines.v3.GoogleRE2"
+
+// tellRegexEngine tells about another engine: its expressions match otherwise.
+func (r *Resources) tellRegexEngine(engine any) {
+	o, _ := engine.(object)
+	if engine != nil && typeOf(getObject(o, "typed_config")) != googleRE2 {
+		r.tellBeside(bootstrapConfig, "the engine for regular expressions is not known to be the default one of Envoy")
 	}
 }
 
@@ -160,7 +172,7 @@ func (r *Resources) addTexts(part any) {
 var quietExtensions = []string{"envoy.config.metrics.v3.", "envoy.config.overload.v3.", "envoy.config.trace.v3.ZipkinConfig", "envoy.config.trace.v3.OpenTelemetryConfig",
 	"envoy.extensions.access_loggers.file.v3.", "envoy.extensions.access_loggers.stream.v3.", "envoy.extensions.network.dns_resolver.",
 	"envoy.extensions.resource_monitors.", "envoy.extensions.stat_sinks.graphite_statsd.v3.", "envoy.extensions.stat_sinks.open_telemetry.v3.",
-	"envoy.extensions.watchdog.profile_action.v3.", "envoy.watchdog.",
+	"envoy.extensions.watchdog.profile_action.v3.", "envoy.watchdog.", googleRE2,
 	// The first says who callers are, for telemetry. The second lets a dump have internal listeners.
 	"istio.workload.BootstrapExtension", "envoy.extensions.bootstrap.internal_listener.v3."}
 

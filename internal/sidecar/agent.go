@@ -75,19 +75,7 @@ func (r *reader) leadsToAgent(route *routev3.Route, g guarded) bool {
 	case metricsPath:
 		port = r.AdminPort
 	}
-	name := route.GetRoute().GetCluster()
-	if port == 0 || r.unreadCluster(name) != "" || slices.ContainsFunc(g.addresses, func(a netip.AddrPort) bool { return uint32(a.Port()) == port }) {
-		return false
-	}
-	c, endpoints, others := r.Clusters[name].Message, 0, 0
-	eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
-		if hostOf(c, socket).IsLoopback() && socket.GetPortValue() == port {
-			endpoints++
-		} else {
-			others++
-		}
-	})
-	return endpoints > 0 && others == 0
+	return r.leadsToLoopback(route.GetRoute().GetCluster(), port) && !slices.ContainsFunc(g.addresses, func(a netip.AddrPort) bool { return uint32(a.Port()) == port })
 }
 
 // opensAdmin says why callers of a listener for metrics may reach more of the admin interface; "" where they may not. A

@@ -93,6 +93,7 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 	}}
 	c.readsSNI = r.inspectsTLS(l)
 	c.leads = r.leadsOf(l, of)
+	c.inbound.PassesOn = c.inbound.Address.Addr().IsUnspecified() && proto.Size(of.FilterChainMatch) == 0 && r.passesThrough(l, r.leadsOf(l, chainsOf(l)...))
 	if r.leadsNowhere(c.leads) && r.isQuiet(of) {
 		r.skip(l.Name, label, "it leads to a cluster without endpoints: no connection passes")
 		return

@@ -77,6 +77,13 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 		}
 		return
 	}
+	if serves, admin := r.servesKuma(d); serves {
+		r.skip(l.Name, "", "Kuma's own: it serves metrics or the health of the sidecar, and leads to no workload")
+		if admin {
+			tell(dump.Note, "callers with a certificate for the name "+controlPlane+", of the CAs that stand in it, reach Envoy's admin interface: they are taken for Kuma's control plane")
+		}
+		return
+	}
 	inbound, reason := direction(l)
 	if !inbound {
 		twin := r.twin(l, g)
@@ -134,7 +141,8 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 // ways than meshproof reads.
 func (r *reader) outbound(d dump.Decoded[*listenerv3.Listener]) {
 	tell := func(at *messages.Path, reason string) {
-		if text := at.String(); !strings.Contains(text, "filter_chain") && !strings.HasPrefix(text, "listener_filters") {
+		text := at.String()
+		if !strings.Contains(text, "filter_chain") && !strings.HasPrefix(text, "listener_filters") && (text != "address.pipe" || !listensOnPipe(d.Message)) {
 			r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: d.Message.Name, Path: text, Reason: reason})
 		}
 	}
@@ -273,9 +281,16 @@ func direction(l *listenerv3.Listener) (inbound bool, reason string) {
 		return true, ""
 	case named(outboundNames):
 		return false, "its name is the name of an outbound listener"
+	case listensOnPipe(l):
+		return false, "it listens on a socket in the file system, for processes of this machine"
 	default:
 		return true, "neither traffic_direction nor its name tells its direction: taken for inbound"
 	}
+}
+
+// listensOnPipe reports whether a listener has no address but a socket in the file system.
+func listensOnPipe(l *listenerv3.Listener) bool {
+	return l.GetAddress().GetPipe() != nil && len(l.AdditionalAddresses) == 0
 }
 
 func listensOnUDP(l *listenerv3.Listener) bool {

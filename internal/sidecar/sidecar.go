@@ -90,6 +90,9 @@ type Inbound struct {
 	Match *listenerv3.FilterChainMatch
 	// Default is set for the chain of connections that no other chain of the listener takes.
 	Default bool
+	// PassesOn is set where its listener sends redirected connections on to where they were going, and does nothing else:
+	// those that no other listener gets.
+	PassesOn bool
 	// Protocol is TCP without an HTTP connection manager, HTTP2 where only that is
 	// spoken, else HTTP. Nothing tells gRPC from HTTP/2.
 	Protocol  policy.Protocol

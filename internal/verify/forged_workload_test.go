@@ -52,12 +52,14 @@ func TestStatedWorkload(t *testing.T) {
 		name, states, ip string
 		port             int
 		want             outcome
+		more             []edit
 	}{
-		{"the service port", "servicePort: 9090", "127.0.0.1", 9090, verified},
-		{"the port of the listener, where another one is stated", "servicePort: 9090", "127.0.0.1", 8080, unverified},
-		{"the service address", "serviceAddress: 10.0.0.99", "10.0.0.99", 8080, verified},
-		{"another port of the service address", "serviceAddress: 10.0.0.99", "10.0.0.99", 9090, unverified},
-		{"another service address", "serviceAddress: 10.0.0.99", "10.0.0.98", 8080, unverified},
+		{"the service port", "servicePort: 9090", "127.0.0.1", 9090, verified, nil},
+		{"the port of the listener, where another one is stated", "servicePort: 9090", "127.0.0.1", 8080, unverified, nil},
+		{"the service address", "serviceAddress: 10.0.0.99", "10.0.0.99", 8080, verified, nil},
+		{"another port of the service address", "serviceAddress: 10.0.0.99", "10.0.0.99", 9090, unverified, nil},
+		{"another service address", "serviceAddress: 10.0.0.99", "10.0.0.98", 8080, unverified, nil},
+		{"the service port, to which a transparent proxy passes connections on", "servicePort: 9090", "127.0.0.1", 9090, unverified, []edit{redirectedBy("INBOUND", "on", "0.0.0.0", 15006)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -76,7 +78,7 @@ func TestStatedWorkload(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := matchedDump(t, all, files, "", exampleDump(t), clusters(static("self_inbound_dp_http-port", tt.ip, tt.port), redis))
+			v := matchedDump(t, all, files, "", exampleDump(t), append([]edit{clusters(static("self_inbound_dp_http-port", tt.ip, tt.port), redis, `{"name": "on", "type": "ORIGINAL_DST"}`)}, tt.more...)...)
 			if got := outcomeOf(v); got != tt.want {
 				t.Errorf("%s, want %s: %q", got, tt.want, lines(v.Unverified))
 			}

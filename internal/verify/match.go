@@ -56,6 +56,17 @@ func pair(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool,
 			}
 			continue
 		}
+		if s == nil && enforced.PassesOn {
+			if reason := opens(enforced, here, found); reason != "" {
+				v.Unverified = append(v.Unverified, Unverified{Gap: Contradicted, Inbound: title(enforced), Reasons: []string{reason}})
+			} else {
+				v.Findings = append(v.Findings, Finding{Fact: PassesOn, Inbound: title(enforced)})
+			}
+			if judges := otherJudges(of(enforced)); len(judges) > 0 {
+				v.Unverified = append(v.Unverified, Unverified{Gap: OtherJudges, Inbound: title(enforced), Reasons: judges})
+			}
+			continue
+		}
 		if s == nil {
 			v.Unverified = append(v.Unverified, Unverified{Gap: NoPolicies, Inbound: title(enforced), Filters: !enforced.Address.IsValid()})
 			continue

@@ -287,6 +287,8 @@ const (
 	// BuildOfRelease is a sidecar whose Envoy is no release, for which the user named the release of its
 	// number.
 	BuildOfRelease
+	// PassesOn is a listener of a transparent proxy, for the connections that no inbound gets.
+	PassesOn
 )
 
 // Finding is a fact about an inbound of the sidecar that no policy speaks of.
@@ -313,6 +315,8 @@ func (f Finding) text() string {
 		return "its address is not the Dataplane's, " + f.Address
 	case BuildOfRelease:
 		return fmt.Sprintf("it runs Envoy %s, a build that is no release, and Envoy %s was asked as the user named it: what its build changes is not known", f.Build, f.Envoy)
+	case PassesOn:
+		return "connections to addresses and ports of this machine that no inbound has pass here, and no policy is about them"
 	case NoVersion:
 		return fmt.Sprintf("it does not state its version, Envoy %s was asked", f.Envoy)
 	default:

@@ -1,0 +1,189 @@
+package sidecar
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
+	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
+
+	"github.com/meshproof/meshproof/internal/dump"
+	"github.com/meshproof/meshproof/internal/messages"
+)
+
+// Kuma gives a sidecar listeners of its own (AdminProxyGenerator in pkg/xds/generator, and the plugin of MeshMetric). One
+// answers whether the sidecar is ready, and lets the control plane reach the admin interface; the others serve metrics.
+const (
+	readyPath = "/ready"
+	// controlPlane is the DNS name in the certificate of Kuma's control plane.
+	controlPlane = "kuma-cp"
+	// readinessPort is the port of the process that answers whether the sidecar is ready, unless the node states another.
+	readinessPort     = 9902
+	readinessMetadata = "dataplane.readinessReporter.port"
+)
+
+// kumaSockets begin the names of the sockets on which Kuma's own process in the pod listens.
+var kumaSockets = []string{"kuma-readiness-reporter", "kuma-mh-"}
+
+// knownKuma lists the fields of such a listener. With any other field it is an inbound.
+var knownKuma = messages.Closed{
+	"envoy.config.listener.v3.Listener": {
+		messages.Read: "filter_chains listener_filters",
+		apart:         "address traffic_direction",
+		measures:      "name stat_prefix metadata",
+		presents:      "enable_reuse_port",
+	},
+	"envoy.config.listener.v3.ListenerFilter": {messages.Read: "typed_config", measures: "name"},
+	tlsInspector: {},
+	// Each chain is looked at for every connection that it may match.
+	"envoy.config.listener.v3.FilterChain": {messages.Read: "filters", apart: "filter_chain_match transport_socket", measures: "name"},
+	"envoy.config.listener.v3.Filter":      {messages.Read: "typed_config", measures: "name"},
+	httpManager: {
+		messages.Read: "route_config http_filters",
+		measures:      "stat_prefix",
+		presents:      "codec_type",
+		unread:        "internal_address_config",
+	},
+	"envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter": {messages.Read: "typed_config", measures: "name"},
+	router: {},
+	"envoy.config.route.v3.RouteConfiguration": {messages.Read: "virtual_hosts", measures: "name", presents: "validate_clusters"},
+	"envoy.config.route.v3.VirtualHost":        {messages.Read: "routes", apart: "domains", measures: "name"},
+	"envoy.config.route.v3.Route":              {messages.Read: "route", apart: "match", measures: "name"},
+	"envoy.config.route.v3.RouteAction":        {apart: "cluster prefix_rewrite"},
+}
+
+var checkKuma = knownKuma.Checker()
+
+// servesKuma reports whether all that a listener serves are processes of Kuma in the pod, and the admin interface of Envoy
+// for the control plane alone. The admin interface is open where it serves that.
+func (r *reader) servesKuma(d dump.Decoded[*listenerv3.Listener]) (serves, admin bool) {
+	ok := len(d.Faults) == 0
+	checkKuma(d.Message.ProtoReflect(), nil, func(*messages.Path, string) { ok = false })
+	if !ok {
+		return false, false
+	}
+	routes := 0
+	for _, chain := range d.Message.FilterChains {
+		if len(chain.Filters) != 1 {
+			return false, false
+		}
+		m, _, _ := messages.Unpack(chain.Filters[0].GetTypedConfig())
+		manager, _ := m.(*hcmv3.HttpConnectionManager)
+		for _, host := range manager.GetRouteConfig().GetVirtualHosts() {
+			for _, route := range host.Routes {
+				routes++
+				switch {
+				case r.leadsToKuma(route, d):
+				case r.leadsToAdminAlone(route.GetRoute().GetCluster()) && demandsControlPlane(chain):
+					admin = true
+				default:
+					return false, false
+				}
+			}
+		}
+	}
+	return routes > 0, admin
+}
+
+// leadsToKuma reports whether a route leads to a process of Kuma, by its socket or by the port for readiness. No inbound
+// has this port, or leads to it.
+func (r *reader) leadsToKuma(route *routev3.Route, d dump.Decoded[*listenerv3.Listener]) bool {
+	name := route.GetRoute().GetCluster()
+	if r.isKumaSocket(name) {
+		return true
+	}
+	port := r.readinessPort()
+	if route.GetMatch().GetPrefix() != readyPath || route.GetRoute().GetPrefixRewrite() != readyPath || !r.leadsToLoopback(name, port) {
+		return false
+	}
+	for _, other := range r.Listeners {
+		if other.Message == d.Message {
+			continue
+		}
+		if slices.Contains(r.workloadsOf(r.clustersOf(chainsOf(other.Message)...), true), fmt.Sprintf("port %d of the workload", port)) {
+			return false
+		}
+	}
+	return len(r.inbounds[uint16(port)]) == 0
+}
+
+// readinessPort returns the port that the node states for readiness. Several nodes have to agree.
+func (r *reader) readinessPort() uint32 {
+	port := uint32(readinessPort)
+	for i, node := range r.Nodes {
+		own := uint32(readinessPort)
+		if stated, has := node.Metadata[readinessMetadata]; has {
+			n, err := strconv.ParseUint(fmt.Sprint(stated), 10, 16)
+			if err != nil {
+				return 0
+			}
+			own = uint32(n)
+		}
+		if i > 0 && own != port {
+			return 0
+		}
+		port = own
+	}
+	return port
+}
+
+// leadsToLoopback reports whether a cluster has endpoints on this machine with a port, and no others.
+func (r *reader) leadsToLoopback(name string, port uint32) bool {
+	if port == 0 || r.unreadCluster(name) != "" {
+		return false
+	}
+	c, endpoints, others := r.Clusters[name].Message, 0, 0
+	eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
+		if hostOf(c, socket).IsLoopback() && socket.GetPortValue() == port {
+			endpoints++
+		} else {
+			others++
+		}
+	})
+	return endpoints > 0 && others == 0
+}
+
+func (r *reader) leadsToAdminAlone(name string) bool { return r.leadsToLoopback(name, r.AdminPort) }
+
+// isKumaSocket reports whether a cluster has sockets of Kuma's own process for endpoints, and no others.
+func (r *reader) isKumaSocket(name string) bool {
+	d, found := r.Clusters[name]
+	if !found || len(d.Faults) > 0 || discovery(d.Message) != clusterv3.Cluster_STATIC {
+		return false
+	}
+	ok := true
+	checkCluster(d.Message.ProtoReflect(), nil, func(at *messages.Path, _ string) {
+		ok = ok && strings.HasSuffix(at.String(), ".endpoint.address.pipe")
+	})
+	endpoints := 0
+	for _, locality := range d.Message.GetLoadAssignment().GetEndpoints() {
+		for _, endpoint := range locality.LbEndpoints {
+			socket := path.Base(endpoint.GetEndpoint().GetAddress().GetPipe().GetPath())
+			ok = ok && slices.ContainsFunc(kumaSockets, func(begin string) bool { return strings.HasPrefix(socket, begin) })
+			endpoints++
+		}
+	}
+	return ok && endpoints > 0
+}
+
+// demandsControlPlane reports whether every caller of a chain has a certificate for the name of Kuma's control plane. Whose
+// CAs those in the listener are, it takes from that name.
+func demandsControlPlane(chain *listenerv3.FilterChain) bool {
+	m, faults, err := messages.Unpack(chain.GetTransportSocket().GetTypedConfig())
+	context, ok := m.(*tlsv3.DownstreamTlsContext)
+	if err != nil || !ok || len(faults) > 0 || !context.GetRequireClientCertificate().GetValue() {
+		return false
+	}
+	checkTLS(context.ProtoReflect(), nil, func(*messages.Path, string) { ok = false })
+	validation := context.GetCommonTlsContext().GetValidationContext()
+	sans := validation.GetMatchTypedSubjectAltNames()
+	return ok && validation.GetTrustedCa() != nil && validation.GetCustomValidatorConfig() == nil && len(sans) == 1 &&
+		sans[0].SanType == tlsv3.SubjectAltNameMatcher_DNS && sans[0].GetMatcher().GetExact() == controlPlane && !sans[0].GetMatcher().GetIgnoreCase()
+}

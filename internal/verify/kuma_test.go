@@ -1,0 +1,132 @@
+package verify
+
+import (
+	"fmt"
+	"testing"
+)
+
+// The parts that Kuma gives to each sidecar beside its inbounds, in the shape of its generators of version 2.14.
+var (
+	// kumaBootstrap is the bootstrap of its data plane proxy.
+	kumaBootstrap = bootstrap(`"node": {"id": "default.dp", "cluster": "backend", "metadata": {"dataplane.admin.port": "9901", "ipv6Enabled": false}},
+		"admin": {"address": {"socket_address": {"address": "127.0.0.1", "port_value": 9901}}, "access_log": [` + toFile + `]},
+		"default_regex_engine": ` + typed("envoy.regex_engines.google_re2", "envoy.extensions.regex_engines.v3.GoogleRE2", "") + `,
+		"dynamic_resources": {"ads_config": {"api_type": "DELTA_GRPC", "grpc_services": [{"envoy_grpc": {"cluster_name": "system_ads"}}]}},
+		"hds_config": {"api_type": "GRPC", "grpc_services": [{"envoy_grpc": {"cluster_name": "system_ads"}}]},
+		"layered_runtime": {"layers": [{"name": "kuma", "static_layer": {"re2.max_program_size.error_level": 4294967295, "re2.max_program_size.warn_level": 1000}}]},
+		"stats_config": {"stats_tags": [{"tag_name": "worker", "regex": "(worker_([0-9]+)\\.)"}]},
+		"static_resources": {
+			"secrets": [{"name": "cp_validation_ctx", "validation_context": {"trusted_ca": {"inline_string": "x"}, "match_typed_subject_alt_names": [{"san_type": "DNS", "matcher": {"exact": "cp"}}]}}],
+			"clusters": [{"name": "system_ads", "type": "STRICT_DNS", "load_assignment": {"endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": "cp", "port_value": 5678}}}}]}]}}]}`)
+	// kumaClusters are those of the inbounds, and its own ones.
+	kumaClusters = clusters(ownCluster, redis, static("kuma:envoy:admin", "127.0.0.1", 9901), static("kuma:readiness", "127.0.0.1", 9902),
+		having(`{"name": "inbound:passthrough:ipv4", "type": "ORIGINAL_DST", "lb_policy": "CLUSTER_PROVIDED"}`, `"upstream_bind_config": {"source_address": {"address": "127.0.0.6", "port_value": 0}}`),
+		`{"name": "outbound:passthrough:ipv4", "type": "ORIGINAL_DST", "lb_policy": "CLUSTER_PROVIDED"}`)
+	// kumaAdmin is the listener through which the control plane reaches the admin interface, and Kubernetes asks whether the
+	// sidecar is ready.
+	kumaAdmin = add("configs.0.dynamic_listeners", `{"name": "kuma:envoy:admin", "active_state": {"listener": {"name": "kuma:envoy:admin", "traffic_direction": "INBOUND", "enable_reuse_port": false,
+		"address": {"socket_address": {"address": "10.0.0.7", "port_value": 9901}},
+		"listener_filters": [`+typed("tls", "envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector", "")+`],
+		"filter_chains": [
+			{"filters": [`+kumaManager(readyRoute)+`]},
+			{"filter_chain_match": {"transport_protocol": "tls"}, "filters": [`+kumaManager(readyRoute+`, {"match": {"prefix": "/"}, "route": {"cluster": "kuma:envoy:admin", "prefix_rewrite": "/"}}`)+`],
+			"transport_socket": `+typed("envoy.transport_sockets.tls", "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext", `"require_client_certificate": true, "common_tls_context": {
+				"tls_certificates": [{"certificate_chain": {"inline_bytes": "eA=="}, "private_key": {"inline_bytes": "eA=="}}],
+				"validation_context": {"trusted_ca": {"inline_bytes": "eA=="}, "match_typed_subject_alt_names": [{"san_type": "DNS", "matcher": {"exact": "kuma-cp"}}]}}`)+`}]}}}`)
+	// kumaConfig is a listener in the file system, with answers for Kuma's own process.
+	kumaConfig = add("configs.0.dynamic_listeners", `{"name": "_kuma:dynamicconfig", "active_state": {"listener": {"name": "_kuma:dynamicconfig", "address": {"pipe": {"path": "/tmp/kuma-mesh-metric-config.sock"}},
+		"filter_chains": [{"filters": [`+kumaManager(`{"match": {"path": "/dns"}, "direct_response": {"status": 200, "body": {"inline_string": "{}"}}}`)+`]}]}}}`)
+)
+
+// Places in the listener for admin.
+const (
+	kumaListener = "configs.0.dynamic_listeners.3.active_state.listener"
+	adminTLS     = kumaListener + ".filter_chains.1.transport_socket.typed_config"
+	adminSANs    = adminTLS + ".common_tls_context.validation_context.match_typed_subject_alt_names"
+)
+
+// socketOf is a cluster whose endpoint is a socket in the file system.
+func socketOf(name, path string) string {
+	return fmt.Sprintf(`{"name": %q, "type": "STATIC", "load_assignment": {"endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"pipe": {"path": %q}}}}]}]}}`, name, path)
+}
+
+const readyRoute = `{"match": {"prefix": "/ready"}, "route": {"cluster": "kuma:readiness", "prefix_rewrite": "/ready"}}`
+
+// kumaManager is a connection manager of one of Kuma's own listeners.
+func kumaManager(routes string) string {
+	return typed("envoy.filters.network.http_connection_manager", "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", `"stat_prefix": "x",
+		"internal_address_config": {"cidr_ranges": [{"address_prefix": "127.0.0.1", "prefix_len": 32}]}, "http_filters": [`+httpFilter("router.v3.Router", "")+`],
+		"route_config": {"validate_clusters": false, "virtual_hosts": [{"name": "x", "domains": ["*"], "routes": [`+routes+`]}]}`)
+}
+
+// redirectedBy adds a listener for redirected connections, as Kuma's transparent proxy has them.
+func redirectedBy(direction, cluster, ip string, port int) edit {
+	return add("configs.0.dynamic_listeners", fmt.Sprintf(`{"name": %q, "active_state": {"listener": {"name": %q, "traffic_direction": %q, "use_original_dst": true, "address": {"socket_address": {"address": %q, "port_value": %d}},
+		"filter_chains": [{"filters": [%s]}]}}}`, cluster, cluster, direction, ip, port, typed("t", "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", fmt.Sprintf(`"stat_prefix": "x", "cluster": %q`, cluster))))
+}
+
+// transparent adds the listener for redirected inbound connections, which hands those of inbounds over to them.
+func transparent(dump any) any {
+	for _, e := range []edit{kumaClusters, redirectedBy("INBOUND", "inbound:passthrough:ipv4", "0.0.0.0", 15006), put(listener+".bind_to_port", `false`)} {
+		dump = e(dump)
+	}
+	return dump
+}
+
+// ipv6 adds the same for IPv6.
+var ipv6 = redirectedBy("INBOUND", "inbound:passthrough:ipv4", "::", 15006)
+
+// Places in a dump with kumaBootstrap and transparent.
+const (
+	kumaNode    = "configs.1.bootstrap.node"
+	kumaCluster = "configs.2.static_clusters.0.cluster"
+	kumaPassing = "configs.2.static_clusters.4.cluster"
+	passingOn   = "configs.0.dynamic_listeners.3.active_state.listener"
+)
+
+func TestKumaSidecar(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		want  outcome
+		edits []edit
+	}{
+		"with its bootstrap":                                                 {verified, []edit{kumaBootstrap, kumaClusters}},
+		"with its listener for admin":                                        {verified, []edit{kumaBootstrap, kumaClusters, kumaAdmin}},
+		"admin for callers without a certificate":                            {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(adminTLS+".require_client_certificate", `false`)}},
+		"admin for callers without TLS":                                      {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, drop(kumaListener + ".filter_chains.1.transport_socket")}},
+		"admin for any name that begins as the control plane":                {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(adminSANs+".0.matcher", `{"prefix": "kuma-cp"}`)}},
+		"admin for a URI":                                                    {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(adminSANs+".0.san_type", `"URI"`)}},
+		"admin for two names":                                                {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, add(adminSANs, `{"san_type": "DNS", "matcher": {"exact": "x"}}`)}},
+		"admin for no name":                                                  {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, drop(adminSANs)}},
+		"admin for callers whom nothing proves":                              {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(adminTLS+".common_tls_context.validation_context.trust_chain_verification", `"ACCEPT_UNTRUSTED"`)}},
+		"admin without TLS by the path for readiness":                        {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(kumaListener+".filter_chains.0.filters.0.typed_config.route_config.virtual_hosts.0.routes.0.route.cluster", `"kuma:envoy:admin"`)}},
+		"the workload by the path for readiness":                             {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(kumaListener+".filter_chains.0.filters.0.typed_config.route_config.virtual_hosts.0.routes.0.route.cluster", `"self_inbound_dp_http-port"`)}},
+		"another path for readiness":                                         {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(kumaListener+".filter_chains.0.filters.0.typed_config.route_config.virtual_hosts.0.routes.0.match.prefix", `"/"`)}},
+		"a script in the listener for admin":                                 {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, push(kumaListener+".filter_chains.0.filters.0.typed_config.http_filters", lua())}},
+		"a workload with the port for readiness":                             {unverified, []edit{kumaBootstrap, clusters(static("self_inbound_dp_http-port", "127.0.0.1", 9902), redis, static("kuma:envoy:admin", "127.0.0.1", 9901), static("kuma:readiness", "127.0.0.1", 9902)), kumaAdmin}},
+		"another port for readiness than the node states":                    {unverified, []edit{kumaBootstrap, clusters(ownCluster, redis, static("kuma:envoy:admin", "127.0.0.1", 9901), static("kuma:readiness", "127.0.0.1", 9999)), kumaAdmin}},
+		"readiness by its socket":                                            {verified, []edit{kumaBootstrap, clusters(ownCluster, redis, static("kuma:envoy:admin", "127.0.0.1", 9901), socketOf("kuma:readiness", "/tmp/kuma-readiness-reporter.sock")), kumaAdmin}},
+		"readiness by the socket of something else":                          {unverified, []edit{kumaBootstrap, clusters(ownCluster, redis, static("kuma:envoy:admin", "127.0.0.1", 9901), socketOf("kuma:readiness", "/run/docker.sock")), kumaAdmin}},
+		"a listener for processes that leads to the workload":                {unverified, []edit{kumaBootstrap, kumaClusters, kumaConfig, put("configs.0.dynamic_listeners.3.active_state.listener.filter_chains.0.filters", overHTTP("self_inbound_dp_http-port", ""))}},
+		"with its listener for its process":                                  {verified, []edit{kumaBootstrap, kumaClusters, kumaConfig}},
+		"outbound of a transparent proxy":                                    {verified, []edit{kumaBootstrap, kumaClusters, redirectedBy("OUTBOUND", "outbound:passthrough:ipv4", "0.0.0.0", 15001)}},
+		"inbound of a transparent proxy, of IPv6 too":                        {verified, []edit{kumaBootstrap, transparent, ipv6}},
+		"inbound of a transparent proxy, of a pod with IPv6":                 {unverified, []edit{kumaBootstrap, transparent, ipv6, put(kumaNode+".metadata.ipv6Enabled", `true`)}},
+		"inbound of a transparent proxy, of a pod that says nothing of IPv6": {unverified, []edit{kumaBootstrap, transparent, ipv6, drop(kumaNode + ".metadata.ipv6Enabled")}},
+		"a port of the workload that no inbound has":                         {unverified, []edit{kumaBootstrap, transparent, put(kumaCluster+".load_assignment.endpoints.0.lb_endpoints.0.endpoint.address.socket_address.port_value", `9999`)}},
+		"passed on to the workload":                                          {unverified, []edit{kumaBootstrap, transparent, put(passingOn+".filter_chains.0.filters.0.typed_config.cluster", `"self_inbound_dp_http-port"`)}},
+		"passed on with a script":                                            {unverified, []edit{kumaBootstrap, transparent, put(passingOn+".filter_chains.0.filters", overHTTP("inbound:passthrough:ipv4", lua()+", "))}},
+		"passed on to where callers choose":                                  {unverified, []edit{kumaBootstrap, transparent, put(kumaPassing+".original_dst_lb_config", `{"use_http_header": true}`)}},
+		"passed on on the port of an inbound":                                {unverified, []edit{kumaBootstrap, transparent, put(passingOn+".filter_chains.0.filter_chain_match", `{"destination_port": 8080}`)}},
+		"passed on, where the inbound has another address":                   {unverified, []edit{kumaBootstrap, transparent, put(listener+".address.socket_address.address", `"10.0.0.8"`)}},
+		"inbound of a transparent proxy":                                     {verified, []edit{kumaBootstrap, transparent}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := matched(t, tt.edits...)
+			if got := outcomeOf(v); got != tt.want {
+				t.Errorf("%s, want %s: %q, unknown %q", got, tt.want, lines(v.Unverified), lines(v.sidecar.Unknown))
+			}
+		})
+	}
+}
