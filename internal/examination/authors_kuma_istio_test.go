@@ -21,8 +21,8 @@ var mistakesOfIstio = map[string]mistaken{
 	"a star in the middle of a value is any text": compares(policy.Exact, inMiddle),
 	"the mesh config is not read":                 {knows: withoutOptions("istio")},
 	"a path ends with a star behind its slash":    texts(func(s string) string { return strings.ReplaceAll(s, "/*", "*") }, "paths", "notPaths"),
-	"the end of a value is looked for anywhere":   as(policy.Suffix, policy.Contains),
-	"a prefix is looked for anywhere":             as(policy.Prefix, policy.Contains),
+	"the end of a value is looked for anywhere":   comparesAs(policy.Suffix, policy.Contains),
+	"a prefix is looked for anywhere":             comparesAs(policy.Prefix, policy.Contains),
 	"one source":                                  firstOf("from"),
 	"the last source":                             lastOf("from"),
 	"one operation":                               firstOf("to"),
@@ -59,7 +59,7 @@ var mistakesOfIstio = map[string]mistaken{
 	"blocks are of the remote address":            renames("ipBlocks", "remoteIpBlocks"),
 	"the port of a Service":                       {compares: onPort},
 	"an expression matches a part":                compares(policy.Regex, func(is policy.Is) policy.Condition { is.Match.Value = ".*(?:" + is.Match.Value + ").*"; return is }),
-	"present is the empty text":                   as(policy.Present, policy.Exact),
+	"present is the empty text":                   comparesAs(policy.Present, policy.Exact),
 	"present is anything":                         compares(policy.Present, func(policy.Is) policy.Condition { return policy.Always }),
 	"a template is a prefix": compares(policy.Template, func(is policy.Is) policy.Condition {
 		p, _, _ := strings.Cut(is.Match.Value, "{")
@@ -95,7 +95,7 @@ var mistakesOfIstio = map[string]mistaken{
 	}},
 	"a service account by its name alone": texts(func(s string) string { return s[strings.LastIndexByte(s, '/')+1:] }, "serviceAccounts", "notServiceAccounts"),
 	"namespaces by their beginning":       texts(func(s string) string { return s + "*" }, "namespaces"),
-	"an exact value is a prefix":          as(policy.Exact, policy.Prefix),
+	"an exact value is a prefix":          comparesAs(policy.Exact, policy.Prefix),
 }
 
 // mistakesOfKuma are those of compilers of Kuma's policies.
@@ -118,8 +118,8 @@ var mistakesOfKuma = map[string]mistaken{
 	"paths are not read":               drops("path"),
 	"methods are not read":             drops("method"),
 	"server names are not read":        drops("sni"),
-	"names by their beginning":         as(policy.Exact, policy.Prefix),
-	"prefixes are whole names":         as(policy.Prefix, policy.Exact),
+	"names by their beginning":         comparesAs(policy.Exact, policy.Prefix),
+	"prefixes are whole names":         comparesAs(policy.Prefix, policy.Exact),
 	"names in any case":                inAnyCase(attribute.Identity, attribute.URISAN),
 	"the section is not read":          drops("sectionName"),
 	"the name of a Dataplane":          drops("name"),

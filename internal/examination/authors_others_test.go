@@ -41,7 +41,7 @@ var mistakesOfGateway = map[string]mistaken{
 			}
 		})
 	}},
-	"names by their beginning":  as(policy.Exact, policy.Prefix),
+	"names by their beginning":  comparesAs(policy.Exact, policy.Prefix),
 	"names in any case":         inAnyCase(attribute.URISAN, attribute.Identity),
 	"the namespace of a policy": {takes: func(in *policy.Inbound) { in.Workload.Namespace = "default" }},
 	"no policy closes":          {closes: true},
@@ -111,9 +111,9 @@ var mistakesOfLinkerd = map[string]mistaken{
 		})
 	}},
 	"an audit denies":                        texts(func(s string) string { return strings.Replace(s, "audit", "deny", 1) }, "accessPolicy"),
-	"a suffix of identities is a whole name": as(policy.Regex, policy.Exact),
+	"a suffix of identities is a whole name": comparesAs(policy.Regex, policy.Exact),
 	"an expression matches a part":           compares(policy.Regex, func(is policy.Is) policy.Condition { is.Match.Value = ".*(?:" + is.Match.Value + ").*"; return is }),
-	"names by their beginning":               as(policy.Exact, policy.Prefix),
+	"names by their beginning":               comparesAs(policy.Exact, policy.Prefix),
 	"another port":                           {takes: otherInbound},
 	"the namespace of an inbound":            {takes: func(in *policy.Inbound) { in.Workload.Namespace = "default" }},
 }

@@ -191,8 +191,8 @@ func compares(kind policy.MatchKind, change func(is policy.Is) policy.Condition)
 	}}
 }
 
-// as compares in another way with the same value.
-func as(from, to policy.MatchKind) mistaken {
+// comparesAs compares in another way with the same value.
+func comparesAs(from, to policy.MatchKind) mistaken {
 	return compares(from, func(is policy.Is) policy.Condition {
 		for _, kind := range is.Attribute.Kinds {
 			if kind == to {

@@ -113,21 +113,22 @@ func treeOf(t *testing.T, doc manifest.Document) object {
 	if err := yaml.Unmarshal(doc.YAML(), &read); err != nil {
 		t.Fatal(err)
 	}
-	out, _ := plain(read).(object)
+	out, _ := jsonTree(read).(object)
 	return out
 }
 
-func plain(v any) any {
+// jsonTree returns a value of YAML with the mappings of JSON.
+func jsonTree(v any) any {
 	switch v := v.(type) {
 	case map[any]any:
 		out := object{}
 		for key, inner := range v {
-			out[key.(string)] = plain(inner)
+			out[key.(string)] = jsonTree(inner)
 		}
 		return out
 	case []any:
 		for i := range v {
-			v[i] = plain(v[i])
+			v[i] = jsonTree(v[i])
 		}
 	}
 	return v
