@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/meshproof/meshproof/internal/ads"
+	"github.com/meshproof/meshproof/internal/flagvalue"
 	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/plugin"
 	"github.com/meshproof/meshproof/internal/report"
@@ -33,7 +34,7 @@ type compilerFlags struct {
 
 func (c *compilerFlags) add(cmd *cobra.Command) {
 	c.addCommand(cmd)
-	c.flags.StringVar(&c.ads, "ads", "", "test the control plane at this host:port: the filters come from its listeners, see docs/compilers.md")
+	c.flags.Var(flagvalue.Address(&c.ads, ""), "ads", "test the control plane at this address: the filters come from its listeners, see docs/compilers.md")
 	c.flags.BoolVar(&c.adsPlaintext, "ads-plaintext", false, "reach the control plane without TLS")
 	c.flags.StringVar(&c.implementation, "implementation", "", "YAML file that says whose compiler it is: organization, project, url, version and contact")
 }
@@ -91,10 +92,8 @@ func (c *compilerFlags) check() error {
 		return errors.New("--ads: one compiler is tested at a time: leave out --ads or --compiler")
 	case c.adsPlaintext && c.ads == "":
 		return errors.New("--ads-plaintext needs --ads: add it, or leave --ads-plaintext out")
-	case strings.TrimSpace(c.command) != "" || strings.TrimSpace(c.ads) != "":
+	case strings.TrimSpace(c.command) != "" || c.ads != "":
 		return nil
-	case c.flags.Changed("ads"):
-		return errors.New("--ads: name the host:port of the control plane")
 	case c.flags.Changed("compiler"):
 		return errors.New("--compiler: name the command that starts the compiler")
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/meshproof/meshproof/harness"
@@ -38,7 +39,10 @@ func prepareReport(dir string) error {
 	if dir == "" {
 		return nil
 	}
-	return folder.Prepare(dir)
+	if err := folder.Prepare(dir); err != nil {
+		return fmt.Errorf("--report: %w", err)
+	}
+	return nil
 }
 
 // writeReport writes a report that is complete, and nothing where no folder is named.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/meshproof/meshproof/internal/flagvalue"
 	"github.com/meshproof/meshproof/internal/inspection"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/optionflag"
@@ -69,7 +70,7 @@ requests for localhost.`,
 		},
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 	}
-	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:5681", "address to listen on, as host:port; port 0 takes a free one")
+	cmd.Flags().Var(flagvalue.Address(&listen, "127.0.0.1:5681"), "listen", "address to listen on; port 0 takes a free one")
 	addStrictFiles(cmd, &strict)
 	options.Add(cmd.Flags())
 	completeOptions(cmd, options)
@@ -85,9 +86,6 @@ func oneFolder(cmd *cobra.Command, folders []string) error {
 
 // serveInspect serves until the context ends. Its error is then the cause of the end.
 func serveInspect(ctx context.Context, files *lab.Files, listen string, opts language.Options, stdout io.Writer) error {
-	if _, _, err := net.SplitHostPort(listen); err != nil {
-		return fmt.Errorf("--listen: %w: write host:port, as in 127.0.0.1:5681", err)
-	}
 	handler, err := inspection.Handler(files, opts)
 	if err != nil {
 		return err

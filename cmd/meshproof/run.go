@@ -110,10 +110,8 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	if o.report != "" {
-		if err := folder.Prepare(o.report); err != nil {
-			return fmt.Errorf("--report: %w", err)
-		}
+	if err := prepareReport(o.report); err != nil {
+		return err
 	}
 	compiler, implementation, end, err := o.compiler.start(ctx)
 	if err != nil {

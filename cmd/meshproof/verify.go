@@ -150,7 +150,7 @@ func (o *verifyOptions) read() (sidecar.Sidecar, error) {
 func readDump(file string) (sidecar.Sidecar, error) {
 	data, err := folder.ReadUpTo(file, messages.MaxSize)
 	if err != nil {
-		return sidecar.Sidecar{}, fmt.Errorf("--config-dump: %w", err)
+		return sidecar.Sidecar{}, fmt.Errorf("--config-dump: %w: name a file with the answer of Envoy's /config_dump", err)
 	}
 	found, err := sidecar.Dump(data)
 	if err != nil {

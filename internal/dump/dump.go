@@ -9,8 +9,10 @@
 package dump
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"strings"
 
@@ -31,6 +33,9 @@ import (
 func Parse(data []byte) (*Resources, error) {
 	r := &Resources{}
 	tree, err := messages.Parse(data)
+	if _, isSyntax := errors.AsType[*json.SyntaxError](err); isSyntax || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%w: %s", err, give)
+	}
 	if err == nil {
 		err = r.add(tree, "")
 	}
@@ -41,8 +46,10 @@ func Parse(data []byte) (*Resources, error) {
 	return r, nil
 }
 
+const give = "give it the output of Envoy's /config_dump"
+
 // errForeign is for JSON of an unknown form.
-var errForeign = errors.New("it is neither a configuration dump, nor a listener, nor typed RBAC filters: give it the output of Envoy's /config_dump")
+var errForeign = errors.New("it is neither a configuration dump, nor a listener, nor typed RBAC filters: " + give)
 
 // add takes resources from JSON. Filters without a listener are named after the file.
 func (r *Resources) add(tree any, file string) error {

@@ -22,6 +22,8 @@ func TestExplain(t *testing.T) {
 		{"--for=5", `--for: "5" is not a duration with a unit, such as 30s or 5m`},
 		{"--strict=maybe", `--strict: "maybe" is not true or false`},
 		{"--runtime=vm", `--runtime: "vm" is unknown: use auto, container or process`},
+		{"--ads=", `--ads: "" is no address: write host:port, as in 127.0.0.1:18000`},
+		{"--ads=plane", `--ads: "plane" is no address: write host:port, as in 127.0.0.1:18000`},
 		{"--none=1", "unknown flag: --none"},
 	} {
 		t.Run(tt.arg, func(t *testing.T) {
@@ -33,6 +35,8 @@ func TestExplain(t *testing.T) {
 			flags.Uint64("seed", 0, "")
 			flags.Duration("for", time.Minute, "")
 			flags.Bool("strict", false, "")
+			var ads string
+			flags.Var(flagvalue.Address(&ads, ""), "ads", "")
 			runtime := "auto"
 			flags.Var(flagvalue.OneOf(&runtime, "auto", "container", "process"), "runtime", "")
 			if got := flagvalue.Explain(flags.Parse([]string{tt.arg})); got == nil || got.Error() != tt.want {

@@ -87,11 +87,11 @@ func Write(dir string, runs []report.Run) error {
 // into it, so that the error comes before a run and not after it.
 func Prepare(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("report: prepare: %w", err)
+		return fmt.Errorf("report: prepare: %w: name a folder in which you may write", err)
 	}
 	f, err := os.CreateTemp(dir, ".probe-*")
 	if err != nil {
-		return fmt.Errorf("report: prepare %s: %w", dir, err)
+		return fmt.Errorf("report: prepare %s: %w: name a folder in which you may write", dir, err)
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
@@ -183,7 +183,7 @@ func Load(paths ...string) ([]report.Run, error) {
 func resultsFiles(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: name a results file, or a folder with some", err)
 	}
 	if !info.IsDir() {
 		return []string{path}, nil
