@@ -93,7 +93,7 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 	}}
 	c.readsSNI = r.inspectsTLS(l)
 	c.leads = r.leadsOf(l, of)
-	c.inbound.PassesOn = c.inbound.Address.Addr().IsUnspecified() && proto.Size(of.FilterChainMatch) == 0 && r.passesThrough(l, r.leadsOf(l, chainsOf(l)...))
+	c.inbound.PassesOn = c.inbound.Address.Addr().IsUnspecified() && asksForPort(of.FilterChainMatch) && r.passesThrough(l, r.leadsOf(l, chainsOf(l)...))
 	if r.leadsNowhere(c.leads) && r.isQuiet(of) {
 		r.skip(l.Name, label, "it leads to a cluster without endpoints: no connection passes")
 		return
@@ -115,6 +115,15 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 		c.filter(f.Name, packed, faults, typeURL, reason)
 	}
 	c.close()
+}
+
+// asksForPort reports whether a chain takes each connection, or each one to a port.
+func asksForPort(match *listenerv3.FilterChainMatch) bool {
+	match = proto.CloneOf(match)
+	if match != nil {
+		match.DestinationPort = nil
+	}
+	return proto.Size(match) == 0
 }
 
 // close adds the inbound to the sidecar.

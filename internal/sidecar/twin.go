@@ -42,6 +42,11 @@ func (r *reader) guardedBy(listeners []dump.Decoded[*listenerv3.Listener]) guard
 		for _, socket := range sockets(d.Message) {
 			if a := r.address(d.Message, socket, nil); a.IsValid() {
 				r.inbounds.add(a.Addr(), uint16(socket.GetPortValue()))
+				r.addresses[a.Addr()] = true
+			}
+			if r.passesThrough(d.Message, r.leadsOf(d.Message, chainsOf(d.Message)...)) {
+				// It gets what no other listener gets.
+				continue
 			}
 			for _, chain := range chainsOf(d.Message) {
 				g.addresses = append(g.addresses, r.address(d.Message, socket, chain.GetFilterChainMatch()))

@@ -45,6 +45,10 @@ func pair(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool,
 		if err := context.Cause(ctx); err != nil {
 			return nil, nil, err
 		}
+		if enforced.PassesOn && haveDataplanes(here) {
+			v.passOn(enforced, of(enforced), here, found)
+			continue
+		}
 		s, err := claimant(here, to, enforced)
 		if err != nil {
 			return nil, nil, err
@@ -53,17 +57,6 @@ func pair(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool,
 			v.leftOut = append(v.leftOut, fmt.Sprintf("%s: it is %s, and %s was chosen", title(enforced), s.name(), to))
 			if past := otherJudges(slices.DeleteFunc(of(enforced), func(u dump.Unknown) bool { return !u.Leads })); len(past) > 0 {
 				v.Unverified = append(v.Unverified, Unverified{Gap: OtherJudges, Inbound: title(enforced), Reasons: past})
-			}
-			continue
-		}
-		if s == nil && enforced.PassesOn {
-			if reason := opens(enforced, here, found); reason != "" {
-				v.Unverified = append(v.Unverified, Unverified{Gap: Contradicted, Inbound: title(enforced), Reasons: []string{reason}})
-			} else {
-				v.Findings = append(v.Findings, Finding{Fact: PassesOn, Inbound: title(enforced)})
-			}
-			if judges := otherJudges(of(enforced)); len(judges) > 0 {
-				v.Unverified = append(v.Unverified, Unverified{Gap: OtherJudges, Inbound: title(enforced), Reasons: judges})
 			}
 			continue
 		}
