@@ -88,15 +88,18 @@ func (c Caller) callerOf(s lab.Subject) (cases.Caller, error) {
 }
 
 // keepOut says what becomes of a caller that no policy judges: mTLS keeps it out, or lets it
-// in without a certificate.
-func (e *Explanation) keepOut(s lab.Subject, program language.Program, from cases.Caller) {
+// in without a certificate, unless the listener refuses the request.
+func (e *Explanation) keepOut(s lab.Subject, program language.Program, from cases.Caller, q cases.Request) {
 	if !slices.Contains(from.Template.URIs, from.Name) {
 		e.Caller = strings.Join(append([]string{from.Name}, from.Template.URIs...), " ")
 	}
 	unjudged := from.Plaintext && !program.JudgesPlaintext
+	_, rejected := see(s, program, q)
 	switch why := verdict.KeepsOut(s.Inbound, s.TrustDomains, from); {
 	case why != "":
 		e.Decision, e.Shadow, e.Gates = "handshake-failure: "+why, "none", []Gate{}
+	case unjudged && rejected != nil:
+		e.Decision, e.Shadow, e.Gates = "400: "+rejected.Error(), "none", []Gate{}
 	case unjudged:
 		e.Decision, e.Shadow, e.Gates = "allow: no policy judges plaintext", "none", []Gate{}
 	}

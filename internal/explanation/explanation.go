@@ -118,7 +118,7 @@ func Explain(subjects []lab.Subject, from Caller, request cases.Request) (Explan
 		out[i] = explain(s, program, q)
 		out[i].Made = whoIs(caller, s.Made)
 		if caller.Name != "" {
-			out[i].keepOut(s, program, caller)
+			out[i].keepOut(s, program, caller, q)
 		} else {
 			out[i].addTrust(s, program, q)
 		}
@@ -141,7 +141,7 @@ func whoIs(from cases.Caller, made map[string]string) string {
 
 func explain(s lab.Subject, program language.Program, q cases.Request) Explanation {
 	q.Token = program.Tokens.Complete(q.Token)
-	request, rejected := verdict.See(s.Inbound, s.Normalization, program.Tokens, q)
+	request, rejected := see(s, program, q)
 	e := Explanation{
 		Case: s.Case, Assumed: s.Assumed, Inbound: s.Inbound.String(), Protocol: s.Inbound.Protocol.String(),
 		Caller: request.Identity(), Shadow: "none", Gates: []Gate{},
@@ -181,6 +181,12 @@ func explain(s lab.Subject, program language.Program, q cases.Request) Explanati
 		e.Warnings = append(e.Warnings, w.String())
 	}
 	return e
+}
+
+// see returns a request as the policies see it, and why the listener answers 400 to it instead.
+func see(s lab.Subject, program language.Program, q cases.Request) (policy.Request, error) {
+	request, rejected := verdict.See(s.Inbound, s.Normalization, program.Tokens, q)
+	return request, cmp.Or(rejected, requestline.CheckMethod(q.Method, s.Inbound.Protocol))
 }
 
 func explainGate(t policy.Trace, r *policy.Request) Gate {

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -74,13 +75,17 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 	if why := in.keepsOut(q.From); why != "" {
 		return HandshakeFails{why}
 	}
+	seen, err := See(in.Inbound, in.normalization(), in.Program.Tokens, q)
+	method := requestline.CheckMethod(q.Method, in.Protocol)
 	if in.passesUnjudged(q.From) {
+		if why := cmp.Or(err, method); why != nil {
+			return Rejected{400, why}
+		}
 		return Unjudged{}
 	}
 	if in.reading.wantsOnly != "" {
 		return Unknown{}
 	}
-	seen, err := See(in.Inbound, in.normalization(), in.Program.Tokens, q)
 	seen.UTF8 = !in.reading.envoy.Fixed(behavior.RegexBytes)
 	seen.JoinsLines = !in.reading.envoy.Fixed(behavior.HeaderLines)
 	seen.RoutesJoinLines = !in.reading.envoy.Fixed(behavior.RouteLines)
@@ -90,6 +95,9 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 	}
 	d, traces := in.Explain(seen)
 	beforePath, beforeToken := Precedes(d, traces)
+	if err == nil {
+		err = method
+	}
 	if err != nil && !beforePath {
 		return Rejected{400, err}
 	}
