@@ -22,6 +22,13 @@ func Parse(file string, data []byte) ([]Document, error) {
 	if !utf8.Valid(data) {
 		return nil, &Error{File: file, Reason: "malformed YAML: the text is not UTF-8"}
 	}
+	if root := parseJSON(data); root != nil {
+		return appendObjects(nil, Document{file: file, line: root.line, node: root, comments: &node{kind: list}})
+	}
+	return parseYAML(file, data)
+}
+
+func parseYAML(file string, data []byte) ([]Document, error) {
 	var docs []Document
 	var roots []*node
 	comments := &node{kind: list}
