@@ -157,6 +157,9 @@ func (c *chain) routes(m *hcmv3.HttpConnectionManager) {
 			if written, ok := changesByFilter(m); ok {
 				c.rewritten = append(c.rewritten, written)
 			}
+			if hidesKeys(m) {
+				c.inbound.Rewrites = append(c.inbound.Rewrites, fmt.Sprintf("route configuration %q takes the keys of callers away", config.Name))
+			}
 		})
 		c.tellUnnamed(config, m)
 		c.tellScripts(config)

@@ -148,6 +148,15 @@ func changesByFilter(m proto.Message) (rewritten, bool) {
 	return rewritten{of, "a filter that writes it, behind the filter", false}, true
 }
 
+// hidesKeys reports whether a filter, or what a route says of one, takes the key of a caller out of the headers, the query or
+// the cookies behind RBAC.
+func hidesKeys(m proto.Message) bool {
+	of, ok := m.(interface {
+		GetForwarding() *apikeyauthv3.Forwarding
+	})
+	return ok && of.GetForwarding().GetHideCredentials()
+}
+
 // headerMutator is a part of a route configuration.
 type headerMutator interface {
 	GetRequestHeadersToAdd() []*corev3.HeaderValueOption

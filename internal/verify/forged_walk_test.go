@@ -13,6 +13,11 @@ var forgedWalk = []forged{
 	{"copies for the same host behind a decision by the host", verified, []edit{byHost, copies(`"disable_shadow_host_suffix_append": true`)}},
 	{"copies of all routes with a header behind a decision by it", unverified, []edit{byRole, put(routes+".request_mirror_policies", `[{"cluster": "self_inbound_dp_http-port", "request_headers_mutations": [{"append": {"header": {"key": "x-role", "value": "admin"}}}]}]`)}},
 
+	// A filter behind RBAC that takes the key of a caller out of the request.
+	{"a key in a header behind a decision by it", unverified, []edit{byRole, behindRBAC(httpFilter("api_key_auth.v3.ApiKeyAuth", `"key_sources": [{"header": "x-role"}], "forwarding": {"hide_credentials": true}`))}},
+	{"a key of a route in a header behind a decision by it", unverified, []edit{byRole, behindRBAC(httpFilter("api_key_auth.v3.ApiKeyAuth", "")), put(route+".typed_per_filter_config", `{"x": {"@type": "T/envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuthPerRoute", "key_sources": [{"header": "x-role"}], "forwarding": {"hide_credentials": true}}}`)}},
+	{"a key in a parameter, where nothing asks for requests", verified, []edit{behindRBAC(httpFilter("api_key_auth.v3.ApiKeyAuth", `"key_sources": [{"query": "key"}], "forwarding": {"hide_credentials": true}`))}},
+
 	// Headers that Envoy writes behind RBAC.
 	{"a count of attempts behind a decision by it", unverified, []edit{byHeader("x-envoy-attempt-count"), put(host+".include_request_attempt_count", `true`)}},
 	{"a mark of a second attempt behind a decision by it", unverified, []edit{byHeader("x-envoy-is-timeout-retry"), put(host+".include_is_timeout_retry_header", `true`)}},
