@@ -105,6 +105,8 @@ func TestFilesRefused(t *testing.T) {
 		workloads + "policies: {files: none.yaml}\n":            `SUITE:3: policies.files: the files have no policy: name others`,
 		workloads + "policies: {files: capitals}\n":             `SUITE:3: policies.files[0]: "capitals": by its name DIR/capitals/b.YAML is not read: end the name of a file in .yaml, .yml or .json, and name a folder behind a link by itself`,
 		workloads + "policies: {files: []}\n":                   `SUITE:3: policies.files: no file is named: write files: [policies], or a list instead of the mapping`,
+		workloads + "policies: mesh\n":                          `SUITE:3: policies: expected a list, found the text "mesh": write {files: [mesh]} if it names a file`,
+		workloads + "policies: 7\n":                             `SUITE:3: policies: expected a list, found the number 7`,
 		workloads + "policies: {file: mesh}\n":                  `SUITE:3: policies.file: unknown field: did you mean files?`,
 		"workloads: {files: mesh}\n":                            `SUITE:2: workloads.files: the files have no Dataplane: name others`,
 		"workloads: {files: [dataplanes.yaml, twice]}\n":        `DIR/twice/dataplanes.yaml:1: workload "web" of the case has its name already, or the name has a meaning of its own: leave one out`,

@@ -42,6 +42,10 @@ type orFiles[T any] struct {
 // UnmarshalManifest lets [manifest.Document.Decode] read the type.
 func (o *orFiles[T]) UnmarshalManifest(d manifest.Document) error {
 	if len(d.Keys()) == 0 {
+		var name string
+		if d.Decode(&name) == nil && name != "" {
+			return d.Errorf("", "expected a list, found the text %q: write {files: [%s]} if it names a file", name, name)
+		}
 		return d.Decode(&o.list)
 	}
 	var schema struct {

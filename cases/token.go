@@ -153,7 +153,7 @@ func (b *builder) checkTokens(field string, s requestSchema) error {
 	for _, name := range s.Token {
 		t, ok := b.tokens[name]
 		if !ok {
-			return b.doc.Errorf(field+".token", "there is no token %q: use one of %s", name, strings.Join(slices.Sorted(maps.Keys(b.tokens)), ", "))
+			return b.doc.Errorf(field+".token", "there is no token %q: add it under tokens, or use one of %s", name, strings.Join(slices.Sorted(maps.Keys(b.tokens)), ", "))
 		}
 		// A token without a place may go out in the usual header.
 		at := token.Header

@@ -147,7 +147,7 @@ func (s Suite) covered() ([]cases.Case, error) {
 		}
 	}
 	if len(covered) == 0 {
-		return nil, fmt.Errorf("conformance: of %d cases none belongs to the profiles %v: a case names its features", len(all), s.Selection.Claimed())
+		return nil, fmt.Errorf("conformance: none of the cases (%d) belongs to the profiles %v: list the features of a case under features", len(all), s.Selection.Claimed())
 	}
 	return covered, nil
 }
