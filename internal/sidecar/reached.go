@@ -15,12 +15,15 @@ import (
 // unreached says why no connection to an address of a listener meets a filter chain; "" where
 // one may. Such a chain guards nothing, although its match has the address of an inbound.
 func unreached(l *listenerv3.Listener, socket *corev3.SocketAddress, match *listenerv3.FilterChainMatch) string {
+	ip, err := netip.ParseAddr(socket.GetAddress())
+	if to, ok := onlyAddress(match.GetPrefixRanges()); ok && ip.IsLoopback() && !to.IsLoopback() {
+		return fmt.Sprintf("no connection of others comes to the listener on %s, and none of those that it gets has the destination %s", ip, to)
+	}
 	// A redirection, or a listener filter, gives connections another destination.
 	if l.GetUseOriginalDst().GetValue() || slices.ContainsFunc(l.ListenerFilters, movesDestination) {
 		return ""
 	}
-	ip, err := netip.ParseAddr(socket.GetAddress())
-	if port := match.GetDestinationPort(); port != nil && err == nil && socket.GetPortValue() != 0 && port.Value != socket.GetPortValue() {
+	if port := match.GetDestinationPort(); port != nil && err == nil && port.Value != socket.GetPortValue() {
 		return fmt.Sprintf("no connection to the listener on port %d has the port %d", socket.GetPortValue(), port.Value)
 	}
 	if err != nil || ip.IsUnspecified() || len(match.GetPrefixRanges()) == 0 {
@@ -58,15 +61,33 @@ func movesDestination(f *listenerv3.ListenerFilter) bool {
 	return name == originalDst || passing[name] == nil
 }
 
-// tellUnbound tells about an inbound listener that binds no port, where no other listener hands
-// connections over to it: something else has the port then, such as the workload.
+// tellUnbound tells about an inbound listener that binds no port, where no other one hands connections of
+// others over to it: something else has the port then, such as the workload.
 func (r *reader) tellUnbound(l *listenerv3.Listener) {
 	if bindsPort(l) || l.GetInternalListener() != nil || slices.ContainsFunc(r.Listeners, func(d dump.Decoded[*listenerv3.Listener]) bool {
-		return bindsPort(d.Message) && d.Message.GetUseOriginalDst().GetValue()
+		return handsOver(d.Message, l)
 	}) {
 		return
 	}
-	r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: l.Name, Reason: "it binds no port, and no listener hands connections over to it: something else has the port"})
+	r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: l.Name, Reason: "it binds no port, and no inbound listener hands connections to its address over: something else has the port"})
+}
+
+// handsOver reports whether an inbound listener hands redirected connections over to another one. It has every address of
+// the family of the other one, or the same address.
+func handsOver(from, to *listenerv3.Listener) bool {
+	if inbound, _ := direction(from); !inbound || !bindsPort(from) || !from.GetUseOriginalDst().GetValue() {
+		return false
+	}
+	return slices.ContainsFunc(sockets(from), func(socket *corev3.SocketAddress) bool {
+		ip, err := netip.ParseAddr(socket.GetAddress())
+		return err == nil && slices.ContainsFunc(sockets(to), func(other *corev3.SocketAddress) bool {
+			at, err := netip.ParseAddr(other.GetAddress())
+			if at, ip := at.Unmap(), ip.Unmap(); err != nil || !ip.IsUnspecified() {
+				return err == nil && at == ip
+			}
+			return at.Unmap().Is4() == ip.Unmap().Is4() || at.Unmap().Is4() && socket.GetIpv4Compat()
+		})
+	})
 }
 
 // bindsPort reports whether a listener binds its port. Envoy reads both fields.

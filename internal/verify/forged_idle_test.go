@@ -14,7 +14,7 @@ var forgedIdle = []forged{
 	{"an open chain that no connection meets", unverified, []edit{copied(chain, listener+".filter_chains[]", drop("filters.0.typed_config.http_filters.0"), put("filter_chain_match", `{"destination_port": 9999}`))}},
 	{"a listener that binds no port", unverified, []edit{put(listener+".bind_to_port", `false`)}},
 	{"a listener that binds no port, by the old field", unverified, []edit{put(listener+".deprecated_v1", `{"bind_to_port": false}`)}},
-	{"a listener that binds no port, behind one that hands over", verified, []edit{put(listener+".bind_to_port", `false`), passing, drop("configs.0.static_listeners.0.listener.bind_to_port"), clusters(`{"name": "passthrough", "type": "ORIGINAL_DST"}`, ownCluster, redis)}},
+	{"a listener that binds no port, behind one that hands over", verified, []edit{transparent}},
 	{"outbound to another port of this machine", unverified, []edit{leading(elsewhere, drop("bind_to_port"), put("filter_chains.0.filters.0.typed_config.cluster", `"x"`)), clusters(ownCluster, redis, static("x", "127.0.0.1", 9901))}},
 	{"outbound to another port of the workload's address", unverified, []edit{leading(elsewhere, drop("bind_to_port"), put("filter_chains.0.filters.0.typed_config.cluster", `"x"`)), clusters(ownCluster, redis, static("x", "10.0.0.7", 9901))}},
 	{"RBAC in a struct with a type in two spellings", unverified, []edit{put(rbac, `{"@type": "T/xds.type.v3.TypedStruct", "type_url": "T/envoy.extensions.filters.http.rbac.v3.RBAC", "typeUrl": "T/acme.Filter", "value": {"rules": {}}}`)}},

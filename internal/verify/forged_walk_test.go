@@ -22,6 +22,13 @@ var forgedWalk = []forged{
 	{"a count of attempts behind a decision by it", unverified, []edit{byHeader("x-envoy-attempt-count"), put(host+".include_request_attempt_count", `true`)}},
 	{"a mark of a second attempt behind a decision by it", unverified, []edit{byHeader("x-envoy-is-timeout-retry"), put(host+".include_is_timeout_retry_header", `true`)}},
 
+	// A listener that no connection of others comes to: the workload itself may have the port.
+	{"any port, and a chain for the port of the inbound", unverified, []edit{put(listener+".address.socket_address.port_value", `0`), put(chain+".filter_chain_match", `{"destination_port": 8080}`)}},
+	{"redirected connections of loopback, and a chain for the address of the inbound", unverified, []edit{put(listener+".use_original_dst", `true`), put(listener+".address.socket_address", `{"address": "127.0.0.1", "port_value": 15006}`), put(chain+".filter_chain_match", `{"destination_port": 8080, "prefix_ranges": [{"address_prefix": "10.0.0.7", "prefix_len": 32}]}`)}},
+	{"an inbound that binds no port, to which outbound connections alone are handed over", unverified, []edit{put(listener+".bind_to_port", `false`), passing, clusters(`{"name": "passthrough", "type": "ORIGINAL_DST"}`, ownCluster, redis)}},
+	{"an inbound that binds no port, to which connections of IPv6 alone are handed over", unverified, []edit{kumaClusters, put(listener+".bind_to_port", `false`), ipv6, bootstrap(harmlessLayers + `, "node": {"metadata": {"ipv6Enabled": false}}`)}},
+	{"an inbound that binds no port, to which connections of another address are handed over", unverified, []edit{kumaClusters, put(listener+".bind_to_port", `false`), redirectedBy("INBOUND", "inbound:passthrough:ipv4", "127.0.0.1", 15006)}},
+
 	// An address of another machine, on which something seems to listen.
 	{"the workload of another machine, where an outbound listener may bind any address", unverified, []edit{elsewhereAt("10.0.0.99"), leading(drop("bind_to_port"), put("freebind", `true`), put("address.socket_address", `{"address": "10.0.0.99", "port_value": 7777}`))}},
 	{"the workload of another machine, where an outbound listener has its address", unverified, []edit{elsewhereAt("10.0.0.99"), leading(drop("bind_to_port"), put("address.socket_address", `{"address": "10.0.0.99", "port_value": 7777}`))}},
