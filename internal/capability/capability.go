@@ -112,16 +112,6 @@ type Excluder interface {
 	Excluded() map[string]string
 }
 
-// Neighbour is a set of policies that may let in callers of other meshes by patterns of names, such as a wildcard
-// that is wider than the names of the own mesh. In the lab all callers are of the own mesh.
-type Neighbour interface {
-	// Domains are those of other meshes that the patterns may tell apart, the nearest first.
-	Domains() []string
-	// ForeignTo returns the policies as callers of the mesh of a domain meet them: the names and the accounts of the
-	// own mesh are those of nobody. Only programs may be asked of the result.
-	ForeignTo(domain string) language.Policies
-}
-
 // Speaker is a set of policies of which some say what an inbound speaks, so that a proxy closes connections of
 // another protocol.
 type Speaker interface {

@@ -18,18 +18,18 @@ func newNeighbours(was, is verdict.Inbound) []string {
 	if !known {
 		return nil
 	}
-	var seen []string
-	for _, domain := range slices.Concat(recent.Domains(), old.Domains()) {
-		if slices.Contains(seen, domain) {
+	var seen []capability.Foreigner
+	for _, caller := range slices.Concat(recent.Foreigners(), old.Foreigners()) {
+		if slices.Contains(seen, caller) {
 			continue
 		}
-		seen = append(seen, domain)
-		before, after := old.ForeignTo(domain).Program(was.Inbound.Inbound).Program, recent.ForeignTo(domain).Program(is.Inbound.Inbound).Program
+		seen = append(seen, caller)
+		before, after := old.ForeignTo(caller).Program(was.Inbound.Inbound).Program, recent.ForeignTo(caller).Program(is.Inbound.Inbound).Program
 		switch d, sampled := moreLetIn(is.Surface(), before, after); {
 		case len(sampled) > 0:
 			return []string{fmt.Sprintf("%s: callers of other meshes are compared by examples: %s", is.Inbound, sampled)}
 		case d != policy.Decision{}:
-			return []string{fmt.Sprintf("%s lets callers of other meshes into %s, with names such as those that end in %s, and the lab does not show what that lets in", d.Origin, is.Inbound, domain)}
+			return []string{fmt.Sprintf("%s lets callers of other meshes into %s, with %s, and the lab does not show what that lets in", d.Origin, is.Inbound, caller)}
 		}
 	}
 	return nil

@@ -77,6 +77,10 @@ func TestWideningToNamedStrangers(t *testing.T) {
 	route := func(name string) string {
 		return strings.Replace(of("HTTPRoute", name, "parentRefs: [{group: policy.linkerd.io, kind: Server, name: web}], rules: [{matches: [{path: {value: /a}}]}]"), "v1alpha1", "v1beta3", 1)
 	}
+	// more adds another match to a route.
+	more := func(text string) string {
+		return strings.Replace(text, "]}]}", "]}, {matches: [{path: {value: /b}}]}]}", 1)
+	}
 	lets := func(name, kind, target, refs string) string {
 		return of("AuthorizationPolicy", name, "targetRef: {group: policy.linkerd.io, kind: "+kind+", name: "+target+"}, requiredAuthenticationRefs: ["+refs+"]")
 	}
@@ -86,10 +90,11 @@ func TestWideningToNamedStrangers(t *testing.T) {
 		network = "{group: policy.linkerd.io, kind: NetworkAuthentication, name: n}"
 	)
 	both := server("web") + server("db") + lets("a", "Server", "web", fe)
-	for _, domain := range []string{"linkerd.partner.local", "other.partner.local", "linkerd.b.cluster.local"} {
-		named := of("MeshTLSAuthentication", "m", "identities: [a.b.serviceaccount.identity."+domain+"]")
+	const account = "a.b.serviceaccount.identity."
+	for _, identity := range []string{account + "linkerd.partner.local", account + "other.partner.local", account + "linkerd.b.cluster.local", "vm.example", "vm", "'*.vm.example'", "'*.partner.local'"} {
+		named := of("MeshTLSAuthentication", "m", "identities: ["+identity+"]")
 		grant := func(selector string) string {
-			return strings.Replace(of("ServerAuthorization", "g", "server: {"+selector+"}, client: {meshTLS: {identities: [a.b.serviceaccount.identity."+domain+"]}}"), "v1alpha1", "v1beta1", 1)
+			return strings.Replace(of("ServerAuthorization", "g", "server: {"+selector+"}, client: {meshTLS: {identities: ["+identity+"]}}"), "v1alpha1", "v1beta1", 1)
 		}
 		at := of("NetworkAuthentication", "n", "networks: [{cidr: 10.0.0.0/8}]")
 		tie := server("web") + route("r") + route("s") + lets("x", "HTTPRoute", "r", fe)
@@ -97,18 +102,20 @@ func TestWideningToNamedStrangers(t *testing.T) {
 			same, old, recent string
 			want              bool
 		}{
-			"another Server":            {both + named + lets("b", "Server", "db", partner), "", lets("c", "Server", "web", partner), true},
-			"another Server by a grant": {both, grant("name: db"), grant("selector: {}"), true},
-			"a network less":            {server("web") + named + at, lets("b", "Server", "web", partner+", "+network), lets("b", "Server", "web", partner), true},
-			"another name of a policy":  {both + named, lets("b", "Server", "db", partner), lets("c", "Server", "db", partner), false},
-			"another account":           {both + named + lets("b", "Server", "db", partner), "", lets("c", "Server", "db", fe), true},
-			"the younger route":         {tie, lets("y", "HTTPRoute", "s", fe), lets("y", "HTTPRoute", "s", ""), true},
-			"a policy of the younger":   {tie, "", lets("y", "HTTPRoute", "s", ""), true},
-			"a tie stays":               {tie, server("db"), server("db") + lets("b", "Server", "db", fe), true},
+			"another Server":             {both + named + lets("b", "Server", "db", partner), "", lets("c", "Server", "web", partner), true},
+			"another Server by a grant":  {both, grant("name: db"), grant("selector: {}"), true},
+			"a network less":             {server("web") + named + at, lets("b", "Server", "web", partner+", "+network), lets("b", "Server", "web", partner), true},
+			"a wildcard that has it":     {server("web") + strings.ReplaceAll(named+lets("b", "Server", "db", partner), "name: m", "name: k"), lets("c", "Server", "web", fe), lets("c", "Server", "web", partner) + of("MeshTLSAuthentication", "m", "identities: ['*', fe.x.serviceaccount.identity.linkerd.cluster.local]"), true},
+			"another name of a policy":   {both + named, lets("b", "Server", "db", partner), lets("c", "Server", "db", partner), false},
+			"another account":            {both + named + lets("b", "Server", "db", partner), "", lets("c", "Server", "db", fe), true},
+			"the younger route":          {tie, lets("y", "HTTPRoute", "s", fe), lets("y", "HTTPRoute", "s", ""), true},
+			"a policy of the younger":    {tie, "", lets("y", "HTTPRoute", "s", ""), true},
+			"more that both routes take": {server("web") + more(route("r")) + lets("x", "HTTPRoute", "r", fe) + lets("y", "HTTPRoute", "s", ""), route("s"), more(route("s")), true},
+			"a tie stays":                {tie, server("db"), server("db") + lets("b", "Server", "db", fe), true},
 		} {
 			d := differenceOf(t, tt.same+tt.old, tt.same+tt.recent)
 			if widens := len(d.widenings()) > 0; widens != tt.want {
-				t.Errorf("%s, %s: %q", domain, name, d.widenings())
+				t.Errorf("%s, %s: %q", identity, name, d.widenings())
 			}
 			if opens := strings.Join(d.Opens, "; "); strings.HasPrefix(name, "a tie") && opens != "" {
 				t.Errorf("%s: %s", name, opens)

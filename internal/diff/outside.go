@@ -41,7 +41,7 @@ func letsMoreIn(on classes.Surface, in policy.Inbound, was, is language.Policies
 		return true
 	}
 	old, recent, known := bothAs[capability.Neighbour](was, is)
-	return known && slices.ContainsFunc(slices.Concat(recent.Domains(), old.Domains()), func(domain string) bool {
-		return more(old.ForeignTo(domain), recent.ForeignTo(domain))
+	return known && slices.ContainsFunc(slices.Concat(recent.Foreigners(), old.Foreigners()), func(caller capability.Foreigner) bool {
+		return more(old.ForeignTo(caller), recent.ForeignTo(caller))
 	})
 }

@@ -121,14 +121,14 @@ func (p policies) References(in policy.Inbound) capability.References {
 	return authorization.References(p.set, in, p.options)
 }
 
-// Domains implements [capability.Neighbour].
-func (p policies) Domains() []string {
-	return append(p.options.Neighbours(), authorization.ForeignDomains(p.set, p.options)...)
+// Foreigners implements [capability.Neighbour].
+func (p policies) Foreigners() []capability.Foreigner {
+	return append(p.options.Neighbours(), authorization.Foreigners(p.set, p.options)...)
 }
 
 // ForeignTo implements [capability.Neighbour].
-func (p policies) ForeignTo(domain string) language.Policies {
-	p.options.Foreign = domain
+func (p policies) ForeignTo(of capability.Foreigner) language.Policies {
+	p.options.Foreign = of
 	return p
 }
 

@@ -23,12 +23,12 @@ const identityOfAccount = "serviceaccount.identity."
 
 // domain is that of the mesh: of the own one, with the namespace of its control plane, or of the caller's.
 func (o Options) domain() string {
-	return cmp.Or(o.Foreign, o.ControlPlaneNamespace+"."+o.IdentityDomain)
+	return cmp.Or(o.Foreign.Name, o.ControlPlaneNamespace+"."+o.IdentityDomain)
 }
 
 // account returns the condition that the caller is an account of the own mesh.
 func (o Options) account(namespace, name string) policy.Condition {
-	if o.Foreign != "" {
+	if o.Foreign.Name != "" {
 		return policy.Never
 	}
 	return o.named(namespace, name)
@@ -36,7 +36,7 @@ func (o Options) account(namespace, name string) policy.Condition {
 
 // accountsOf returns the condition that the caller is an account of a namespace of the own mesh.
 func (o Options) accountsOf(namespace string) policy.Condition {
-	if o.Foreign != "" {
+	if o.Foreign.Name != "" {
 		return policy.Never
 	}
 	return o.namedIn(namespace)
@@ -59,6 +59,12 @@ func (o Options) everyAccount() policy.Condition {
 // service account of the mesh has.
 func (o Options) identity(written string) policy.Condition {
 	end, wild := strings.CutPrefix(written, "*.")
+	if o.Foreign.WholeName {
+		if written == "*" || written == o.Foreign.Name || wild && strings.HasSuffix(o.Foreign.Name, "."+end) {
+			return o.everyAccount()
+		}
+		return policy.Never
+	}
 	switch {
 	case written == "*", wild && strings.HasSuffix("."+o.accountSuffix(), "."+end):
 		return o.everyAccount()
@@ -115,7 +121,7 @@ func ties(s Set, o Options) (out []string) {
 		for i, a := range all {
 			for _, b := range all[:i] {
 				if a.Ties(b) {
-					text := fmt.Sprintf("of %s and %s, which take the same requests of %s, the older one counts", b.Route, a.Route, server)
+					text := fmt.Sprintf("of %s and %s, which take the same requests of %s (%s), the older one counts", b.Route, a.Route, server, a.When)
 					if lets := append(s.grantsOf(b.Route, o), s.grantsOf(a.Route, o)...); len(lets) > 0 {
 						text += ", with what lets callers in there: " + strings.Join(lets, "; ")
 					}

@@ -4,27 +4,39 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/condition"
 )
 
-// Neighbours are domains of other meshes: one for each end that their names may share with those of the own
-// mesh, the longest end first, and one that shares nothing. A wildcard holds the names of the own mesh and those
+// Neighbours are accounts of other meshes: of one for each end that their names may share with those of the own
+// mesh, the longest end first, and of one that shares nothing. A wildcard holds the names of the own mesh and those
 // of a first part of this list, or of none.
-func (o Options) Neighbours() (out []string) {
+func (o Options) Neighbours() (out []capability.Foreigner) {
 	const other = "another-mesh"
 	labels := strings.Split(o.domain(), ".")
 	for i := range labels {
-		out = append(out, other+"."+strings.Join(labels[i:], "."))
+		out = append(out, capability.Foreigner{Name: other + "." + strings.Join(labels[i:], ".")})
 	}
-	return append(out, other)
+	return append(out, capability.Foreigner{Name: other})
 }
 
-// ForeignDomains are the domains of other meshes whose accounts the policies name: whom such a name lets in depends on which
-// policy is about which Server.
-func ForeignDomains(s Set, o Options) (out []string) {
+// Foreigners are callers that the policies name and the own mesh does not have: accounts of other meshes, others below the
+// end of a wildcard, and those whose whole name stands there. Whom such a name lets in depends on which policy is about which
+// Server.
+func Foreigners(s Set, o Options) (out []capability.Foreigner) {
 	add := func(identities []string) {
 		for _, text := range identities {
-			if _, domain, isAccount := strings.Cut(text, identityOfAccount); isAccount && domain != o.domain() {
-				out = append(out, domain)
+			_, domain, isAccount := strings.Cut(text, identityOfAccount)
+			end, isWildcard := strings.CutPrefix(text, "*.")
+			switch {
+			case isAccount && domain != o.domain():
+				out = append(out, capability.Foreigner{Name: domain})
+			case !condition.IsNever(o.identity(text)):
+			case isWildcard:
+				out = append(out, capability.Foreigner{Name: end})
+			default:
+				out = append(out, capability.Foreigner{Name: text, WholeName: true})
 			}
 		}
 	}
@@ -36,7 +48,7 @@ func ForeignDomains(s Set, o Options) (out []string) {
 			add(mesh.Identities)
 		}
 	}
-	slices.Sort(out)
+	slices.SortFunc(out, func(a, b capability.Foreigner) int { return strings.Compare(a.String(), b.String()) })
 	return slices.Compact(out)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/linkerd/internal/object"
@@ -49,9 +50,10 @@ type Options struct {
 	Annotations map[string]map[string]string `yaml:"annotations" json:"annotations"`
 	// TrustDomain is the mesh's own.
 	TrustDomain spiffeid.TrustDomain `yaml:"-" json:"-"`
-	// Foreign is the domain of the caller's mesh where that is another one, with the namespace of its control plane. What
+	// Foreign is the caller, where that is no account of the own mesh. Its name is the domain of its mesh, with the namespace of
+	// the control plane, or its whole name. The zero value is nobody. What
 	// the policies say of service accounts of the own mesh is then about nobody.
-	Foreign string `yaml:"-" json:"-"`
+	Foreign capability.Foreigner `yaml:"-" json:"-"`
 }
 
 // MarshalJSON prints the options with their defaults filled in.
