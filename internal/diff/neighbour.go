@@ -53,6 +53,39 @@ func moreLetIn(on classes.Surface, before, after policy.Program) (lets policy.De
 	return policy.Decision{}, nil
 }
 
+// letsMoreIn reports whether the new policies of an inbound, as it is after a change, let in callers of the own mesh or of others that the old ones
+// keep out, or whether that is not known.
+func letsMoreIn(on classes.Surface, before, after policy.Inbound, was, is language.Policies) bool {
+	more := func(was, is language.Policies) bool {
+		d, sampled := moreLetIn(on, was.Program(before).Program, is.Program(after).Program)
+		return d.Effect == policy.Allow || len(sampled) > 0
+	}
+	if more(was, is) {
+		return true
+	}
+	old, recent, known := bothAs[capability.Neighbour](was, is)
+	return known && slices.ContainsFunc(slices.Concat(recent.Foreigners(), old.Foreigners()), func(caller capability.Foreigner) bool {
+		return more(old.ForeignTo(caller), recent.ForeignTo(caller))
+	})
+}
+
+// openedByAge says which documents let callers in now where they are older than the others that count for the same requests.
+// The classes of requests are about one order of age.
+func openedByAge(was, is verdict.Inbound) (out []string) {
+	old, recent, known := bothAs[capability.Aging](was.Reading().Set(), is.Reading().Set())
+	if !known {
+		return nil
+	}
+	rivals := slices.Concat(recent.Rivals(is.Inbound.Inbound), old.Rivals(was.Inbound.Inbound))
+	slices.Sort(rivals)
+	for _, rival := range slices.Compact(rivals) {
+		if letsMoreIn(is.Surface(), was.Inbound.Inbound, is.Inbound.Inbound, old.WithOldest(rival), recent.WithOldest(rival)) {
+			out = append(out, fmt.Sprintf("callers get into %s who did not, or may do so, if %s is older than the other documents that count for the same requests", is.Inbound, rival))
+		}
+	}
+	return out
+}
+
 // newProtocols says what takes connections of each protocol in the new policies alone, where the old ones have
 // something that takes HTTP alone, and the new ones do not.
 func newProtocols(was, is language.Policies) (out []string) {

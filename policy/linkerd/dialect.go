@@ -132,6 +132,15 @@ func (p policies) ForeignTo(of capability.Foreigner) language.Policies {
 	return p
 }
 
+// Rivals implements [capability.Aging].
+func (p policies) Rivals(in policy.Inbound) []string { return authorization.Rivals(p.set, in) }
+
+// WithOldest implements [capability.Aging].
+func (p policies) WithOldest(rival string) language.Policies {
+	p.set.Oldest = rival
+	return p
+}
+
 // Speaks implements [capability.Speaker].
 func (p policies) Speaks() (http, each map[string]string) { return authorization.Speaks(p.set) }
 

@@ -117,7 +117,7 @@ func Strangers(s Set, o Options) (out []string) {
 // which that is: a route with another name may be the younger one now.
 func ties(s Set, o Options) (out []string) {
 	for _, server := range s.Servers {
-		all := route.Alternatives(s.routesOf(server))
+		all := route.Alternatives(s.routesOf(server), "")
 		for i, a := range all {
 			for _, b := range all[:i] {
 				if a.Ties(b) {

@@ -46,7 +46,7 @@ func Lower(s Set, in policy.Inbound, o Options) policy.Program {
 		return policy.Program{Gates: []policy.Gate{gate}, Shadows: shadows}
 	}
 	program := policy.Program{RoutesOnly: true}
-	for _, way := range route.Alternatives(routes) {
+	for _, way := range route.Alternatives(routes, s.Oldest) {
 		gate, shadows := gates(layer, slices.Concat(rules, s.rulesOfRoute(way.Route, o)), access)
 		program.Routes = append(program.Routes, policy.Route{Name: way.Name, When: way.When, Gates: []policy.Gate{gate}, Shadows: shadows})
 	}

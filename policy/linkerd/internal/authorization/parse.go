@@ -23,6 +23,8 @@ type Set struct {
 	MeshTLS  []MeshTLSAuthentication
 	Networks []NetworkAuthentication
 	Routes   []route.Route
+	// Oldest is the key of the route that is older than the others, and empty where that is not known.
+	Oldest string
 }
 
 // Owns reports whether the document is a policy of Linkerd or a route of a Server, in any version.

@@ -82,6 +82,15 @@ func (s Set) routesOf(server Server) (out []route.Route) {
 	return out
 }
 
+// Rivals are the keys of routes of an inbound of which the older one counts.
+func Rivals(s Set, in policy.Inbound) []string {
+	var routes []route.Route
+	for _, server := range s.serversOf(in) {
+		routes = append(routes, s.routesOf(server)...)
+	}
+	return route.Rivals(routes)
+}
+
 func (s Server) kindOfRoutes() string {
 	switch s.Spec.ProxyProtocol {
 	case protocolGRPC:

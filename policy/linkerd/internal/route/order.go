@@ -32,14 +32,24 @@ func (a Alternative) Ties(b Alternative) bool {
 }
 
 // Alternatives returns all ways to take one of the routes, the closest first. Of equally close ones,
-// that of the route whose name sorts first stands first.
+// that of the oldest route stands first, which has the key that is given, and then that of the route whose name sorts first. The
+// key is empty where no route is known to be older than the others.
 //
 // The proxy measures how much of a path a match covers. An Exact and a RegularExpression cover the
 // whole path, and a PathPrefix does where the path is the prefix itself. So a prefix beside them
 // stands there twice.
-func Alternatives(routes []Route) []Alternative {
+func Alternatives(routes []Route, oldest string) []Alternative {
 	routes = slices.Clone(routes)
-	slices.SortStableFunc(routes, func(a, b Route) int { return strings.Compare(a.Key(), b.Key()) })
+	slices.SortStableFunc(routes, func(a, b Route) int {
+		switch is := a.Key() == oldest; {
+		case is == (b.Key() == oldest):
+			return strings.Compare(a.Key(), b.Key())
+		case is:
+			return -1
+		default:
+			return 1
+		}
+	})
 	whole := slices.ContainsFunc(routes, func(r Route) bool {
 		return slices.ContainsFunc(r.Rules, func(rule Rule) bool {
 			return slices.ContainsFunc(rule.Matches, func(m Match) bool { return m.Path.Type == Exact || m.Path.Type == RegularExpression })
