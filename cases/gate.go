@@ -74,6 +74,9 @@ func (s *gateSchema) UnmarshalManifest(d manifest.Document) error {
 		s.gate, err = readGate(d)
 		return err
 	}
+	if len(all) == 0 {
+		return d.Errorf("", "the list is empty, so that it admits every Envoy: leave it out")
+	}
 	for _, one := range all {
 		gate, err := readGate(one)
 		if err != nil {
