@@ -94,18 +94,12 @@ same version, runtime and project are compared.`,
 			for _, run := range unpaired {
 				fmt.Fprintf(cmd.ErrOrStderr(), "meshproof: not compared, %s\n", terminal.Printable(run))
 			}
-			if decisions {
-				for i, c := range comparisons {
-					comparisons[i] = c.Decisions()
-				}
-			}
+			comparisons, alike := report.Judge(comparisons, unpaired, decisions)
 			if err := writeComparisons(cmd.OutOrStdout(), comparisons, format); err != nil {
 				return err
 			}
-			for _, c := range comparisons {
-				if !c.Empty() {
-					return &exitError{code: exitDiffers}
-				}
+			if !alike {
+				return &exitError{code: exitDiffers}
 			}
 			return nil
 		},

@@ -23,6 +23,8 @@ type Comparison struct {
 	OnlyB  []string `json:"onlyB,omitempty"`
 	// Changed has the differences of the common cases, in the order of the first run.
 	Changed []Change `json:"changed,omitempty"`
+	// LeftOut counts the cases whose decisions were not compared: one of the runs lacks the case, or did not ask it.
+	LeftOut int `json:"leftOut,omitempty"`
 }
 
 // Side is one of the two runs.
@@ -78,6 +80,13 @@ func Compare(a, b Run) Comparison {
 // of a request, the policy that decided, the shadow and its policy, and a case that passed
 // in one run and failed in the other.
 func (c Comparison) Decisions() Comparison {
+	c.LeftOut = len(c.OnlyA) + len(c.OnlyB)
+	for _, change := range c.Changed {
+		if change.What == "status" && !change.isDecision() {
+			c.LeftOut++
+			c.Common--
+		}
+	}
 	c.OnlyA, c.OnlyB = nil, nil
 	c.Changed = slices.DeleteFunc(slices.Clone(c.Changed), func(change Change) bool { return !change.isDecision() })
 	return c
@@ -98,6 +107,19 @@ func (c Change) isDecision() bool {
 
 // Empty reports whether there is no difference.
 func (c Comparison) Empty() bool { return len(c.OnlyA)+len(c.OnlyB)+len(c.Changed) == 0 }
+
+// Judge reports whether two reports are alike: cases were compared, and nothing differs. Unpaired are the runs without
+// a counterpart. With decisions, these and whatever is no decision are left out, and so they are in the result.
+func Judge(all []Comparison, unpaired []string, decisions bool) (judged []Comparison, alike bool) {
+	judged, alike = slices.Clone(all), decisions || len(unpaired) == 0
+	for i, c := range judged {
+		if decisions {
+			c = c.Decisions()
+		}
+		judged[i], alike = c, alike && c.Empty() && c.Common > 0
+	}
+	return judged, alike
+}
 
 func byName(cases []Case) map[string]Case {
 	out := make(map[string]Case, len(cases))
@@ -327,8 +349,15 @@ func writeOnly(b *strings.Builder, label string, cases []string) {
 
 // Sentence says how many cases differ.
 func (c Comparison) Sentence() string {
-	if c.Empty() {
-		return fmt.Sprintf("no difference in %s", terminal.Count(c.Common, "case"))
+	leftOut := ""
+	if c.LeftOut > 0 {
+		leftOut = "; not compared, because one run lacks the case or did not ask it: " + terminal.Number(c.LeftOut)
+	}
+	switch {
+	case c.Empty() && c.Common == 0:
+		return "nothing was compared: no case was asked in both runs" + leftOut
+	case c.Empty():
+		return fmt.Sprintf("no difference in %s", terminal.Count(c.Common, "case")) + leftOut
 	}
 	changed := map[string]bool{}
 	for _, change := range c.Changed {
@@ -338,7 +367,7 @@ func (c Comparison) Sentence() string {
 	if n := len(c.OnlyA) + len(c.OnlyB); n > 0 {
 		text += fmt.Sprintf("; in one run only: %d", n)
 	}
-	return text
+	return text + leftOut
 }
 
 // Visible makes one line of a text, with escapes for the characters that could change a

@@ -242,3 +242,33 @@ func TestCompareAll(t *testing.T) {
 		})
 	}
 }
+
+// TestJudge holds that reports are alike where cases were compared, and nothing else.
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	run := func(cases ...report.Case) report.Run { return reporttest.NewRun("1", cases...) }
+	a := reporttest.NewCase("a", "s", "1", reporttest.Allowed("/"))
+	b := reporttest.NewCase("b", "s", "2", reporttest.Allowed("/"))
+	skipped := reporttest.Changed(a, reporttest.Skipped("why", true))
+	for name, tt := range map[string]struct {
+		old, recent report.Run
+		unpaired    []string
+		// areAlike is the answer about all that the runs have, decideAlike that about decisions alone.
+		areAlike, decideAlike bool
+		sentence              string
+	}{
+		"alike":                 {run(a, b), run(a, b), nil, true, true, "no difference in 2 cases"},
+		"a run without another": {run(a), run(a), []string{"gone: x"}, false, true, "no difference in 1 case"},
+		"one case in common":    {run(a), run(a, b), nil, false, true, "no difference in 1 case; not compared, because one run lacks the case or did not ask it: 1"},
+		"none in common":        {run(a), run(b), nil, false, false, "nothing was compared: no case was asked in both runs; not compared, because one run lacks the case or did not ask it: 2"},
+		"no case at all":        {run(), run(), nil, false, false, "nothing was compared: no case was asked in both runs"},
+		"one that is skipped":   {run(a), run(skipped), nil, false, false, "nothing was compared: no case was asked in both runs; not compared, because one run lacks the case or did not ask it: 1"},
+	} {
+		all := []report.Comparison{report.Compare(tt.old, tt.recent)}
+		_, whole := report.Judge(all, tt.unpaired, false)
+		judged, decided := report.Judge(all, tt.unpaired, true)
+		if whole != tt.areAlike || decided != tt.decideAlike || judged[0].Sentence() != tt.sentence {
+			t.Errorf("%s: %t, %t, %q", name, whole, decided, judged[0].Sentence())
+		}
+	}
+}
