@@ -215,6 +215,9 @@ func (r *run) compile(ctx context.Context) bool {
 	switch {
 	case err != nil:
 		r.result.Err = r.refused(ctx, err)
+		if r.isForeign() && !r.result.Fault && !isUnread(err) && c.ExpectError == "" {
+			r.result.Err = fmt.Errorf("the compiler refuses the policies: %w", err)
+		}
 		return false
 	case len(filters) != len(c.Inbounds):
 		r.result.Fault, r.result.Err = true, fmt.Errorf("the compiler was asked for the filters of %d inbounds and gave those of %d", len(c.Inbounds), len(filters))
