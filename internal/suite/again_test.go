@@ -100,7 +100,7 @@ requests:
 		"what cannot be read":       {accounts, wrongFrom(3, ownCompiler, ok(principal(`{"filterState": {"key": "x", "stringMatch": {"exact": "y"}}}`))), "filter_state", true},
 		"an open HTTP filter":       {unknown, wrongFrom(2, routed, ok(func(f *xds.Filters) { f.HTTP[0] = &httprbacv3.RBAC{} })), "the case wants deny, Envoy says served", true},
 		"the same rules twice":      {accounts, wrongFrom(2, ownCompiler, ok(eachPolicy(twice))), "", true},
-		"a refusal":                 {accounts, wrongFrom(2, ownCompiler, func(*xds.Filters) error { return errors.New("tired") }), "a refusal: tired", true},
+		"a refusal":                 {accounts, wrongFrom(2, ownCompiler, func(*xds.Filters) error { return errors.New("tired") }), "a refusal: the compiler refuses the policies: tired", true},
 		"a refusal that ends":       {refused, wrongFrom(2, refusing, func(*xds.Filters) error { return nil }), "the compiler accepts policies that must be refused", true},
 		"a refusal that stays":      {refused, refusing, "", false},
 		"unknown policies":          {unknown, wrongFrom(2, routed, ok(func(f *xds.Filters) { f.HTTP = nil })), "the case wants deny, Envoy says served", true},
