@@ -138,6 +138,9 @@ type Delegator interface {
 type Referrer interface {
 	// References returns what the policies of an inbound refer to and the set does not have.
 	References(in policy.Inbound) References
+	// WithoutUnknown returns the policies without those that ask an authorizer which nothing describes: a request needs its
+	// consent beside theirs.
+	WithoutUnknown() language.Policies
 }
 
 // References are what the policies of an inbound refer to and their set does not have. What such policies let in is known where
@@ -147,6 +150,8 @@ type References struct {
 	Dangling []string
 	// Policies has a text for each policy that selects the inbound, in order: the same where the policy says the same.
 	Policies []string
+	// Unknown has those texts of the policies that ask an authorizer which nothing describes.
+	Unknown []string
 }
 
 // Forwarder is a set of policies whose mesh takes the address of a caller from x-forwarded-for.

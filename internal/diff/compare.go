@@ -21,7 +21,6 @@ import (
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/classes"
 )
 
@@ -176,7 +175,7 @@ func compare(was, is verdict.Inbound, all bool) Comparison {
 		change.oldRequest.Place, change.Request.Place = place, place
 		c.Changes = append(c.Changes, change)
 	}
-	if why := was.Program.Tokens.Difference(is.Program.Tokens); why != "" && is.Protocol.Layer() == policy.L7 {
+	if why := otherTokens(was, is); why != "" {
 		c.Cover.Sampled = append(c.Cover.Sampled, "the two sides demand different tokens (JWT), and who is let in or kept out by that is not compared: "+why)
 	}
 	c.Cover.Sampled = append(c.Cover.Sampled, seenOtherwise(was, is)...)
@@ -191,29 +190,6 @@ func compare(was, is verdict.Inbound, all bool) Comparison {
 		}
 	}
 	return c
-}
-
-// seenOtherwise says what the policies ask for and see otherwise than before, because the listener
-// has changed.
-func seenOtherwise(was, is verdict.Inbound) (out []string) {
-	old, recent := was.Surface(), is.Surface()
-	asks := func(attributes ...*policy.Attribute) bool {
-		for _, p := range []policy.Program{was.Program.Program, is.Program.Program} {
-			for c := range p.Conditions() {
-				if is, ok := c.(policy.Is); ok && slices.Contains(attributes, is.Attribute) {
-					return true
-				}
-			}
-		}
-		return false
-	}
-	if old.Normalization != recent.Normalization && asks(attribute.Path, attribute.Header(":path")) {
-		out = append(out, "the two listeners normalize paths differently, and requests whose paths are not normalized are not compared")
-	}
-	if old.TrustedHops != recent.TrustedHops && asks(attribute.RemoteAddress) {
-		out = append(out, "the two listeners trust different entries of x-forwarded-for, and the remote addresses of requests that have the header are not compared")
-	}
-	return out
 }
 
 // locate finds the lines that decide the witness.

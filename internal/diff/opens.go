@@ -145,25 +145,6 @@ func unalike(was, is language.Policies) []string {
 	return slices.Concat(lessProof(is, was), newStrangers(is, was), otherAuthorizers(is, was), newProtocols(is, was))
 }
 
-// unknownReferences says what the policies of an inbound refer to and neither side has, where other policies select the
-// inbound now. What they let in depends on it.
-func unknownReferences(was, is verdict.Inbound) (out []string) {
-	of := func(in verdict.Inbound) (found capability.References) {
-		if referrer, ok := in.Reading().Set().(capability.Referrer); ok {
-			found = referrer.References(in.Inbound.Inbound)
-		}
-		return found
-	}
-	before, after := of(was), of(is)
-	if slices.Equal(before.Policies, after.Policies) {
-		return nil
-	}
-	for _, reference := range slices.Concat(before.Dangling, after.Dangling) {
-		out = append(out, fmt.Sprintf("the policies of %s have changed, and refer to what is not there: %s", is.Inbound, reference))
-	}
-	return out
-}
-
 // otherExclusions says which parts of the policies differ that no proof is about.
 func otherExclusions(was, is language.Policies) (out []string) {
 	of := func(p language.Policies) map[string]string {

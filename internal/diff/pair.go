@@ -155,7 +155,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 			c.Inbounds = append(c.Inbounds, comparison.modeChange()...)
 			was, is := comparison.old.Reading().Set(), comparison.recent.Reading().Set()
 			d.Opens = slices.Concat(d.Opens, lessProof(was, is), newStrangers(was, is), otherExclusions(was, is), otherAuthorizers(was, is), movedAuthorizers(comparison.old, comparison.recent), answeredByPolicies(comparison.old, comparison.recent),
-				unknownReferences(comparison.old, comparison.recent),
+				unknownReferences(comparison.old, comparison.recent, all),
 				newNeighbours(comparison.old, comparison.recent), openedByAge(comparison.old, comparison.recent), newProtocols(was, is))
 			if all {
 				d.Opens = slices.Concat(d.Opens, unalike(was, is), newNeighbours(comparison.recent, comparison.old), openedByAge(comparison.recent, comparison.old))

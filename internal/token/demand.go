@@ -78,6 +78,15 @@ func (d Demand) Difference(other Demand) string {
 	return ""
 }
 
+// Unforwarded returns the demand where no token is forwarded: who is taken for whom stays the same.
+func (d Demand) Unforwarded() Demand {
+	d.Issuers = slices.Clone(d.Issuers)
+	for i := range d.Issuers {
+		d.Issuers[i].Forward = false
+	}
+	return d
+}
+
 // Written is a header in which a claim is passed on.
 type Written struct {
 	// Header is in lower case. Claim is empty for the whole payload.

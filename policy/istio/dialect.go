@@ -188,6 +188,12 @@ func (p policies) References(in policy.Inbound) capability.References {
 	return authorization.References(p.all, in, p.options, p.demand(in))
 }
 
+// WithoutUnknown implements [capability.Referrer].
+func (p policies) WithoutUnknown() language.Policies {
+	p.all = authorization.WithoutUnknown(p.all, p.options)
+	return p
+}
+
 // TrustedHops implements [capability.Forwarder].
 func (p policies) TrustedHops() int { return authorization.TrustedHops(p.all) }
 

@@ -121,6 +121,9 @@ func (p policies) References(in policy.Inbound) capability.References {
 	return authorization.References(p.set, in, p.options)
 }
 
+// WithoutUnknown implements [capability.Referrer]: no policy asks an authorizer.
+func (p policies) WithoutUnknown() language.Policies { return p }
+
 // Foreigners implements [capability.Neighbour].
 func (p policies) Foreigners() []capability.Foreigner {
 	return append(p.options.Neighbours(), authorization.Foreigners(p.set, p.options)...)

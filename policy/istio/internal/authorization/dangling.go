@@ -18,8 +18,10 @@ func References(ps []Policy, in policy.Inbound, opts Options, demand token.Deman
 			continue
 		}
 		spec, _ := p.doc.Lookup("spec")
-		out.Policies = append(out.Policies, fmt.Sprint(p.observes, spec.Flow()))
-		if p.resource.Spec.Action == actionCustom && len(opts.Providers) == 0 {
+		text := fmt.Sprint(p.observes, spec.Flow())
+		out.Policies = append(out.Policies, text)
+		if p.asksUnknown(opts) {
+			out.Unknown = append(out.Unknown, text)
 			out.Dangling = append(out.Dangling, fmt.Sprintf("the authorizer %q of %s, and no mesh config says what it is: state extensionProviders", p.resource.Spec.Provider.Name, p))
 		}
 		if in.Protocol.Layer() == policy.L7 && p.lacksIssuer(demand) {
@@ -27,7 +29,18 @@ func References(ps []Policy, in policy.Inbound, opts Options, demand token.Deman
 		}
 	}
 	slices.Sort(out.Policies)
+	slices.Sort(out.Unknown)
 	return out
+}
+
+// asksUnknown reports whether the policy asks an authorizer where no mesh config is stated that describes one.
+func (p Policy) asksUnknown(opts Options) bool {
+	return p.resource.Spec.Action == actionCustom && len(opts.Providers) == 0
+}
+
+// WithoutUnknown returns the policies without those that ask an authorizer which no mesh config describes.
+func WithoutUnknown(ps []Policy, opts Options) []Policy {
+	return slices.DeleteFunc(slices.Clone(ps), func(p Policy) bool { return p.asksUnknown(opts) })
 }
 
 // lacksIssuer reports whether the policy speaks of tokens, or of an issuer, and the inbound reads none of these.
