@@ -94,6 +94,8 @@ func (t Tester) Case(ctx context.Context, c cases.Case) (Score, error) {
 	if err != nil {
 		return score, err
 	}
+	// What the policies say of the listeners is settled in the case of the reading.
+	c = reading.Case
 	var probes []proof.Asked
 	for _, q := range score.Baseline.Requests {
 		probes = append(probes, proof.Asked{Request: q.Request, Seen: q.Seen, Judged: q.Judged})

@@ -80,6 +80,23 @@ func TestNothingSurvives(t *testing.T) {
 	}
 }
 
+// Mutants run on listeners that are as the policies say: those of Linkerd keep repeated slashes, and some mistakes show
+// with a path that has some.
+func TestMutantsRunOnTheListenersOfThePolicies(t *testing.T) {
+	t.Parallel()
+	all := casetest.Stories(t)
+	c := all[slices.IndexFunc(all, func(c cases.Case) bool { return c.Name == "a method of every service" })]
+	score, err := mutation.Tester{Runner: suite.Runner{Harness: harness.New(t, harness.WithRuntime(envoy.Process))}}.Case(t.Context(), c)
+	if err != nil || len(score.Mutants) < 10 {
+		t.Fatalf("%d mistakes, %v", len(score.Mutants), err)
+	}
+	for _, v := range score.Mutants {
+		if !v.Killed {
+			t.Errorf("%s survives %s at %s: %s", v.Inbound, v.Kind, v.Where, v.Reason)
+		}
+	}
+}
+
 // TestMistakesInSidecars finds each kind of mistake in a sidecar on a real Envoy, by the requests
 // that people wrote.
 func TestMistakesInSidecars(t *testing.T) {
