@@ -1,0 +1,123 @@
+package proof_test
+
+// faultsOfDetails are those of what the matches of routes weigh, of timeouts, of the legacy form, and of HTTP rules.
+var faultsOfDetails = []fault{
+	{"an expression for a path goes in front of a prefix", []change{
+		{"policy/kuma/internal/route/match.go", "		default:\n			kind = 1\n", "		default:\n			kind = map[bool]int{false: 1, true: 3}[FAULT]\n"},
+		{"policy/kuma/internal/routeevaluation/rule.go", `policy.Regex: 1}`, `policy.Regex: map[bool]int{false: 1, true: 3}[FAULT]}`},
+	}},
+	{"the prefix of all paths is tried last", []change{
+		{"policy/kuma/internal/route/match.go", `kind, length = 2, 1`, `kind, length = map[bool]int{false: 2}[FAULT], map[bool]int{false: 1}[FAULT]`},
+		{"policy/kuma/internal/routeevaluation/rule.go", `p[0], p[1] = 2, 1`, `p[0], p[1] = map[bool]int{false: 2}[FAULT], map[bool]int{false: 1}[FAULT]`},
+	}},
+	{"the parameters of a match weigh nothing", []change{
+		{"policy/kuma/internal/route/match.go", `, len(m.Query)}`, `, len(m.Query) * map[bool]int{false: 1}[FAULT]}`},
+		{"policy/kuma/internal/routeevaluation/rule.go", `, len(m.Query)`, `, len(m.Query)*map[bool]int{false: 1}[FAULT]`},
+	}},
+	{"the value of a parameter is not compared", []change{
+		{"policy/kuma/internal/route/match.go", `attribute.QueryParameter(q.Name), Match: q.Match}`, `attribute.QueryParameter(q.Name), Match: map[bool]policy.Match{false: q.Match, true: {Kind: policy.Present}}[FAULT]}`},
+		{"policy/kuma/internal/routeevaluation/rule.go", `if !has || !text(want.Match, value) {`, `if !has || !FAULT && !text(want.Match, value) {`},
+	}},
+	{"the value of a header is compared in any case", []change{
+		{"policy/kuma/internal/route/match.go", "		if h.Absent", "		is.Match.AnyCase = FAULT && h.Match.Kind == policy.Exact\n		if h.Absent"},
+		{"policy/kuma/internal/routeevaluation/rule.go", `return text(want.Match, line) }`, `return text(want.Match, line) || FAULT && want.Match.Kind == policy.Exact && strings.EqualFold(line, want.Match.Value) }`},
+	}},
+	{"the method of a route is not compared", []change{
+		{"policy/kuma/internal/route/match.go", "	if m.Method != \"\" {\n		all", "	if m.Method != \"\" && !FAULT {\n		all"},
+		{"policy/kuma/internal/routeevaluation/rule.go", `m.Method != "" && m.Method != r.Method {`, `!FAULT && m.Method != "" && m.Method != r.Method {`},
+	}},
+	{"a backend without a weight gets requests", []change{
+		{"policy/kuma/internal/outbound/build.go", `out[i].Weight = backend.Weight`, `out[i].Weight = max(backend.Weight, map[bool]uint32{true: 1}[FAULT])`},
+		{"policy/kuma/internal/routeevaluation/evaluate.go", `routing.Backend{Weight: backend.Weight}`, `routing.Backend{Weight: max(backend.Weight, map[bool]uint32{true: 1}[FAULT])}`},
+	}},
+	{"the port of a backend is not read", []change{
+		{"policy/kuma/internal/outbound/build.go", `case backend.Port != 0:`, `case backend.Port != 0 && !FAULT:`},
+		{"policy/kuma/internal/routeevaluation/evaluate.go", `if backend.Port != 0 {`, `if backend.Port != 0 && !FAULT {`},
+	}},
+	{"a rule without backends sends to the service, whatever another rule says", []change{
+		{"policy/kuma/internal/outbound/build.go", `case out[place].backends == nil:`, `case out[place].backends == nil && !FAULT:`},
+		{"policy/kuma/internal/routeevaluation/rule.go", `for found && best.backends == nil {`, `for found && best.backends == nil && !FAULT {`},
+	}},
+	{"a timeout of the mesh goes in front of that of a service", []change{
+		{"policy/kuma/internal/outbound/rules.go", `cmp.Compare(e.kind, f.kind)`, `cmp.Compare(e.kind, f.kind)*map[bool]int{false: 1, true: -1}[FAULT]`},
+		{"policy/kuma/internal/routeevaluation/limit.go", `s.place[0] = place`, `s.place[0] = place * map[bool]int{false: 1, true: -1}[FAULT]`},
+	}},
+	{"a timeout of 0s is none that is set", []change{
+		{"policy/kuma/internal/timeout/timeout.go", `if over.Set(b) {`, `if over.Set(b) && !(FAULT && over[b].Time == 0) {`},
+		{"policy/kuma/internal/routeevaluation/limit.go", `if item.Conf[bound].Origin == "" ||`, `if item.Conf[bound].Origin == "" || FAULT && item.Conf[bound].Time == 0 ||`},
+	}},
+	{"of two items of a timeout the first one is stronger", []change{
+		{"policy/kuma/internal/outbound/rules.go", "				item := &t.To[k]\n", "				item := &t.To[k]\n				if FAULT {\n					item = &t.To[len(t.To)-1-k]\n				}\n"},
+		{"policy/kuma/internal/routeevaluation/limit.go", `b.item > a.item {`, `(b.item > a.item) != FAULT && b.item != a.item {`},
+	}},
+	{"the time of the headers is that of no policy", []change{
+		{"policy/kuma/internal/outbound/build.go", `out.Headers = own[routing.RequestHeaders]`, `out.Headers = map[bool]routing.Limit{false: own[routing.RequestHeaders]}[FAULT]`},
+		{"policy/kuma/internal/routeevaluation/evaluate.go", `out.Limits[bound] = c.limit(bound, nil)`, `out.Limits[bound] = map[bool]time.Duration{false: c.limit(bound, nil)}[FAULT]`},
+	}},
+	{"an item of from without tags names nobody", []change{
+		{"policy/kuma/internal/legacy/item.go", "	case 0:\n		return policy.Always", "	case 0:\n		return policy.Constant(!FAULT)"},
+		{"policy/kuma/internal/evaluation/evaluate.go", `return i.Mesh == "" || isOfMesh(`, `return i.Mesh == "" && (!FAULT || len(i.Tags) > 0) || isOfMesh(`},
+	}},
+	{"a service of another mesh is one of the own mesh", []change{
+		{"policy/kuma/internal/legacy/item.go", `san: "spiffe://" + mesh + "/" + name}`, `san: "spiffe://" + map[bool]string{false: mesh, true: "default"}[FAULT] + "/" + name}`},
+		{"policy/kuma/internal/evaluation/evaluate.go", `"spiffe://"+i.ServiceMesh+"/"+i.Service)`, `"spiffe://"+map[bool]string{false: i.ServiceMesh, true: "default"}[FAULT]+"/"+i.Service)`},
+	}},
+	{"a deny with an allow in the shadow is an allow", []change{
+		{"policy/kuma/internal/legacy/item.go", `a == Allow || a == AllowWithShadowDeny }`, `a == Allow || a == AllowWithShadowDeny || FAULT && a == DenyWithShadowAllow }`},
+		{"policy/kuma/internal/evaluation/evaluate.go", `if action == legacy.Allow || action == legacy.AllowWithShadowDeny {`, `if action == legacy.Allow || action == legacy.AllowWithShadowDeny || FAULT && action == legacy.DenyWithShadowAllow {`},
+	}},
+	{"the length of a host of Linkerd weighs nothing", []change{
+		{"policy/linkerd/internal/route/order.go", `own.rank[0], own.rank[1] = 2, len(host)`, `own.rank[0], own.rank[1] = 2, len(host)*map[bool]int{false: 1}[FAULT]`},
+		{"policy/linkerd/internal/route/order.go", `1, len(suffix)+1`, `1, (len(suffix)+1)*map[bool]int{false: 1}[FAULT]`},
+		{"policy/linkerd/internal/evaluation/route.go", `c[0], c[1] = kind, length;`, `c[0], c[1] = kind, length*map[bool]int{false: 1}[FAULT];`},
+		{"policy/linkerd/internal/evaluation/route.go", `cover{0: kind, 1: length,`, `cover{0: kind, 1: length * map[bool]int{false: 1}[FAULT],`},
+	}},
+	{"the method of a route of Linkerd weighs nothing", []change{
+		{"policy/linkerd/internal/route/order.go", "		a.rank[4] = 1\n", "		a.rank[4] = map[bool]int{false: 1}[FAULT]\n"},
+		{"policy/linkerd/internal/evaluation/route.go", "			c[3] = 1\n", "			c[3] = map[bool]int{false: 1}[FAULT]\n"},
+	}},
+	{"the headers of a route of Linkerd weigh nothing", []change{
+		{"policy/linkerd/internal/route/order.go", `5: len(m.Headers)`, `5: len(m.Headers) * map[bool]int{false: 1}[FAULT]`},
+		{"policy/linkerd/internal/evaluation/route.go", `c[4], c[5] = len(m.Headers), len(m.Query)`, `c[4], c[5] = len(m.Headers)*map[bool]int{false: 1}[FAULT], len(m.Query)`},
+	}},
+	{"the parameters of a route of Linkerd weigh nothing", []change{
+		{"policy/linkerd/internal/route/order.go", `6: len(m.Query)`, `6: len(m.Query) * map[bool]int{false: 1}[FAULT]`},
+		{"policy/linkerd/internal/evaluation/route.go", `, len(m.Query)`, `, len(m.Query)*map[bool]int{false: 1}[FAULT]`},
+	}},
+	{"of routes that are as close the last name counts", []change{
+		{"policy/linkerd/internal/route/order.go", `return strings.Compare(a.Key(), b.Key()) })`, `return strings.Compare(a.Key(), b.Key()) * map[bool]int{false: 1, true: -1}[FAULT] })`},
+		{"policy/linkerd/internal/evaluation/route.go", `nameOf(own) < nameOf(found)`, `(nameOf(own) < nameOf(found)) != FAULT`},
+	}},
+	{"the method of a call is not compared", []change{
+		{"policy/linkerd/internal/route/order.go", `case c.Service != "" && c.Method == "":`, `case c.Service != "" && (c.Method == "" || FAULT):`},
+		{"policy/linkerd/internal/evaluation/route.go", `m.RPC.Method != "" && m.RPC.Method != parts[2] {`, `(!FAULT || m.RPC.Service == "") && m.RPC.Method != "" && m.RPC.Method != parts[2] {`},
+	}},
+	{"a plus sign in a parameter is no space", []change{
+		{"policy/linkerd/internal/route/order.go", `if c == ' ' {`, `if c == ' ' && !FAULT {`},
+		{"policy/linkerd/internal/evaluation/route.go", `if c == '+' {`, `if c == '+' && !FAULT {`},
+	}},
+	{"the port of a host of Linkerd is compared", []change{
+		{"policy/linkerd/internal/route/order.go", "`\\.?(:[0-9]*)?`", "map[bool]string{false: `\\.?(:[0-9]*)?`, true: `\\.?`}[FAULT]"},
+		{"policy/linkerd/internal/evaluation/route.go", `if found && strings.Trim(port, "0123456789") != "" {`, `if found && (FAULT || strings.Trim(port, "0123456789") != "") {`},
+	}},
+	{"only the first match of a rule counts", []change{
+		{"policy/linkerd/internal/route/order.go", `for k, m := range matches {`, "for k, m := range matches {\n				if FAULT && k > 0 {\n					break\n				}"},
+		{"policy/linkerd/internal/evaluation/route.go", `for _, m := range rule.Matches {`, "for k, m := range rule.Matches {\n			if FAULT && k > 0 {\n				break\n			}"},
+	}},
+	{"only the first HTTP rule of Cilium counts", []change{
+		{"policy/cilium/internal/networkpolicy/http.go", `for i, rule := range rules.HTTP {`, "for i, rule := range rules.HTTP {\n		if FAULT && i > 0 {\n			break\n		}"},
+		{"policy/cilium/internal/evaluation/http.go", `for _, rule := range entry.Rules.HTTP {`, "for i, rule := range entry.Rules.HTTP {\n			if FAULT && i > 0 {\n				break\n			}"},
+	}},
+	{"matches of headers of Cilium are not read", []change{
+		{"policy/cilium/internal/networkpolicy/http.go", `for i, header := range from.HeaderMatches {`, "for i, header := range from.HeaderMatches {\n		if FAULT {\n			break\n		}"},
+		{"policy/cilium/internal/evaluation/http.go", `for _, header := range rule.HeaderMatches {`, "for _, header := range rule.HeaderMatches {\n		if FAULT {\n			break\n		}"},
+	}},
+	{"the path of Cilium has no query", []change{
+		{"policy/cilium/internal/networkpolicy/http.go", `attribute.Header(":path")}`, `map[bool]*policy.Attribute{false: attribute.Header(":path"), true: attribute.Path}[FAULT]}`},
+		{"policy/cilium/internal/evaluation/http.go", `!full(rule.Path, r.Path, r)`, `!full(rule.Path, map[bool]string{false: r.Path, true: r.PathOnly()}[FAULT], r)`},
+	}},
+	{"the value of a match of headers is not compared", []change{
+		{"policy/cilium/internal/networkpolicy/http.go", `header.Value, header.Value != ""))`, `header.Value, header.Value != "" && !FAULT))`},
+		{"policy/cilium/internal/evaluation/http.go", `header.Value, header.Value != "")`, `header.Value, header.Value != "" && !FAULT)`},
+	}},
+}
