@@ -30,8 +30,8 @@ func TestKnownAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The numbers grow with each case.
-	number := regexp.MustCompile(`[0-9][0-9,]*`)
+	// The numbers grow with each case, and the page leaves them out.
+	number := regexp.MustCompile(`[0-9][0-9,]*|…`)
 	if _, line, _ := strings.Cut(text.String(), "✓ rests on"); !strings.Contains(number.ReplaceAllString(string(page), "N"), number.ReplaceAllString(line, "N")) || line == "" {
 		t.Errorf("docs/prove.md shows another line than\n%s", &text)
 	}
