@@ -85,7 +85,7 @@ var faultsOfDetails = []fault{
 		{"policy/linkerd/internal/evaluation/route.go", `, len(m.Query)`, `, len(m.Query)*map[bool]int{false: 1}[FAULT]`},
 	}},
 	{"of routes that are as close the last name counts", []change{
-		{"policy/linkerd/internal/route/order.go", `return strings.Compare(a.Key(), b.Key()) })`, `return strings.Compare(a.Key(), b.Key()) * map[bool]int{false: 1, true: -1}[FAULT] })`},
+		{"policy/linkerd/internal/route/order.go", `return strings.Compare(a.Key(), b.Key())`, `return strings.Compare(a.Key(), b.Key()) * map[bool]int{false: 1, true: -1}[FAULT]`},
 		{"policy/linkerd/internal/evaluation/route.go", `nameOf(own) < nameOf(found)`, `(nameOf(own) < nameOf(found)) != FAULT`},
 	}},
 	{"the method of a call is not compared", []change{
