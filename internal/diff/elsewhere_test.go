@@ -54,6 +54,8 @@ func TestReferencesElsewhere(t *testing.T) {
 		"an unknown authorizer, and a narrower ALLOW":      {ap("c", "web", custom), ap("p", "web", all), ap("p", "web", some), false},
 		"an unknown authorizer, and a DENY more":           {ap("c", "web", custom), ap("p", "web", all), ap("p", "web", all) + ap("d", "web", deny), false},
 		"an unknown authorizer asks less":                  {ap("p", "web", all), ap("c", "web", custom), ap("c", "web", strings.Replace(custom, "{}", "{to: [{operation: {paths: [/a]}}]}", 1)), true},
+		"an unknown authorizer is new, and all else stays": {ap("p", "web", some), "", ap("c", "web", custom), false},
+		"an unknown authorizer is new, and an ALLOW opens": {"", ap("p", "web", some), ap("p", "web", all) + ap("c", "web", custom), true},
 		"another unknown authorizer":                       {ap("p", "web", all), ap("c", "web", custom), ap("c", "web", strings.Replace(custom, "opa", "opb", 1)), true},
 		"an unknown authorizer and token, and less":        {ap("c", "web", custom), ap("p", "web", of("i/a, i/b")), ap("p", "web", of("i/a")), true},
 		"an unknown authorizer, and a DENY goes":           {ap("c", "web", custom), ap("d", "web", deny), "---\n", true},

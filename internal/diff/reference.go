@@ -30,11 +30,12 @@ func unknownReferences(was, is verdict.Inbound, both bool) (out []string) {
 	return out
 }
 
-// areNarrower reports whether the policies of an inbound, with the same unknown authorizers on both sides and no other reference,
-// let in nobody whom the old ones keep out. What the authorizers let in is the same before and after, and a request needs both.
+// areNarrower reports whether the policies of an inbound, with the unknown authorizers of the old ones, or more, and no other
+// reference, let in nobody whom the old ones keep out. What an authorizer lets in is the same before and after, and a request
+// needs the consent of each.
 func areNarrower(was, is verdict.Inbound, before, after capability.References) bool {
 	alone := func(r capability.References) bool { return len(r.Dangling) == len(r.Unknown) }
-	if was.Port != is.Port || was.Protocol.Layer() != is.Protocol.Layer() || !alone(before) || !alone(after) || !slices.Equal(before.Unknown, after.Unknown) {
+	if was.Port != is.Port || was.Protocol.Layer() != is.Protocol.Layer() || !alone(before) || !alone(after) || len(added(after.Unknown, before.Unknown)) > 0 {
 		return false
 	}
 	old, recent, known := bothAs[capability.Referrer](was.Reading().Set(), is.Reading().Set())
