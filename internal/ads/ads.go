@@ -186,9 +186,14 @@ func filtersOf(in sidecar.Inbound) xds.Filters {
 	return out
 }
 
-// checkReplay refuses an inbound that needs more than its RBAC filters for a decision. The
-// lab runs only these filters, on its own listener.
+// checkReplay refuses an inbound that needs more than its RBAC filters for a decision, and one past which another
+// inbound may lead to the same workload. The lab runs only these filters, on its own listener.
 func checkReplay(found sidecar.Sidecar, in sidecar.Inbound) error {
+	for _, u := range found.Unknown {
+		if u.Leads && u.Kind != dump.Note {
+			return &unreadError{fmt.Sprintf("its filters cannot be replayed, because requests may get past them: %s", u)}
+		}
+	}
 	for _, u := range found.UnknownOf(in) {
 		// The lab has its own mTLS.
 		if u.Kind != dump.Note && u.Kind != dump.Exposed {

@@ -66,7 +66,7 @@ func wantError(t *testing.T, err error, unread bool, want string) {
 // question.
 func TestCompile(t *testing.T) {
 	t.Parallel()
-	p := &plane{asked: make(chan *corev3.Node, 1), listeners: []*listenerv3.Listener{listener(8080, packed(t, manager(t))), listener(8081, unlinked("acme.Manager"))}}
+	p := &plane{asked: make(chan *corev3.Node, 1), listeners: []*listenerv3.Listener{listener(8080, packed(t, routedTo(t, "orders"))), listener(8081, packed(t, routedTo(t, "carts")))}}
 	p.listeners[1].Name = "another"
 	filters, err := compile(t, t.Context(), p)
 	if err != nil || len(filters.HTTP) != 1 || len(filters.Network) != 0 || filters.HTTP[0].Rules.Policies["everybody"] == nil {
@@ -197,6 +197,33 @@ func TestQuestions(t *testing.T) {
 		if got := slices.Sorted(maps.Keys((<-p.asked).GetMetadata().GetFields())); !slices.Equal(got, tt.want) {
 			t.Errorf("%d routes: %q, want %q", len(tt.inbound.Routes), got, tt.want)
 		}
+	}
+}
+
+// TestWaysPastAnInbound has listeners beside that of the inbound, which lead to its workload or may lead there.
+func TestWaysPastAnInbound(t *testing.T) {
+	t.Parallel()
+	open := routedTo(t, "orders")
+	open.HttpFilters = slices.Delete(open.HttpFilters, 0, 1)
+	for name, tt := range map[string]struct {
+		other  *anypb.Any
+		change func(*listenerv3.Listener)
+		want   string
+	}{
+		"another port": {packed(t, open), func(*listenerv3.Listener) {}, "it leads to orders, as the inbound on port 8080 does"},
+		"an outbound listener for everybody": {packed(t, open), func(l *listenerv3.Listener) {
+			l.TrafficDirection, l.Address.GetSocketAddress().Address = corev3.TrafficDirection_OUTBOUND, "0.0.0.0"
+		}, "it leads to orders, as the inbound on port 8080 does"},
+		"a filter that may lead anywhere": {unlinked("acme.Manager"), func(*listenerv3.Listener) {}, "type.googleapis.com/acme.Manager: meshproof does not know what this filter does"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			other := listener(8081, tt.other)
+			other.Name = "another"
+			tt.change(other)
+			_, err := compile(t, t.Context(), &plane{listeners: []*listenerv3.Listener{listener(8080, packed(t, routedTo(t, "orders"))), other}})
+			wantError(t, err, true, tt.want)
+		})
 	}
 }
 
@@ -331,6 +358,18 @@ func manager(t *testing.T) *hcmv3.HttpConnectionManager {
 		PathWithEscapedSlashesAction: hcmv3.HttpConnectionManager_REJECT_REQUEST,
 		HttpFilters:                  []*hcmv3.HttpFilter{httpFilter("rbac", packed(t, rbac)), httpFilter("router", packed(t, &routerv3.Router{}))},
 	}
+}
+
+// routedTo returns such a manager whose routes lead to a cluster.
+func routedTo(t *testing.T, cluster string) *hcmv3.HttpConnectionManager {
+	out := manager(t)
+	out.RouteSpecifier = &hcmv3.HttpConnectionManager_RouteConfig{RouteConfig: &routev3.RouteConfiguration{VirtualHosts: []*routev3.VirtualHost{{
+		Name: "app", Domains: []string{"*"}, Routes: []*routev3.Route{{
+			Match:  &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Prefix{Prefix: "/"}},
+			Action: &routev3.Route_Route{Route: &routev3.RouteAction{ClusterSpecifier: &routev3.RouteAction_Cluster{Cluster: cluster}}},
+		}},
+	}}}}
+	return out
 }
 
 func httpFilter(name string, config *anypb.Any) *hcmv3.HttpFilter {
