@@ -122,7 +122,7 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 		}
 	}
 	if err := d.Keep(o.kept, stderr); err != nil {
-		return err
+		return fmt.Errorf("--cases: %w", err)
 	}
 	if o.sideBySide {
 		return o.print(stdout, d, diff.Sides{Difference: d, SVIDs: o.svids})

@@ -147,11 +147,12 @@ func (f Finder) write(ctx context.Context, n int, small cases.Case) (Counterexam
 	// Cases of one folder need names of their own.
 	small.Name = fmt.Sprintf("%d: %s", n, small.Name)
 	c := Counterexample{File: filepath.Join(f.Folder, fmt.Sprintf("%d.yaml", n)), Case: small}
-	if err := os.MkdirAll(f.Folder, 0o755); err != nil {
-		return c, err
+	err := os.MkdirAll(f.Folder, 0o755)
+	if err == nil {
+		err = os.WriteFile(c.File, casewriter.YAML(small), 0o644)
 	}
-	if err := os.WriteFile(c.File, casewriter.YAML(small), 0o644); err != nil {
-		return c, err
+	if err != nil {
+		return c, fmt.Errorf("%w: name a folder in which you may write", err)
 	}
 	// It is read back, so that its problems name lines of the file.
 	if read, err := cases.Parse(c.File, casewriter.YAML(small)); err == nil && len(read) == 1 {

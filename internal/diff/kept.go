@@ -65,8 +65,12 @@ func keep(file string, all []cases.Case) error {
 	if _, err := cases.Parse(file, []byte(b.String())); err != nil {
 		return fmt.Errorf("%s cannot hold what changes: %w", file, err)
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
+	err := os.MkdirAll(filepath.Dir(file), 0o755)
+	if err == nil {
+		err = os.WriteFile(file, []byte(b.String()), 0o644)
 	}
-	return os.WriteFile(file, []byte(b.String()), 0o644)
+	if err != nil {
+		return fmt.Errorf("%w: name a folder in which you may write", err)
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 )
@@ -26,7 +27,7 @@ func OpenLogs(path string, versions []string) (Logs, error) {
 		}
 		file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 		if err != nil {
-			return nil, errors.Join(err, l.Close())
+			return nil, errors.Join(fmt.Errorf("%w: name a file that you may write", err), l.Close())
 		}
 		l[version] = file
 	}

@@ -70,7 +70,7 @@ func Write(dir string, runs []report.Run) error {
 		files[name] = b.Bytes()
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("report: write: %w", err)
+		return fmt.Errorf("report: write: %w: name a folder in which you may write", err)
 	}
 	var errs []error
 	for name, data := range files {
