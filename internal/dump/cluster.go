@@ -2,12 +2,37 @@ package dump
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
 	endpointv3 "github.com/envoyproxy/go-control-plane/envoy/config/endpoint/v3"
 	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
 	"google.golang.org/protobuf/proto"
 )
+
+// tellUnreadable tells about resources that stand in a dump twice, where one of them cannot be read.
+func (r *Resources) tellUnreadable() {
+	for _, name := range slices.Sorted(maps.Keys(r.unreadClusters)) {
+		if _, ok := r.Clusters[name]; ok {
+			r.tellBeside("", "two clusters have the name %q, and one of them cannot be read", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.unreadServices)) {
+		if _, ok := r.Assignments[name]; ok {
+			r.tellBeside("", "the service %q has two lists of endpoints, and one of them cannot be read", name)
+		}
+	}
+}
+
+// withName returns a set with one name more.
+func withName(set map[string]bool, name string) map[string]bool {
+	if set == nil {
+		set = map[string]bool{}
+	}
+	set[name] = true
+	return set
+}
 
 // addCluster takes a cluster. A cluster that cannot be read counts as missing.
 func (r *Resources) addCluster(o object) {
@@ -16,11 +41,13 @@ func (r *Resources) addCluster(o object) {
 	}
 	d, err := fromTree(get(o, "cluster"), &clusterv3.Cluster{})
 	if err != nil {
+		r.unreadClusters = withName(r.unreadClusters, nameOf(get(o, "cluster")))
 		return
 	}
 	if before, ok := r.Clusters[d.Message.Name]; ok && !proto.Equal(before.Message, d.Message) {
 		r.tellBeside("", "two clusters have the name %q", d.Message.Name)
 	}
+	d.Faults = append(d.Faults, r.Clusters[d.Message.Name].Faults...)
 	r.Clusters[d.Message.Name] = d
 }
 
@@ -29,6 +56,7 @@ func (r *Resources) addCluster(o object) {
 func (r *Resources) addEndpoints(o object) {
 	d, err := fromTree(get(o, "endpoint_config"), &endpointv3.ClusterLoadAssignment{})
 	if err != nil || len(d.Faults) > 0 {
+		r.unreadServices = withName(r.unreadServices, getString(getObject(o, "endpoint_config"), "cluster_name"))
 		return
 	}
 	name := d.Message.ClusterName
@@ -63,5 +91,6 @@ func (r *Resources) addSecret(o object) {
 	if r.Validations == nil {
 		r.Validations = map[string]Decoded[*tlsv3.CertificateValidationContext]{}
 	}
+	d.Faults = append(d.Faults, r.Validations[name].Faults...)
 	r.Validations[name] = d
 }

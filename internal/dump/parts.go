@@ -200,6 +200,7 @@ func (r *Resources) tellExtensions(part any) {
 // complete reads what the parts together say.
 func (r *Resources) complete() {
 	r.addBootstrapped()
+	r.tellUnreadable()
 	r.tellHiddenLayers()
 }
 

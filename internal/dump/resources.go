@@ -51,6 +51,9 @@ type Resources struct {
 	// hiddenLayers are the layers of the runtime whose values a dump does not have. shownLayers
 	// are those of the answer to /runtime.
 	hiddenLayers, shownLayers []string
+	// unreadClusters and unreadServices are the names of clusters and of lists of endpoints that could not be read. They
+	// count as missing; where one of the same name was read, nothing tells which of the two Envoy has.
+	unreadClusters, unreadServices map[string]bool
 	// Texts are those of the bootstraps, but for static resources and nodes. Where one is the name of a cluster, Envoy
 	// may send requests of its own there: statistics, and traces of a connection manager that states no tracer.
 	Texts map[string]bool
@@ -279,6 +282,7 @@ func (r *Resources) routeFrom(tree any) {
 	if before, ok := r.Routes[d.Message.Name]; ok && !proto.Equal(before.Message, d.Message) {
 		r.lost("", "there are several route configurations %q: nothing tells which a listener has", d.Message.Name)
 	}
+	d.Faults = append(d.Faults, r.Routes[d.Message.Name].Faults...)
 	r.addRoute(d)
 }
 
@@ -310,7 +314,8 @@ func (r *Resources) extensionFrom(tree any) {
 	if before, ok := r.Extensions[d.Message.Name]; ok && !proto.Equal(before.Message, d.Message.TypedConfig) {
 		r.lost("", "there are several extension configurations %q: nothing tells which a filter has", d.Message.Name)
 	}
-	r.addExtension(d.Message.Name, Decoded[*anypb.Any]{d.Message.TypedConfig, d.Faults})
+	faults := append(d.Faults, r.Extensions[d.Message.Name].Faults...)
+	r.addExtension(d.Message.Name, Decoded[*anypb.Any]{d.Message.TypedConfig, faults})
 }
 
 // checkEntry tells about the fields of an entry of a file that are not read, and about a field

@@ -29,11 +29,28 @@ var forgedWalk = []forged{
 	{"an inbound that binds no port, to which connections of IPv6 alone are handed over", unverified, []edit{kumaClusters, put(listener+".bind_to_port", `false`), ipv6, bootstrap(harmlessLayers + `, "node": {"metadata": {"ipv6Enabled": false}}`)}},
 	{"an inbound that binds no port, to which connections of another address are handed over", unverified, []edit{kumaClusters, put(listener+".bind_to_port", `false`), redirectedBy("INBOUND", "inbound:passthrough:ipv4", "127.0.0.1", 15006)}},
 
+	// One resource in two places of a dump, of which one holds what cannot be read.
+	{"a cluster with a field of later, and again without it", unverified, []edit{clusters(having(ownCluster, `"later": 1`), redis), clusters(ownCluster)}},
+	{"a cluster without a field of later, and again with it", unverified, []edit{clusters(ownCluster, redis), clusters(having(ownCluster, `"later": 1`))}},
+	{"a cluster, and again one that cannot be read", unverified, []edit{clusters(ownCluster, redis), clusters(`{"name": "self_inbound_dp_http-port", "type": 7.5}`)}},
+	{"a cluster, and again one of another type", unverified, []edit{clusters(ownCluster, redis), clusters(`{"@type": "T/acme.Cluster", "name": "self_inbound_dp_http-port"}`)}},
+	{"endpoints, and again with a field of later", unverified, []edit{clusters(byEDS("self_inbound_dp_http-port", ""), redis), endpoints("self_inbound_dp_http-port", "127.0.0.1", 8080), add("configs", `{"@type": "T/envoy.admin.v3.EndpointsConfigDump", "dynamic_endpoint_configs": [{"endpoint_config": {"cluster_name": "self_inbound_dp_http-port", "later": 1}}]}`)}},
+	{"endpoints, and again such that cannot be read", unverified, []edit{clusters(byEDS("self_inbound_dp_http-port", ""), redis), endpoints("self_inbound_dp_http-port", "127.0.0.1", 8080), add("configs", `{"@type": "T/envoy.admin.v3.EndpointsConfigDump", "static_endpoint_configs": [{"endpoint_config": {"cluster_name": "self_inbound_dp_http-port", "endpoints": 1}}]}`)}},
+	{"CAs with a field of later, and again without it", unverified, []edit{bundle(`{"trusted_ca": {"inline_string": "x"}, "later": 1}`), bundle(`{"trusted_ca": {"inline_string": "x"}}`)}},
+	{"routes with a field of later, and again without it", unverified, []edit{byRDS(put("later", `1`)), again(drop("later"))}},
+	{"routes with a field of later", unverified, []edit{byRDS(put("later", `1`))}},
+	{"the same routes twice", verified, []edit{byRDS(), again()}},
+
 	// An address of another machine, on which something seems to listen.
 	{"the workload of another machine, where an outbound listener may bind any address", unverified, []edit{elsewhereAt("10.0.0.99"), leading(drop("bind_to_port"), put("freebind", `true`), put("address.socket_address", `{"address": "10.0.0.99", "port_value": 7777}`))}},
 	{"the workload of another machine, where an outbound listener has its address", unverified, []edit{elsewhereAt("10.0.0.99"), leading(drop("bind_to_port"), put("address.socket_address", `{"address": "10.0.0.99", "port_value": 7777}`))}},
 	{"the workload of another machine, which a chain without endpoints matches", unverified, []edit{elsewhereAt("10.0.0.99"), add(listener+".filter_chains", `{"filter_chain_match": {"prefix_ranges": [{"address_prefix": "10.0.0.99", "prefix_len": 32}]}, "filters": [`+typed("t", "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", `"stat_prefix": "x", "cluster": "hole"`)+`]}`)}},
 	{"the workload of another machine, whose address a listener without endpoints has", unverified, []edit{elsewhereAt("10.0.0.99"), add("configs.0.static_listeners", `{"listener": {"name": "inbound:x", "freebind": true, "address": {"socket_address": {"address": "10.0.0.99", "port_value": 7777}}, "filter_chains": [{"filters": [`+typed("t", "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", `"stat_prefix": "x", "cluster": "hole"`)+`]}]}}`)}},
+}
+
+// again adds the routes of [byRDS] a second time.
+func again(edits ...edit) edit {
+	return copied("configs.1.dynamic_route_configs.0.route_config", "configs[]", append(edits, dumpOf("envoy.admin.v3.RoutesConfigDump", "dynamic_route_configs", "route_config"))...)
 }
 
 // copies sends a copy of each request to the inbound's own workload.
