@@ -112,7 +112,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	if err := errors.Join(context.Cause(ctx), machineError(suite.Outage(append(sent, results...)))); err != nil {
 		return err
 	}
-	proven := &proof.Report{Envoy: h.Version(), Runtime: h.Runtime().String(), Strict: o.source.strict, Truncated: population.Truncated, Made: population.Callers.Texts(), Unasked: population.NotAsked(), Assumed: population.Assumed, LeftOut: population.LeftOut}
+	proven := &proof.Report{Envoy: h.Version(), Runtime: h.Runtime().String(), Strict: o.source.strict, Truncated: population.Truncated, Made: population.Callers.Texts(), Unasked: population.NotAsked(), Warnings: population.Warnings, Assumed: population.Assumed, LeftOut: population.LeftOut}
 	proven.AddAll(proofs, results)
 	proven.Routes = routeproof.NewReport(h.Version(), o.source.strict, routed, senders, sent)
 	stories, err := cases.Stories()

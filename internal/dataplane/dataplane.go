@@ -53,6 +53,8 @@ type Dataplane struct {
 	// Reach has the fields that say which services the sidecar reaches, those of a gateway, and those that
 	// keep requests from an inbound. It is a text, to be compared.
 	Reach string
+	// Opens has the fields by which the sidecar takes requests on further ports, where no policy judges them.
+	Opens string
 	// Place is "file:line" of the document.
 	Place string
 
@@ -90,7 +92,7 @@ func Parse(doc manifest.Document) (*Dataplane, error) {
 		return nil, err
 	}
 	p := parser{doc: doc, nameField: "name", labelsField: "labels", networkingField: "networking"}
-	return p.build(schema.Name, schema.Mesh, "", schema.Labels, schema.Networking)
+	return p.build(schema.Name, schema.Mesh, "", schema.Labels, schema.Networking, schema.opens())
 }
 
 func parseKubernetes(doc manifest.Document) (*Dataplane, error) {
@@ -103,7 +105,7 @@ func parseKubernetes(doc manifest.Document) (*Dataplane, error) {
 	}
 	p := parser{doc: doc, nameField: "metadata.name", labelsField: "metadata.labels", networkingField: "spec.networking"}
 	meta := schema.Metadata
-	return p.build(meta.Name, schema.Mesh, cmp.Or(meta.Namespace, "default"), meta.Labels, schema.Spec.Networking)
+	return p.build(meta.Name, schema.Mesh, cmp.Or(meta.Namespace, "default"), meta.Labels, schema.Spec.Networking, schema.Spec.opens())
 }
 
 // parser has the places of the same fields in the two forms of a Dataplane.
@@ -112,7 +114,7 @@ type parser struct {
 	nameField, labelsField, networkingField string
 }
 
-func (p parser) build(name, mesh, namespace string, labels map[string]string, networking networkingSchema) (*Dataplane, error) {
+func (p parser) build(name, mesh, namespace string, labels map[string]string, networking networkingSchema, opens string) (*Dataplane, error) {
 	if name == "" {
 		return nil, p.doc.Errorf(p.nameField, "a name is required")
 	}
@@ -122,7 +124,7 @@ func (p parser) build(name, mesh, namespace string, labels map[string]string, ne
 	if origin := labels[labelOrigin]; origin != "" && origin != "global" && origin != "zone" {
 		return nil, p.doc.Errorf(p.label(labelOrigin), "%q is unknown: use global, zone", origin)
 	}
-	d := &Dataplane{Name: name, Place: p.doc.Place(""), Workload: policy.Workload{
+	d := &Dataplane{Name: name, Place: p.doc.Place(""), Opens: opens, Workload: policy.Workload{
 		Name: cmp.Or(labels[labelDisplayName], name), Namespace: cmp.Or(labels[labelNamespace], namespace),
 		Mesh: cmp.Or(mesh, labels[labelMesh], "default"), Zone: labels[labelZone], Origin: labels[labelOrigin],
 		Labels: maps.Clone(labels),
@@ -208,11 +210,25 @@ type kubernetesSchema struct {
 	Status manifest.Document `yaml:"status"`
 }
 
-// ignoredFields are the fields of a Dataplane that say nothing about its callers.
+// ignoredFields are the fields of a Dataplane that say nothing about the callers of its inbounds.
 type ignoredFields struct {
 	Metrics manifest.Document `yaml:"metrics"`
 	Probes  manifest.Document `yaml:"probes"`
 	Envoy   manifest.Document `yaml:"envoy"`
+}
+
+// opens has the fields that open further ports.
+func (f ignoredFields) opens() string {
+	var parts []string
+	for _, part := range []struct {
+		name string
+		doc  manifest.Document
+	}{{"metrics", f.Metrics}, {"probes", f.Probes}} {
+		if part.doc.Line() > 0 {
+			parts = append(parts, part.name+": "+part.doc.Flow())
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 type networkingSchema struct {

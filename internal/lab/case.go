@@ -237,7 +237,7 @@ func (f *Files) CasesInFull(s Surroundings) ([]Case, Population, error) {
 	}
 	all, err := f.CasesFor(s, f.Inbounds())
 	if err != nil || !f.HasPolicySet() {
-		return all, Population{LeftOut: f.leftOut()}, err
+		return all, Population{LeftOut: f.leftOut(), Warnings: f.openings()}, err
 	}
 	s = f.withCallers(s)
 	set, err := f.PolicySet(s)
@@ -246,7 +246,7 @@ func (f *Files) CasesInFull(s Surroundings) ([]Case, Population, error) {
 	}
 	population := Populate(s.Inbound, set)
 	population.add(*s.callers)
-	population.LeftOut = f.leftOut()
+	population.LeftOut, population.Warnings = f.leftOut(), f.openings()
 	made, err := f.MadeCases(s, population.Made)
 	first := slices.IndexFunc(all, func(c Case) bool { return c.Generated })
 	if len(set.Described) == 0 {
@@ -255,6 +255,16 @@ func (f *Files) CasesInFull(s Surroundings) ([]Case, Population, error) {
 		}
 	}
 	return append(all, made...), population, err
+}
+
+// openings names the Dataplanes whose sidecars take requests on further ports, where no policy judges them.
+func (f *Files) openings() (out []string) {
+	for _, d := range f.described {
+		if d.Opens != "" {
+			out = append(out, fmt.Sprintf("%s: %s: its sidecar takes requests on further ports, which no policy judges and the lab does not play (%s)", d.Place, d.ID(), d.Opens))
+		}
+	}
+	return out
 }
 
 // PolicySet reads the policies outside of cases, for [Populate].

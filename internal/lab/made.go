@@ -86,6 +86,8 @@ type Population struct {
 	Truncated bool
 	// Assumed says which inbound flags and their defaults describe, where no file describes one.
 	Assumed string
+	// Warnings name the Dataplanes whose sidecars take requests that no policy judges.
+	Warnings []string
 	// LeftOut counts the documents of other kinds, which are not read; "" for none.
 	LeftOut string
 }

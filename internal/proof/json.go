@@ -16,6 +16,8 @@ type JSON struct {
 	Cases           []caseJSON      `json:"cases"`
 	Counterexamples []string        `json:"counterexamples,omitempty"`
 	Unasked         []string        `json:"unasked,omitempty"`
+	// Warnings are about the files, and about no inbound.
+	Warnings []string `json:"warnings,omitempty"`
 	// Assumed says which inbound no file describes.
 	Assumed string `json:"assumed,omitempty"`
 	// LeftOut counts the documents that are not read, by kind.
@@ -87,7 +89,7 @@ type unreachableJSON struct {
 
 // Form returns the JSON form of the report.
 func (r *Report) Form() JSON {
-	out := JSON{Envoy: r.Envoy, Runtime: r.Runtime, Classes: r.Classes(), Sentence: r.Sentence(), Cases: []caseJSON{}, Unasked: r.Unasked, Made: r.Made, Assumed: r.Assumed, LeftOut: r.LeftOut, Routes: r.Routes.Form()}
+	out := JSON{Envoy: r.Envoy, Runtime: r.Runtime, Classes: r.Classes(), Sentence: r.Sentence(), Cases: []caseJSON{}, Unasked: r.Unasked, Warnings: r.Warnings, Made: r.Made, Assumed: r.Assumed, LeftOut: r.LeftOut, Routes: r.Routes.Form()}
 	if r.Known != nil {
 		out.RestsOn = r.Known.form()
 	}

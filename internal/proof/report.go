@@ -23,6 +23,8 @@ type Report struct {
 	Made []string
 	// Truncated says that there are more inbounds to make for policies than were made.
 	Truncated bool
+	// Warnings are about the files, and about no inbound.
+	Warnings []string
 	// Assumed says which inbound is asked because no file describes one; "" for none.
 	Assumed string
 	// LeftOut counts the documents beside the policies that are not read; "" for none.
@@ -96,7 +98,7 @@ func (r *Report) Holds() bool {
 
 // warnings counts the warnings of all cases.
 func (r *Report) warnings() int {
-	n := 0
+	n := len(r.Warnings)
 	for _, p := range r.Cases {
 		n += len(p.Result.Warnings)
 	}

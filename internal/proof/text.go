@@ -63,6 +63,9 @@ func (r *Report) WriteText(w io.Writer, p terminal.Paint) {
 	for _, text := range r.Made {
 		fmt.Fprintf(w, "made: %s\n", terminal.Printable(text))
 	}
+	for _, text := range r.Warnings {
+		fmt.Fprintf(w, "%s %s\n", p.Yellow("warning:"), terminal.Printable(text))
+	}
 	for _, text := range r.Unasked {
 		fmt.Fprintf(w, "%s not asked: %s\n", p.Mark(false), terminal.Printable(text))
 	}
