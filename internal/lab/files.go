@@ -211,7 +211,7 @@ func OpenDocuments(choice Choice, paths ...string) (*Files, error) {
 			return nil, err
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("%s: there is no .yaml, .yml or .json file in this folder", path)
+			return nil, fmt.Errorf("%s: there is no .yaml, .yml or .json file in this folder: name a file with policies or cases, or a folder with some", path)
 		}
 		all = append(all, found...)
 	}

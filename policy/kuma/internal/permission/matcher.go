@@ -96,7 +96,7 @@ func parseSNI(doc manifest.Document, field string, schema sniSchema) (string, er
 func checkIdentity(m policy.Match) error {
 	if m.Kind == policy.Exact {
 		if _, err := spiffeid.FromString(m.Value); err != nil {
-			return fmt.Errorf("not a SPIFFE ID: %w", err)
+			return fmt.Errorf("not a SPIFFE ID: %w: write one such as spiffe://trust-domain.mesh/ns/shop/sa/web", err)
 		}
 		return nil
 	}
