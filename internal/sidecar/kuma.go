@@ -35,11 +35,13 @@ var kumaSockets = []string{"kuma-readiness-reporter", "kuma-mh-"}
 // knownKuma lists the fields of such a listener. With any other field it is an inbound.
 var knownKuma = messages.Closed{
 	"envoy.config.listener.v3.Listener": {
-		messages.Read: "filter_chains listener_filters",
-		apart:         "address traffic_direction",
+		messages.Read: "address filter_chains listener_filters",
+		apart:         "traffic_direction",
 		measures:      "name stat_prefix metadata",
 		presents:      "enable_reuse_port",
 	},
+	"envoy.config.core.v3.Address":            {messages.Read: "socket_address"},
+	"envoy.config.core.v3.SocketAddress":      {apart: "protocol address port_value ipv4_compat"},
 	"envoy.config.listener.v3.ListenerFilter": {messages.Read: "typed_config", measures: "name"},
 	tlsInspector: {},
 	// Each chain is looked at for every connection that it may match.
@@ -55,7 +57,8 @@ var knownKuma = messages.Closed{
 	router: {},
 	"envoy.config.route.v3.RouteConfiguration": {messages.Read: "virtual_hosts", measures: "name", presents: "validate_clusters"},
 	"envoy.config.route.v3.VirtualHost":        {messages.Read: "routes", apart: "domains", measures: "name"},
-	"envoy.config.route.v3.Route":              {messages.Read: "route", apart: "match", measures: "name"},
+	"envoy.config.route.v3.Route":              {messages.Read: "match route", measures: "name"},
+	"envoy.config.route.v3.RouteMatch":         {apart: "prefix path"},
 	"envoy.config.route.v3.RouteAction":        {apart: "cluster prefix_rewrite"},
 }
 
@@ -71,7 +74,8 @@ func (r *reader) servesKuma(d dump.Decoded[*listenerv3.Listener]) (serves, admin
 	}
 	routes := 0
 	for _, chain := range d.Message.FilterChains {
-		if len(chain.Filters) != 1 {
+		context, known := tlsOf(chain)
+		if len(chain.Filters) != 1 || !known {
 			return false, false
 		}
 		m, _, _ := messages.Unpack(chain.Filters[0].GetTypedConfig())
@@ -81,7 +85,7 @@ func (r *reader) servesKuma(d dump.Decoded[*listenerv3.Listener]) (serves, admin
 				routes++
 				switch {
 				case r.leadsToKuma(route, d):
-				case r.leadsToAdminAlone(route.GetRoute().GetCluster()) && demandsControlPlane(chain):
+				case r.leadsToAdminAlone(route.GetRoute().GetCluster()) && demandsControlPlane(context):
 					admin = true
 				default:
 					return false, false
@@ -173,17 +177,25 @@ func (r *reader) isKumaSocket(name string) bool {
 	return ok && endpoints > 0
 }
 
-// demandsControlPlane reports whether every caller of a chain has a certificate for the name of Kuma's control plane. Whose
-// CAs those in the listener are, it takes from that name.
-func demandsControlPlane(chain *listenerv3.FilterChain) bool {
-	m, faults, err := messages.Unpack(chain.GetTransportSocket().GetTypedConfig())
+// tlsOf returns the TLS context of a chain, nil for none, and whether the transport of the chain is known as a whole.
+func tlsOf(chain *listenerv3.FilterChain) (context *tlsv3.DownstreamTlsContext, known bool) {
+	if chain.GetTransportSocket() == nil {
+		return nil, true
+	}
+	m, faults, err := messages.Unpack(chain.TransportSocket.GetTypedConfig())
 	context, ok := m.(*tlsv3.DownstreamTlsContext)
-	if err != nil || !ok || len(faults) > 0 || !context.GetRequireClientCertificate().GetValue() {
-		return false
+	if err != nil || !ok || len(faults) > 0 {
+		return nil, false
 	}
 	checkTLS(context.ProtoReflect(), nil, func(*messages.Path, string) { ok = false })
+	return context, ok
+}
+
+// demandsControlPlane reports whether every caller of a chain has a certificate for the name of Kuma's control plane. Whose
+// CAs those in the listener are, it takes from that name.
+func demandsControlPlane(context *tlsv3.DownstreamTlsContext) bool {
 	validation := context.GetCommonTlsContext().GetValidationContext()
 	sans := validation.GetMatchTypedSubjectAltNames()
-	return ok && validation.GetTrustedCa() != nil && validation.GetCustomValidatorConfig() == nil && len(sans) == 1 &&
+	return context.GetRequireClientCertificate().GetValue() && validation.GetTrustedCa() != nil && validation.GetCustomValidatorConfig() == nil && len(sans) == 1 &&
 		sans[0].SanType == tlsv3.SubjectAltNameMatcher_DNS && sans[0].GetMatcher().GetExact() == controlPlane && !sans[0].GetMatcher().GetIgnoreCase()
 }
