@@ -32,7 +32,11 @@ import (
 
 func main() {
 	start.Done()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	interrupts := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+	if signal.Ignored(syscall.SIGHUP) { // nohup keeps a program alive without its terminal
+		interrupts = interrupts[:2]
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), interrupts...)
 	context.AfterFunc(ctx, func() { endAfterSignal(ctx, stop) })
 	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }

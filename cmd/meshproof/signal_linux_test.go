@@ -53,7 +53,7 @@ func startPlan(t *testing.T) (*exec.Cmd, *bytes.Buffer) {
 // of many policies.
 func TestASignalEndsWork(t *testing.T) {
 	t.Parallel()
-	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
 			cmd, stderr := startPlan(t)

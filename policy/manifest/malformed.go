@@ -20,7 +20,7 @@ func malformed(file string, data []byte, err error) error {
 	switch line := lineOf(data, e.Line); {
 	case isTemplate(data):
 	case bytes.ContainsRune(line[:len(line)-len(bytes.TrimLeft(line, " \t"))], '\t'):
-		e.Reason += ": indent by blanks"
+		e.Reason += ": indent with spaces"
 	default:
 		e.Reason += ": compare the indentation, the brackets and the quotation marks with the lines around"
 	}

@@ -55,7 +55,7 @@ func TestParseRefuses(t *testing.T) {
 	for yaml, want := range map[string]string{
 		"a: b\nc: [d\n":        "p.yaml:2: malformed YAML: sequence end token ']' not found: compare the indentation, the brackets and the quotation marks with the lines around",
 		"a: b\n c: d\n":        "p.yaml:1: malformed YAML: mapping value is not allowed in this context: compare the indentation, the brackets and the quotation marks with the lines around",
-		"a: b\n\tc: d\n":       `p.yaml:2: malformed YAML: found character '\t' that cannot start any token: indent by blanks`,
+		"a: b\n\tc: d\n":       `p.yaml:2: malformed YAML: found character '\t' that cannot start any token: indent with spaces`,
 		"a: 'b\n":              "p.yaml:1: malformed YAML: could not find end character of single-quoted text: compare the indentation, the brackets and the quotation marks with the lines around",
 		"a: \xff\n":            "p.yaml: malformed YAML: the text is not UTF-8",
 		"a: {{ .Values.b }}\n": "p.yaml:1: malformed YAML: could not find flow map content: the file is a template: write out what is applied, such as by helm template",
