@@ -80,9 +80,10 @@ func drawTimes(t *rapid.T, names ...string) string {
 func drawRules(t *rapid.T, kind string) string {
 	var rules []string
 	for range rapid.IntRange(1, 2).Draw(t, "rules") {
-		conf := one(t, "conf", "{}", "{}", "{backendRefs: [{kind: MeshService, name: s1, namespace: ns}, {kind: MeshService, name: s0, namespace: ns, port: 80, weight: 3}]}",
+		conf := one(t, "conf", "{}", "{}", "{backendRefs: []}", "{backendRefs: [{kind: MeshService, name: s1, namespace: ns}, {kind: MeshService, name: s0, namespace: ns, port: 80, weight: 3}]}",
 			"{backendRefs: [{kind: MeshService, name: gone}]}", "{backendRefs: [{kind: MeshService, labels: {team: x}, port: 81}, {kind: MeshService, name: gone}]}")
 		if kind == "MeshTCPRoute" {
+			conf = strings.Replace(conf, "{backendRefs: []}", "{}", 1)
 			return "{default: " + strings.Replace(conf, "{}", "{backendRefs: [{kind: MeshService, name: s1, namespace: ns}]}", 1) + "}"
 		}
 		rules = append(rules, "{matches: ["+strings.Join(rapid.SliceOfN(rapid.Custom(drawMatch), 1, 2).Draw(t, "matches"), ", ")+"], default: "+conf+"}")

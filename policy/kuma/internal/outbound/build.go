@@ -211,7 +211,7 @@ func (b *builder) addOutbound(d *destination.Destination, p destination.Port) {
 	catchesAll := false
 	for _, m := range b.matches(d, p) {
 		r := routing.Route{When: m.match.Condition(), Backends: itself, Place: m.named.Doc.Place(m.rule.Field)}
-		if m.backends != nil {
+		if len(m.backends) > 0 {
 			r.Backends, r.Sends = b.resolve(m, p), m.sends
 		} else {
 			b.used[id] = true

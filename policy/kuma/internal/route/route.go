@@ -49,7 +49,8 @@ type Rule struct {
 	ID kri.KRI
 	// Matches are those of a MeshHTTPRoute, at least one. A rule of a MeshTCPRoute has none.
 	Matches []Match
-	// Backends are nil where the rule states none: then requests go to the destination.
+	// Backends are nil where the rule states none: then those of a weaker rule with the same matches count. Where
+	// there are none at all, requests go to the destination.
 	Backends []Backend
 }
 
@@ -179,10 +180,13 @@ func parse[R any](doc manifest.Document, systemNamespace string, kind resource.K
 }
 
 func parseBackends(doc manifest.Document, field string, schemas *[]backendSchema) ([]Backend, error) {
-	if schemas == nil || len(*schemas) == 0 {
+	if schemas == nil {
 		return nil, nil
 	}
 	out := make([]Backend, len(*schemas))
+	if len(out) == 0 {
+		return out, nil
+	}
 	total := uint64(0)
 	for i, schema := range *schemas {
 		at := fmt.Sprintf("%s[%d]", field, i)

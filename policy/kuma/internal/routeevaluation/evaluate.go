@@ -81,7 +81,7 @@ func (c call) follow() Outcome {
 	rule, ok := c.rule()
 	if ok {
 		out.Route = rule.rule.ID.String()
-		if rule.backends != nil {
+		if len(rule.backends) > 0 {
 			out.Backends = c.backends(rule)
 		}
 	}
