@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -49,6 +50,11 @@ const (
 func socketOf(name, path string) string {
 	return fmt.Sprintf(`{"name": %q, "type": "STATIC", "load_assignment": {"endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"pipe": {"path": %q}}}}]}]}}`, name, path)
 }
+
+// kumaMetrics serves the metrics that Kuma's process gathers.
+var kumaMetrics = add("configs.0.dynamic_listeners", `{"name": "_kuma:metrics:prometheus", "active_state": {"listener": {"name": "_kuma:metrics:prometheus", "traffic_direction": "INBOUND", "enable_reuse_port": false,
+	"address": {"socket_address": {"address": "10.0.0.7", "port_value": 5670}},
+	"filter_chains": [{"filters": [`+kumaManager(`{"match": {"prefix": "/metrics"}, "route": {"cluster": "metrics", "prefix_rewrite": "/meshmetric"}}`)+`]}]}}}`)
 
 const readyRoute = `{"match": {"prefix": "/ready"}, "route": {"cluster": "kuma:readiness", "prefix_rewrite": "/ready"}}`
 
@@ -110,6 +116,11 @@ func TestKumaSidecar(t *testing.T) {
 		"readiness by its socket":                                             {verified, []edit{kumaBootstrap, clusters(ownCluster, redis, static("kuma:envoy:admin", "127.0.0.1", 9901), socketOf("kuma:readiness", "/tmp/kuma-readiness-reporter.sock")), kumaAdmin}},
 		"readiness by the socket of something else":                           {unverified, []edit{kumaBootstrap, clusters(ownCluster, redis, static("kuma:envoy:admin", "127.0.0.1", 9901), socketOf("kuma:readiness", "/run/docker.sock")), kumaAdmin}},
 		"a listener for processes that leads to the workload":                 {unverified, []edit{kumaBootstrap, kumaClusters, kumaConfig, put("configs.0.dynamic_listeners.3.active_state.listener.filter_chains.0.filters", overHTTP("self_inbound_dp_http-port", ""))}},
+		"with its listener for metrics":                                       {verified, []edit{kumaBootstrap, clusters(ownCluster, redis, socketOf("metrics", "/tmp/kuma-mh-dp-default.sock")), kumaMetrics}},
+		"metrics of an application":                                           {unverified, []edit{kumaBootstrap, clusters(ownCluster, redis, static("metrics", "127.0.0.1", 8081)), kumaMetrics}},
+		"metrics of the workload":                                             {unverified, []edit{kumaBootstrap, clusters(ownCluster, redis, static("metrics", "127.0.0.1", 8080)), kumaMetrics}},
+		"metrics, and a default chain to the workload":                        {unverified, []edit{kumaBootstrap, clusters(ownCluster, redis, socketOf("metrics", "/tmp/kuma-mh-dp-default.sock")), kumaMetrics, put(kumaListener+".default_filter_chain", `{"filters": `+overHTTP("self_inbound_dp_http-port", "")+`}`)}},
+		"metrics, and a socket and the workload in one cluster":               {unverified, []edit{kumaBootstrap, clusters(ownCluster, redis, strings.Replace(socketOf("metrics", "/tmp/kuma-mh-dp-default.sock"), `"lb_endpoints": [`, `"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": "127.0.0.1", "port_value": 8080}}}}, `, 1)), kumaMetrics}},
 		"with its listener for its process":                                   {verified, []edit{kumaBootstrap, kumaClusters, kumaConfig}},
 		"outbound of a transparent proxy":                                     {verified, []edit{kumaBootstrap, kumaClusters, redirectedBy("OUTBOUND", "outbound:passthrough:ipv4", "0.0.0.0", 15001)}},
 		"inbound of a transparent proxy, of IPv6 too":                         {verified, []edit{kumaBootstrap, transparent, ipv6}},
