@@ -58,6 +58,8 @@ type Target struct {
 	// Elsewhere says why nothing that the set knows can be selected, such as a missing document; ""
 	// where that is not so. An inert one decides nothing by itself.
 	Elsewhere string
+	// OutsideText is the text of the [OutsideDocument] that it decides about, and of nothing else; "" for none.
+	OutsideText string
 	// Miss says why the target does not select an inbound, "" where it does.
 	Miss func(in policy.Inbound) string
 	// Fit changes as little of an inbound as makes the target select it. If Miss has a

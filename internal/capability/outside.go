@@ -18,10 +18,13 @@ type Reacher interface {
 type OutsideDocument struct {
 	// Text says what it is, and is the same for two that are alike.
 	Text string
-	// Kind, Namespace and Name are those of a document that something of another folder names. Kind is empty for something that
-	// policies select by its namespace and its labels.
+	// Kind, Namespace and Name are those of a document. Kind and Name are empty for something that policies select by its
+	// namespace and its labels. Named is true for a document of the set that something of another folder names.
 	Kind, Namespace, Name string
 	Labels                map[string]string
+	Named                 bool
+	// Present is true where the set has such a document that is not named, so that it is nothing of another folder.
+	Present bool
 	// Inbound is the one whose program [Reacher.WithOutside] is about.
 	Inbound policy.Inbound
 }

@@ -76,3 +76,64 @@ func TestWideningOfOtherFolders(t *testing.T) {
 		})
 	}
 }
+
+// A policy, or a grant, of a Server that the folder lacks may narrow. Another folder may move the Server here.
+func TestServersOfOtherFolders(t *testing.T) {
+	t.Parallel()
+	object := func(kind, version, name, spec string) string {
+		return fmt.Sprintf("---\n{apiVersion: policy.linkerd.io/%s, kind: %s, metadata: {name: %s, namespace: shop}, spec: {%s}}\n", version, kind, name, spec)
+	}
+	policyOf := func(name, server, refs string) string {
+		return object("AuthorizationPolicy", "v1alpha1", name, "targetRef: {group: policy.linkerd.io, kind: Server, name: "+server+"}, requiredAuthenticationRefs: ["+refs+"]")
+	}
+	grant := func(client string) string {
+		return object("ServerAuthorization", "v1beta1", "g", "server: {name: web}, client: {"+client+"}")
+	}
+	identities := func(text string) string {
+		return object("MeshTLSAuthentication", "v1alpha1", "m", "identities: ["+text+"]")
+	}
+	server := func(more string) string {
+		return object("Server", "v1beta3", "web", "podSelector: {matchLabels: {app: web}}, port: 8080"+more)
+	}
+	const (
+		fe, be   = "{kind: ServiceAccount, name: fe}", "{kind: ServiceAccount, name: be}"
+		byMesh   = "{group: policy.linkerd.io, kind: MeshTLSAuthentication, name: m}"
+		nowhere  = "{group: policy.linkerd.io, kind: MeshTLSAuthentication, name: n, namespace: other}"
+		ofFE     = "fe.shop.serviceaccount.identity.linkerd.cluster.local"
+		accounts = "meshTLS: {serviceAccounts: [{name: fe}, {name: be}]}"
+	)
+	for name, tt := range map[string]struct {
+		same, old, recent string
+		fails             bool
+	}{
+		"a policy narrows":                            {"", policyOf("p", "web", ""), policyOf("p", "web", fe), false},
+		"a policy goes":                               {"", policyOf("p", "web", fe) + policyOf("q", "web", be), policyOf("q", "web", be), false},
+		"a policy has another name":                   {"", policyOf("p", "web", fe), policyOf("q", "web", fe), false},
+		"a policy opens":                              {"", policyOf("p", "web", fe), policyOf("p", "web", ""), true},
+		"a policy is of another Server":               {"", policyOf("p", "web", fe), policyOf("p", "api", fe), true},
+		"a policy refers to what is not there":        {"", policyOf("p", "web", ""), policyOf("p", "web", nowhere), true},
+		"a grant narrows":                             {"", grant(accounts), grant("meshTLS: {serviceAccounts: [{name: fe}]}"), false},
+		"a grant opens":                               {"", grant(accounts), grant("unauthenticated: true"), true},
+		"a grant becomes a policy":                    {"", grant("meshTLS: {serviceAccounts: [{name: fe}]}, networks: [{cidr: 0.0.0.0/0}, {cidr: '::/0'}]"), policyOf("p", "web", fe), false},
+		"an authentication narrows":                   {"", identities("'*'"), identities(ofFE), false},
+		"an authentication opens":                     {"", identities(ofFE), identities("'*'"), true},
+		"an authentication of a policy narrows":       {policyOf("p", "web", byMesh), identities("'*'"), identities(ofFE), false},
+		"an authentication that nobody names is new":  {"", policyOf("p", "web", fe), policyOf("p", "web", fe) + identities(ofFE), true},
+		"a policy goes with its authentication":       {policyOf("p", "web", fe) + server(""), policyOf("q", "web", byMesh) + identities(ofFE), "", false},
+		"the Server comes, and is open":               {policyOf("p", "web", fe), "", server(", accessPolicy: all-unauthenticated"), true},
+		"the Server comes, without its policy":        {"", policyOf("p", "web", fe), server(", accessPolicy: all-unauthenticated"), true},
+		"the Server and its policy come":              {"", "", server("") + policyOf("p", "web", fe), false},
+		"the Server and its policy stay":              {server(""), policyOf("p", "web", fe) + policyOf("q", "web", be), policyOf("p", "web", fe), false},
+		"the Server goes, and its policy stays":       {policyOf("p", "web", fe), server(""), "", true},
+		"a name of no account at another such Server": {identities("vm.example") + policyOf("p", "web", byMesh) + policyOf("r", "api", fe), "", policyOf("q", "api", byMesh), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := differenceOf(t, tt.same+tt.old, tt.same+tt.recent)
+			d.DenyWidening = true
+			if failures := d.Failures(); len(failures) > 0 != tt.fails {
+				t.Errorf("%q, want %t", failures, tt.fails)
+			}
+		})
+	}
+}

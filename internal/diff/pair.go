@@ -145,11 +145,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 			return nil, err
 		}
 		if c.generated && len(c.Comparisons) > 0 {
-			was, is := c.Comparisons[0].old, c.Comparisons[0].recent
-			d.Opens = append(d.Opens, openedOutside(was, is)...)
-			if all {
-				d.Opens = append(d.Opens, openedOutside(is, was)...)
-			}
+			d.compareOutside(c.Comparisons[0].old, c.Comparisons[0].recent, all)
 		}
 		for _, comparison := range c.Comparisons {
 			c.Inbounds = append(c.Inbounds, comparison.modeChange()...)

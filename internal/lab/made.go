@@ -51,6 +51,9 @@ type Unasked struct {
 	Policy, Place, Reason string
 	// Inert is true where the policy says by itself that it enforces nothing.
 	Inert bool
+	// OutsideText is the text of what another folder may have and the policy decides about, see [capability.OutsideDocument]; ""
+	// where that is not known.
+	OutsideText string
 }
 
 // String names the policy, and why it is asked nowhere.

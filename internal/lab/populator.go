@@ -111,7 +111,7 @@ func (p *populator) targets(set PolicySet) []*target {
 			}
 			// What another set of documents does with it is not known.
 			if set.Changed == nil && !t.Inert || set.Changed != nil && set.Changed(t.Place) {
-				p.Unasked = append(p.Unasked, Unasked{Policy: t.Policy, Place: t.Place, Reason: t.Elsewhere})
+				p.Unasked = append(p.Unasked, Unasked{Policy: t.Policy, Place: t.Place, Reason: t.Elsewhere, OutsideText: t.OutsideText})
 			}
 			continue
 		}
@@ -130,7 +130,7 @@ func (p *populator) targets(set PolicySet) []*target {
 			if t.Inert && set.Changed == nil {
 				inert = append(inert, Unasked{Policy: t.Policy, Place: t.Place, Reason: reason})
 			}
-			u := Unasked{t.Policy, t.Place, reason, t.Inert}
+			u := Unasked{Policy: t.Policy, Place: t.Place, Reason: reason, Inert: t.Inert}
 			if !slices.Contains(p.Unasked, u) {
 				p.Unasked = append(p.Unasked, u)
 			}

@@ -2,6 +2,7 @@ package authorization
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
@@ -25,9 +26,19 @@ func Outsides(s Set) (out []capability.OutsideDocument) {
 		}
 		add(capability.OutsideDocument{Text: text, Namespace: namespace, Labels: labels})
 	}
+	named := func(namespace, name string) {
+		present := slices.ContainsFunc(s.Servers, func(of Server) bool { return of.Metadata.Namespace == namespace && of.Metadata.Name == name })
+		add(capability.OutsideDocument{Text: outsideServer(namespace, name), Kind: kindServer, Namespace: namespace, Name: name, Present: present})
+	}
+	for _, of := range s.Servers {
+		named(of.Metadata.Namespace, of.Metadata.Name)
+	}
 	for _, p := range s.Policies {
-		if p.Spec.TargetRef.Is("", "Namespace") {
+		switch target := p.Spec.TargetRef; {
+		case target.Is("", "Namespace"):
 			server(p.Metadata.Namespace, nil)
+		case target.Is(object.Group, kindServer):
+			named(p.Metadata.Namespace, target.Name)
 		}
 	}
 	for _, g := range s.Grants {
@@ -36,10 +47,12 @@ func Outsides(s Set) (out []capability.OutsideDocument) {
 			for _, labels := range append(selector.Vary(least), least) {
 				server(g.Metadata.Namespace, labels)
 			}
+		} else {
+			named(g.Metadata.Namespace, g.Spec.Server.Name)
 		}
 	}
 	authentication := func(kind string, of object.Head) {
-		add(capability.OutsideDocument{Text: "a policy that requires the " + kind + " " + of.String() + " alone", Kind: kind, Namespace: of.Metadata.Namespace, Name: of.Metadata.Name})
+		add(capability.OutsideDocument{Text: outsidePolicy(kind, of), Kind: kind, Named: true, Namespace: of.Metadata.Namespace, Name: of.Metadata.Name})
 	}
 	for _, m := range s.MeshTLS {
 		authentication(kindMeshTLS, m.Head)
@@ -50,13 +63,22 @@ func Outsides(s Set) (out []capability.OutsideDocument) {
 	return out
 }
 
+// outsideServer is a Server that another folder has.
+func outsideServer(namespace, name string) string { return "the Server " + namespace + "/" + name }
+
+// outsidePolicy is a policy of another folder that requires an authentication.
+func outsidePolicy(kind string, of object.Head) string {
+	return "a policy that requires the " + kind + " " + of.String() + " alone"
+}
+
 // WithOutside returns the set with one Server, which takes the inbound of the document. Its own policies are not known: it lets in whom
 // the set lets in, or whom an authentication names.
 func (s Set) WithOutside(of capability.OutsideDocument) Set {
 	server := Server{Spec: ServerSpec{PodSelector: &object.Selector{}, AccessPolicy: denyAll}, port: outsidePort}
 	server.Metadata.Namespace, server.Metadata.Labels = of.Namespace, of.Labels
 	s.Servers, s.Routes = []Server{server}, nil
-	if of.Kind == "" {
+	if !of.Named {
+		s.Servers[0].Metadata.Name = of.Name
 		return s
 	}
 	p := Policy{}

@@ -25,12 +25,18 @@ func Targets(s Set) (out []capability.Target) {
 
 // elsewhere returns the objects that are about no Server of the set.
 func (s Set) elsewhere() (out []capability.Target) {
-	add := func(of object.Head, place, lacks string, inert bool) {
-		out = append(out, capability.Elsewhere(Origin(of), of.Metadata.Name, place, lacks+" is not among the documents", inert))
+	add := func(of object.Head, place, lacks string, inert bool, outside string) {
+		t := capability.Elsewhere(Origin(of), of.Metadata.Name, place, lacks+" is not among the documents", inert)
+		t.OutsideText = outside
+		out = append(out, t)
 	}
 	for _, g := range s.Grants {
 		if !slices.ContainsFunc(s.Servers, g.isFor) {
-			add(g.Head, g.Place(""), "the Server that it is about", false)
+			outside := ""
+			if g.Spec.Server.Selector == nil {
+				outside = outsideServer(g.Metadata.Namespace, g.Spec.Server.Name)
+			}
+			add(g.Head, g.Place(""), "the Server that it is about", false, outside)
 		}
 	}
 	for _, r := range s.Routes {
@@ -38,14 +44,18 @@ func (s Set) elsewhere() (out []capability.Target) {
 			out = append(out, capability.Elsewhere(Origin(r.Head), r.Head.Metadata.Name, r.Place(""), "it is about the callers of a Service, and meshproof proves what Servers let in", true))
 		}
 		if !s.hasServers(r) {
-			add(r.Head, r.Place(""), "a Server that it names", false)
+			add(r.Head, r.Place(""), "a Server that it names", false, "")
 		}
 	}
 	var absent []Policy
 	for _, p := range s.Policies {
 		if !s.hasTarget(p) {
 			absent = append(absent, p)
-			add(p.Head, p.Place(""), "the Server or the route that it is about", false)
+			outside := ""
+			if target := p.Spec.TargetRef; target.Is(object.Group, kindServer) {
+				outside = outsideServer(p.Metadata.Namespace, target.Name)
+			}
+			add(p.Head, p.Place(""), "the Server or the route that it is about", false, outside)
 		}
 	}
 	// An authentication decides by the policies that name it.
@@ -59,12 +69,12 @@ func (s Set) elsewhere() (out []capability.Target) {
 	}
 	for _, m := range s.MeshTLS {
 		if unnamed(m.Head, kindMeshTLS) {
-			add(m.Head, m.doc.Place(""), "a policy of a Server that names it", true)
+			add(m.Head, m.doc.Place(""), "a policy of a Server that names it", true, outsidePolicy(kindMeshTLS, m.Head))
 		}
 	}
 	for _, n := range s.Networks {
 		if unnamed(n.Head, kindNetwork) {
-			add(n.Head, n.doc.Place(""), "a policy of a Server that names it", true)
+			add(n.Head, n.doc.Place(""), "a policy of a Server that names it", true, outsidePolicy(kindNetwork, n.Head))
 		}
 	}
 	return out
