@@ -160,7 +160,7 @@ func (p parser) inbound(field string, d *Dataplane, schema inboundSchema) (polic
 	if schema.Port == 0 {
 		return policy.Inbound{}, p.doc.Errorf(field+".port", "the inbound has no port")
 	}
-	in := policy.Inbound{Workload: d.Workload, Name: schema.Name, Port: schema.Port, Protocol: policy.TCP, Tags: schema.Tags}
+	in := policy.Inbound{Workload: d.Workload, Name: schema.Name, Port: schema.Port, Protocol: policy.TCP, Tags: ownTags(schema.Tags, d.Workload.Labels)}
 	tag, tagged := schema.Tags[tagProtocol]
 	switch {
 	case schema.Protocol != nil:
@@ -208,6 +208,21 @@ type kubernetesSchema struct {
 		ignoredFields
 	} `yaml:"spec"`
 	Status manifest.Document `yaml:"status"`
+}
+
+// ownTags returns the tags of an inbound that states some. A label of its Dataplane is no tag of it then, so that a
+// tag which the inbound lacks has the empty value. What a control plane computes is a tag all the same.
+func ownTags(tags, labels map[string]string) map[string]string {
+	if len(tags) == 0 {
+		return tags
+	}
+	out := maps.Clone(tags)
+	for key := range labels {
+		if _, stated := tags[key]; !stated && !strings.Contains(key, "kuma.io/") {
+			out[key] = ""
+		}
+	}
+	return out
 }
 
 // ignoredFields are the fields of a Dataplane that say nothing about the callers of its inbounds.

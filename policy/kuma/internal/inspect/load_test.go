@@ -99,9 +99,9 @@ metrics: {type: prometheus}
 		Labels: map[string]string{"app": "backend", "kuma.io/display-name": "backend", "kuma.io/zone": "zone-1", "kuma.io/origin": "zone", "k8s.kuma.io/namespace": "shop"},
 	}
 	want := []policy.Inbound{
-		{Workload: w, Port: 1, Protocol: policy.HTTP, Tags: map[string]string{"kuma.io/service": "backend", "kuma.io/protocol": "http"}},
-		{Workload: w, Port: 2, Protocol: policy.GRPC, Tags: map[string]string{"kuma.io/protocol": "http2"}},
-		{Workload: w, Name: "queue", Port: 3, Protocol: policy.TCP, Tags: map[string]string{"kuma.io/protocol": "kafka"}},
+		{Workload: w, Port: 1, Protocol: policy.HTTP, Tags: map[string]string{"kuma.io/service": "backend", "kuma.io/protocol": "http", "app": ""}},
+		{Workload: w, Port: 2, Protocol: policy.GRPC, Tags: map[string]string{"kuma.io/protocol": "http2", "app": ""}},
+		{Workload: w, Name: "queue", Port: 3, Protocol: policy.TCP, Tags: map[string]string{"kuma.io/protocol": "kafka", "app": ""}},
 		{Workload: w, Port: 5, Protocol: policy.TCP},
 	}
 	if diff := cmp.Diff(want, d.Inbounds, cmpopts.EquateComparable(netip.Addr{})); diff != "" {
