@@ -88,16 +88,40 @@ var relations = map[feature.Profile]map[string]is{
 		}),
 	},
 	feature.KumaMTP: {
-		"the workload's own identity":       inSpecs(func(q question, key string, v any) bool { return key == "value" && v == ownIdentity(q) }),
-		"a caller in deny and in allow":     inBoth("deny", "allow", "spiffeId", "spiffeID"),
-		"a path in deny and in allow":       inBoth("deny", "allow", "path"),
-		"a caller in a shadow and in allow": inBoth("allowWithShadowDeny", "allow", "spiffeId", "spiffeID"),
+		"the workload's own identity":              inSpecs(func(q question, key string, v any) bool { return key == "value" && v == ownIdentity(q) }),
+		"the system's namespace is the workload's": func(q question) bool { return q.Options["systemNamespace"] == ownWorkload(q).Namespace },
+		"a caller in deny and in allow":            inBoth("deny", "allow", "spiffeId", "spiffeID"),
+		"a path in deny and in allow":              inBoth("deny", "allow", "path"),
+		"a caller in a shadow and in allow":        inBoth("allowWithShadowDeny", "allow", "spiffeId", "spiffeID"),
 	},
 	feature.IstioAuthz: {
 		"ports that are asked for and not":      contradictory("ports"),
 		"methods that are asked for and not":    contradictory("methods"),
 		"paths that are asked for and not":      contradictory("paths"),
 		"principals that are asked for and not": contradictory("principals"),
+		"blocks beside service accounts":        hasBoth("source", "serviceAccounts", "ipBlocks"),
+		"blocks of both addresses":              hasBoth("source", "remoteIpBlocks", "ipBlocks"),
+		"a condition on the own principal": inSpecs(func(q question, key string, v any) bool {
+			of, _ := v.(map[string]any)
+			values, _ := of["values"].([]any)
+			return of["key"] == "source.principal" && slices.Contains(textsOf(values), strings.TrimPrefix(ownIdentity(q), "spiffe://"))
+		}),
+		"the root namespace is the workload's": func(q question) bool { return optionOf(q, "istio", "rootNamespace") == ownWorkload(q).Namespace },
+		"several aliases of the trust domain": func(q question) bool {
+			aliases, _ := optionOf(q, "istio", "trustDomainAliases").([]any)
+			return len(aliases) > 1
+		},
+	},
+	feature.CiliumIngress: {
+		"a deny of what is allowed": inSpecs(func(_ question, _ string, v any) bool {
+			of, _ := v.(map[string]any)
+			return of["ingress"] != nil && reflect.DeepEqual(of["ingress"], of["ingressDeny"])
+		}),
+	},
+	feature.LinkerdAuthz: {
+		"the namespace of the control plane is the workload's": func(q question) bool {
+			return optionOf(q, "linkerd", "controlPlaneNamespace") == ownWorkload(q).Namespace
+		},
 	},
 }
 
@@ -251,6 +275,20 @@ func inBoth(one, other string, fields ...string) is {
 		}
 		return false
 	}
+}
+
+// optionOf returns an option of a dialect.
+func optionOf(q question, dialect, key string) any {
+	of, _ := q.Options[dialect].(map[string]any)
+	return of[key]
+}
+
+// hasBoth finds an object that has two fields.
+func hasBoth(of, one, other string) is {
+	return inSpecs(func(_ question, key string, v any) bool {
+		fields, _ := v.(map[string]any)
+		return key == of && fields[one] != nil && fields[other] != nil
+	})
 }
 
 // contradictory finds a field of Istio that excludes what it asks for.

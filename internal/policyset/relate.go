@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/verdict"
 )
 
@@ -24,8 +25,10 @@ func Related(c cases.Case, seed, number uint64) (cases.Case, bool) {
 	}
 	r := rand.New(rand.NewPCG(number, seed^relatedSeed))
 	// Where the relations of all kinds would make policies that are refused, others are made, and then fewer.
-	all := relating{true, true, true}
-	for _, of := range []relating{all, all, all, {false, true, true}, {true, true, false}, {true, false, true}, {true, false, false}, {false, true, false}, {false, false, true}} {
+	most, all := relating{true, true, true, true}, relating{names: true, values: true, workloads: true}
+	for _, of := range []relating{
+		most, most, all, all, all, {values: true, workloads: true}, {names: true, values: true}, {names: true, workloads: true}, {names: true}, {values: true}, {workloads: true},
+	} {
 		m := &relation{chooser: &chooser{r.IntN}, rank: number, relating: of}
 		out, err := m.rename(c, r)
 		if err != nil {
@@ -43,7 +46,7 @@ func Related(c cases.Case, seed, number uint64) (cases.Case, bool) {
 const relatedSeed = 0x5eed
 
 // relating says which kinds of relations a set gets.
-type relating struct{ names, values, workloads bool }
+type relating struct{ names, values, workloads, together bool }
 
 // relation makes the relations of one set.
 type relation struct {
@@ -52,20 +55,24 @@ type relation struct {
 	relating
 	// inbound is the index of the one that the relations are about.
 	inbound int
+	profile feature.Profile
 }
 
 func (m *relation) rename(c cases.Case, r *rand.Rand) (cases.Case, error) {
-	m.inbound = m.choose(len(c.Inbounds))
+	m.inbound, m.profile = m.choose(len(c.Inbounds)), profileOf(c.Policies[0])
 	change := changes{}
 	if m.names {
 		change.names = m.oneName
 	}
-	change.set = func(out *cases.Case, policies []any) []any {
+	change.set = func(out *cases.Case, policies []any, options map[string]any) []any {
 		if m.values {
 			policies = m.value(out, policies)
 		}
 		if m.workloads {
 			m.workload(out)
+		}
+		if m.together {
+			m.fieldsTogether(out, policies, options)
 		}
 		return policies
 	}

@@ -33,8 +33,8 @@ type changes struct {
 	// names chooses some of the new names, and policies alters the policies, which are values that were read from JSON.
 	names    func(w *words, c cases.Case, policies []any)
 	policies func(policies []any) []any
-	// set alters the policies and what stands beside them.
-	set func(c *cases.Case, policies []any) []any
+	// set alters the policies and what stands beside them. The options are never nil.
+	set func(c *cases.Case, policies []any, options map[string]any) []any
 }
 
 // renamed is [rename] with more changes.
@@ -80,7 +80,11 @@ func renamed(c cases.Case, r *rand.Rand, number uint64, change changes) (cases.C
 	}
 	dress(&chooser{r.IntN}, &out, policies, w.short, w.turn.hasNoPeers())
 	if change.set != nil {
-		policies = change.set(&out, policies)
+		stated, _ := options.(map[string]any)
+		if stated == nil {
+			stated = map[string]any{}
+		}
+		policies, options = change.set(&out, policies, stated), stated
 	}
 	file := letters(r, 1+r.IntN(8)) + ".yaml"
 	out.Policies = nil

@@ -1,0 +1,169 @@
+package policyset
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/feature"
+)
+
+// fieldsTogether writes fields together that people write together and that seldom stand so, and gives options values
+// that names have. What a dialect has of this takes turns.
+func (m *relation) fieldsTogether(c *cases.Case, policies []any, options map[string]any) {
+	own := c.Inbounds[m.inbound].Workload
+	switch m.profile {
+	case feature.IstioAuthz:
+		m.togetherOfIstio(c, policies, options)
+	case feature.CiliumIngress:
+		m.togetherOfCilium(policies, options)
+	case feature.LinkerdAuthz:
+		if m.rank%5 == 0 {
+			m.optionsOf(options, "linkerd")["controlPlaneNamespace"] = own.Namespace
+		}
+	case feature.KumaMTP, feature.KumaMTPLegacy:
+		switch m.rank / 2 % 4 {
+		case 0:
+			options["systemNamespace"] = own.Namespace
+		case 1:
+			m.displayNames(policies)
+		case 2:
+			m.threeTags(c, policies)
+		}
+	}
+}
+
+// optionsOf returns the options of a dialect, which may be written.
+func (m *relation) optionsOf(options map[string]any, dialect string) map[string]any {
+	of, _ := options[dialect].(map[string]any)
+	if of == nil {
+		of = map[string]any{}
+	}
+	options[dialect] = of
+	return of
+}
+
+// togetherOfIstio has sources ask for blocks beside names, conditions for the account of the workload itself, and operations
+// for its host and for every path. The root namespace may be that of the workload, and the trust domain may
+// have several aliases.
+func (m *relation) togetherOfIstio(c *cases.Case, policies []any, options map[string]any) {
+	in := c.Inbounds[m.inbound]
+	by := objectsIn(policies)
+	of := m.optionsOf(options, "istio")
+	root, _ := of["rootNamespace"].(string)
+	if root == "" {
+		root = "istio-system"
+	}
+	add := func(to map[string]any, field string, values ...any) {
+		items, _ := to[field].([]any)
+		to[field] = append(slices.Clone(items), values...)
+	}
+	blocks := func() []any { return []any{in.IP.String(), m.address().String() + "/16"} }
+	switch m.rank / 2 % 7 {
+	case 0:
+		for _, source := range by["source"] {
+			add(source, "ipBlocks", blocks()...)
+		}
+	case 1:
+		for _, source := range by["source"] {
+			add(source, "remoteIpBlocks", blocks()...)
+			add(source, "ipBlocks", blocks()...)
+		}
+	case 2:
+		condition := pick(m.chooser, map[string]any{"key": "source.principal", "values": []any{strings.TrimPrefix(in.Identity.String(), spiffeScheme)}},
+			map[string]any{"key": "source.namespace", "values": []any{in.Workload.Namespace}})
+		for _, rule := range by["rules"] {
+			if rule["from"] != nil || rule["to"] != nil || rule["when"] != nil {
+				add(rule, "when", clone(condition))
+			}
+		}
+	case 3:
+		for _, operation := range by["operation"] {
+			if m.oneIn(2) {
+				add(operation, "paths", "/*")
+			} else {
+				add(operation, "hosts", in.Workload.Name, in.Workload.Name+"."+in.Workload.Namespace+".svc.cluster.local")
+			}
+		}
+	case 4:
+		for _, source := range by["source"] {
+			if source["serviceAccounts"] == nil && source["notServiceAccounts"] == nil {
+				add(source, "namespaces", root)
+			}
+		}
+	case 5:
+		of["rootNamespace"] = in.Workload.Namespace
+	case 6:
+		of["trustDomainAliases"] = []any{"old." + in.Identity.TrustDomain().Name(), in.Identity.TrustDomain().Name(), "older.example"}
+	}
+}
+
+// togetherOfCilium denies what a policy allows, names blocks in both ways, and closes by always where an audit does not.
+func (m *relation) togetherOfCilium(policies []any, options map[string]any) {
+	switch m.rank / 2 % 8 {
+	case 0, 4:
+		for _, spec := range objectsIn(policies)["spec"] {
+			rules, ok := clone(spec["ingress"]).([]any)
+			if !ok || spec["ingressDeny"] != nil || !m.oneIn(2) {
+				continue
+			}
+			visit("", rules, func(_ string, v any) {
+				if of, ok := v.(map[string]any); ok {
+					// A deny has neither.
+					delete(of, "rules")
+					delete(of, "authentication")
+				}
+			})
+			spec["ingressDeny"], spec["ingress"] = rules, clone(rules)
+		}
+	case 1, 5:
+		for _, rule := range objectsIn(policies)["ingress"] {
+			if rule["fromCIDR"] != nil && rule["fromCIDRSet"] == nil {
+				rule["fromCIDRSet"] = []any{map[string]any{"cidr": m.address().String() + "/32"}}
+			} else if rule["fromCIDRSet"] != nil && rule["fromCIDR"] == nil {
+				rule["fromCIDR"] = []any{m.address().String() + "/32"}
+			}
+		}
+	case 2:
+		// An audit lets all callers in, and a compiler that is open shows in none of these sets.
+		of := m.optionsOf(options, "cilium")
+		of["policyEnforcement"], of["policyAuditMode"] = "always", true
+	}
+}
+
+// displayNames gives policies of Kuma the label that a control plane writes for their names: their own name, or one name for
+// all.
+func (m *relation) displayNames(policies []any) {
+	one := m.letters(5)
+	for _, p := range policies {
+		metadata := metadataOf(p)
+		labels, _ := metadata["labels"].(map[string]any)
+		if labels == nil {
+			labels = map[string]any{}
+			metadata["labels"] = labels
+		}
+		labels["kuma.io/display-name"] = one
+		if m.rank/8%2 == 0 {
+			labels["kuma.io/display-name"] = metadata["name"]
+		}
+	}
+}
+
+// threeTags has subsets ask for each tag of the inbound.
+func (m *relation) threeTags(c *cases.Case, policies []any) {
+	in := &c.Inbounds[m.inbound]
+	for _, target := range objectsIn(policies)["targetRef"] {
+		tags, _ := target["tags"].(map[string]any)
+		if len(tags) == 0 || in.Tags == nil {
+			continue
+		}
+		for i, key := range []string{"env", "tier", "track"} {
+			if len(in.Tags) < 3 {
+				in.Tags[key] = m.letters(3 + i)
+			}
+		}
+		for key, value := range in.Tags {
+			tags[key] = value
+		}
+	}
+}
