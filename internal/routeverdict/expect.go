@@ -297,8 +297,12 @@ func (s Sidecar) judged(o routing.Outbound, p casefile.RoutedRequest, inbound st
 		return &x.Decision.Verdict, nil
 	case verdict.Unjudged:
 		return nil, nil
+	case verdict.HandshakeFails:
+		return nil, fmt.Errorf("inbound %s keeps the sidecar out, because %s: the lab does not follow that", inbound, x.Why)
+	case verdict.Rejected:
+		return nil, fmt.Errorf("inbound %s answers %d to the sidecar, because %w: the lab does not follow that", inbound, x.Status, x.Why)
 	default:
-		return nil, fmt.Errorf("inbound %s keeps the sidecar out (%v): the lab does not follow that", inbound, x)
+		return nil, fmt.Errorf("inbound %s: nothing says what becomes of the request: the lab does not follow that", inbound)
 	}
 }
 

@@ -124,3 +124,29 @@ func TestDividedStatements(t *testing.T) {
 		}
 	}
 }
+
+// An inbound that answers the sidecar by itself, or takes no connection from it, is refused with the reason.
+func TestInboundsThatKeepTheSidecarOut(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ inbound, path, want string }{
+		"a path that is refused": {"", "/a%2Fb", "inbound backend/main answers 400 to the sidecar, because "},
+		"plaintext alone":        {", mtls: disable", "/", "inbound backend/main keeps the sidecar out, because the inbound takes plaintext only"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := casetest.Parse(t, `case: c
+workloads: [{name: web}, {name: backend, labels: {app: backend}, inbounds: [{name: main, port: 8080, protocol: http`+tt.inbound+`}]}]
+outbounds: [{type: MeshService, name: backend, spec: {selector: {dataplaneTags: {app: backend}}, ports: [{port: 80, targetPort: 8080, appProtocol: http}]}}]
+policies: [{type: MeshTrafficPermission, name: all, spec: {default: {allow: [{spiffeId: {type: Prefix, value: 'spiffe://trust-domain.mesh/'}}]}}}]
+requests: [{from: web, to: 'MeshService/backend:80', path: '`+tt.path+`', want: 200}]
+`)
+			reading, err := verdict.Read(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Read(reading); err == nil || !strings.Contains(err.Error(), tt.want) || strings.ContainsAny(err.Error(), "{}") {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+		})
+	}
+}
