@@ -53,8 +53,10 @@ type Difference struct {
 	// count where all other changes are denied.
 	compared, files []manifestdiff.Passed
 	deniesOthers    bool
-	old, recent     *lab.Files
-	callers         lab.Callers
+	// first counts the classes that a rule lets in now, and that got in by no rule before.
+	first       int
+	old, recent *lab.Files
+	callers     lab.Callers
 	// madeByNew are the inbounds that are made for NEW alone, where it has Dataplanes.
 	madeByNew []lab.Made
 }

@@ -176,6 +176,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 	slices.Sort(d.Opens)
 	d.Opens = slices.Compact(d.Opens)
 	d.Cases = slices.DeleteFunc(d.Cases, func(c Case) bool { return c.gone && !c.widens() })
+	d.first = d.firstRules()
 	return &d, nil
 }
 

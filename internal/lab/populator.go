@@ -328,7 +328,8 @@ func (p *populator) make(in policy.Inbound, targets ...*target) {
 
 // leaveOut reports whether several sole targets of one set select an inbound, so that no file says
 // which of them decides. That matters for an inbound that a single target needs, and where the
-// targets change: one that is new decides nothing beside those that were there.
+// targets change: one that is new decides nothing beside those that were there, and one that selected
+// other inbounds may be older than they are.
 func (p *populator) leaveOut(in policy.Inbound, targets []*target) bool {
 	var names [][]string
 	var several []string
@@ -348,7 +349,10 @@ func (p *populator) leaveOut(in policy.Inbound, targets []*target) bool {
 	}
 	was, is := names[0], names[len(names)-1]
 	goes := func(name string) bool { return !slices.Contains(is, name) }
-	if len(targets) == 1 || slices.ContainsFunc(was, goes) {
+	comes := func(name string) bool {
+		return len(was) > 0 && !slices.Contains(was, name) && slices.ContainsFunc(p.sole[0], func(t *target) bool { return t.Policy == name })
+	}
+	if len(targets) == 1 || slices.ContainsFunc(was, goes) || slices.ContainsFunc(is, comes) {
 		u := Unasked{Policy: several[0], Place: targets[0].Place, Reason: fmt.Sprintf("a workload may be selected by %s, and no file says which of them decides", strings.Join(several, " and "))}
 		if !slices.Contains(p.Unasked, u) {
 			p.Unasked = append(p.Unasked, u)

@@ -41,7 +41,7 @@ var harmlessKinds = map[string]string{
 	"monitoring.coreos.com":     "AlertmanagerConfig PodMonitor Probe PrometheusRule ScrapeConfig ServiceMonitor",
 	"monitoring.googleapis.com": "ClusterPodMonitoring PodMonitoring Rules",
 	"grafana.integreatly.org":   "GrafanaAlertRuleGroup GrafanaDashboard GrafanaDatasource GrafanaFolder",
-	"rbac.authorization.k8s.io": "ClusterRole ClusterRoleBinding Role RoleBinding", // they say who changes objects; the control plane's own are not here
+	"rbac.authorization.k8s.io": "ClusterRole ClusterRoleBinding Role RoleBinding", // but for what right.go names; the control plane's own are not here
 	"networking.k8s.io":         "Ingress IngressClass",                            // its requests come from the controller of the Ingress, whom the policies judge
 	"cilium.io":                 "CiliumEndpoint CiliumIdentity CiliumNode",        // the agents write them
 	"policy.linkerd.io":         "EgressNetwork HTTPLocalRateLimitPolicy",          // they limit, or concern what a workload sends
@@ -145,7 +145,7 @@ func (c *comparison) isHarmless(all []object, own, other workloads) bool {
 				return false
 			}
 		case config:
-			if slices.ContainsFunc(o.secrets(), c.namesSecret) || c.setsVariable(o) || c.isParameter(o) || o.group == "cert-manager.io" && c.isUsed(o) {
+			if slices.ContainsFunc(o.secrets(), c.namesSecret) || c.setsVariable(o) || c.isParameter(o) || o.carriesManifest() || o.group == "cert-manager.io" && c.isUsed(o) {
 				return false
 			}
 		case unknown:

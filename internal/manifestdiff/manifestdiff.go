@@ -175,6 +175,13 @@ func (c *comparison) changes() (out []Change) {
 // compare compares one object of both sides; one of them may lack it, or have it more than once.
 func (c *comparison) compare(olds, recents []object) []Change {
 	all := slices.Concat(olds, recents)
+	if all[0].isOfRights() {
+		found := compareRights(c.oldObjects, c.recentObjects, all[0].key, c.tokens)
+		if len(found) == 0 && c.symmetric {
+			found = compareRights(c.recentObjects, c.oldObjects, all[0].key, c.tokens)
+		}
+		return found
+	}
 	if c.isHarmless(olds, c.olds, c.recents) && c.isHarmless(recents, c.recents, c.olds) {
 		return nil
 	}

@@ -3,7 +3,6 @@ package manifestdiff
 import (
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/meshproof/meshproof/internal/fieldpath"
 )
@@ -20,8 +19,8 @@ func isOfTool(key string) bool {
 // readSettings are the labels and annotations of policies that their dialects read.
 var readSettings = fields(`kuma.io/mesh kuma.io/zone kuma.io/origin kuma.io/display-name kuma.io/policy-role kuma.io/effect k8s.kuma.io/namespace istio.io/dry-run`)
 
-// comparePolicies compares what no dialect reads of the policies: whether and how tools apply them, and of two
-// routes of Linkerd which is the older one.
+// comparePolicies compares what no dialect reads of the policies: whether and how tools apply them, and which of
+// two objects about the same is the older one.
 func (c *comparison) comparePolicies() (out []Change) {
 	before, after := c.oldPolicies, c.recentPolicies
 	otherwise := false
@@ -53,7 +52,8 @@ func (c *comparison) comparePolicies() (out []Change) {
 		out = append(out, c.compareAssumed(before, after)...)
 	}
 	out = append(out, compareUnplaced(before, after)...)
-	return append(out, compareAges(before, after)...)
+	out = append(out, compareAges(before, after, object.isOfLinkerd, func(a, b object) bool { return a.kind == b.kind })...)
+	return append(out, compareAges(c.oldObjects, c.recentObjects, object.isService, sharePods)...)
 }
 
 const mayBeIdle = "may not be applied by a tool, and policies have changed"
@@ -99,35 +99,4 @@ func (c *comparison) comparePolicy(was, is object) (out []Change) {
 		out = append(out, Change{is.doc.Place("metadata.deletionTimestamp"), is.String(), isChanged})
 	}
 	return out
-}
-
-// compareAges compares the ages of the objects of Linkerd: of two that are about the same, the older one
-// counts. Istio's kinds are read with their ages, and no age counts in Kuma or Cilium.
-func compareAges(before, after objects) (out []Change) {
-	ages := func(all objects) map[string]string {
-		of := map[string]string{}
-		for _, o := range all.all {
-			if age, ok := fieldOf(o.fields, "metadata", "creationTimestamp").(string); ok && strings.HasSuffix(o.group, "linkerd.io") || ok && o.group == "gateway.networking.k8s.io" {
-				of[o.key] = age
-			}
-		}
-		return of
-	}
-	olds, recents := ages(before), ages(after)
-	for i, a := range after.all {
-		for _, b := range after.all[:i] {
-			if a.kind == b.kind && len(before.byKey[a.key])*len(before.byKey[b.key]) > 0 && order(olds, a, b) != order(recents, a, b) {
-				out = append(out, Change{a.doc.Place("metadata.creationTimestamp"), a.String(), "is older or younger than " + b.String() + " now"})
-			}
-		}
-	}
-	return out
-}
-
-// order says which of two objects is the older one, 0 where no file says it.
-func order(ages map[string]string, a, b object) int {
-	if ages[a.key] == "" || ages[b.key] == "" {
-		return 0
-	}
-	return strings.Compare(ages[a.key], ages[b.key])
 }

@@ -101,7 +101,7 @@ func (w *walker) walkItems(path, place string, olds, recents []any) {
 		if w.canonical(path, olds) != w.canonical(path, recents) && (!w.alone || w.opens(path, recents)) {
 			w.find(place, anyOf(olds), anyOf(recents))
 		}
-	case byKey && w.category != unknown && (isRepeated(olds, keys) || isRepeated(recents, keys)):
+	case byKey && w.category != unknown && (isRepeated(olds, keys) || isRepeated(recents, keys)), w.category == service && relative == "spec.ports" && orderChanges(olds, recents):
 		w.find(place, anyOf(olds), anyOf(recents))
 	case byKey && w.category != unknown:
 		found := map[string]bool{}

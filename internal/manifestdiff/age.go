@@ -1,0 +1,92 @@
+package manifestdiff
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// compareAges compares the ages of the objects that a function takes: of two that are about the same, the older one counts. So it
+// is with objects of Linkerd, and with Services, of which Istio takes the protocol of a port. Istio's kinds are read with their
+// ages, and no age counts in Kuma or Cilium.
+func compareAges(before, after objects, takes func(object) bool, rivals func(a, b object) bool) (out []Change) {
+	olds, recents := before.ages(takes), after.ages(takes)
+	aged := slices.DeleteFunc(slices.Clone(after.all), func(o object) bool { return !takes(o) || len(before.byKey[o.key]) == 0 })
+	for i, a := range aged {
+		for _, b := range aged[:i] {
+			was, is := order(olds, a, b), order(recents, a, b)
+			stated := was*is != 0 || !a.isService() // what an API server has, and a file has not, is no other age of a Service
+			if was != is && stated && rivals(a, b) {
+				out = append(out, Change{a.doc.Place("metadata.creationTimestamp"), a.String(), "is older or younger than " + b.String() + " now"})
+			}
+		}
+	}
+	return out
+}
+
+// order says which of two objects is the older one, 0 where no file says it.
+func order(ages map[string]string, a, b object) int {
+	if ages[a.key] == "" || ages[b.key] == "" {
+		return 0
+	}
+	return strings.Compare(ages[a.key], ages[b.key])
+}
+
+// ages are the times of creation of those objects that a function takes and whose file states one, by their keys.
+func (all objects) ages(takes func(object) bool) map[string]string {
+	of := map[string]string{}
+	for _, o := range all.all {
+		if age, ok := fieldOf(o.fields, "metadata", "creationTimestamp").(string); ok && takes(o) {
+			of[o.key] = age
+		}
+	}
+	return of
+}
+
+// isOfLinkerd reports whether an object is one of Linkerd, or a route that Linkerd shares with others.
+func (o object) isOfLinkerd() bool {
+	return strings.HasSuffix(o.group, "linkerd.io") || o.group == "gateway.networking.k8s.io"
+}
+
+func (o object) isService() bool { return o.category == service }
+
+// sharePods reports whether a pod may be behind both of two Services.
+func sharePods(a, b object) bool {
+	if a.namespace != b.namespace {
+		return false
+	}
+	first, _ := fieldOf(a.fields, "spec", "selector").(map[string]any)
+	second, _ := fieldOf(b.fields, "spec", "selector").(map[string]any)
+	for key, value := range first {
+		if other, asks := second[key]; asks && fmt.Sprint(other) != fmt.Sprint(value) {
+			return false
+		}
+	}
+	return len(first)*len(second) > 0
+}
+
+// orderChanges reports whether two ports of a Service that lead to one port of its pods have changed places: Istio takes the
+// protocol of the first one.
+func orderChanges(olds, recents []any) bool {
+	place := map[string]int{}
+	for i, port := range recents {
+		place[keyOf(port, itemKeys["spec.ports"])] = i + 1
+	}
+	for i, port := range olds {
+		for _, other := range olds[:i] {
+			first, second := place[keyOf(other, itemKeys["spec.ports"])], place[keyOf(port, itemKeys["spec.ports"])]
+			if first > second && second > 0 && target(other) == target(port) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// target is the port of the pods to which a port of a Service leads.
+func target(port any) string {
+	if of := fieldOf(port, "targetPort"); of != nil {
+		return fmt.Sprint(of)
+	}
+	return fmt.Sprint(fieldOf(port, "port"))
+}

@@ -1,0 +1,44 @@
+package manifestdiff
+
+import (
+	"encoding/base64"
+	"regexp"
+	"slices"
+)
+
+// What a manifest in a text has: the version of a kind of a cluster or of a mesh, and a kind. A document of Kuma on Universal
+// has a type.
+var (
+	carriedVersion = regexp.MustCompile(`apiVersion["']?\s*:\s*["']?(v1|apps/\w+|batch/\w+|[a-z0-9.-]*(?:k8s|istio|linkerd|cilium|kuma|kyverno|argoproj|fluxcd)\.io/\w+)\b`)
+	carriedKind    = regexp.MustCompile(`kind["']?\s*:\s*["']?(\w+)`)
+	carriedType    = regexp.MustCompile(`(?:^|[\n{,])\s*["']?type["']?\s*:\s*["']?(?:Mesh|Dataplane)`)
+	ofComponent    = regexp.MustCompile(`\.config\.k8s\.io/`)
+)
+
+// carriesManifest reports whether a ConfigMap or a Secret has the text of a manifest: a tool that reads such texts, such as
+// a ClusterResourceSet, may apply it.
+func (o object) carriesManifest() bool {
+	for _, field := range []string{"data", "stringData", "binaryData"} {
+		values, _ := fieldOf(o.fields, field).(map[string]any)
+		for _, value := range values {
+			text, _ := value.(string)
+			if raw, err := base64.StdEncoding.DecodeString(text); err == nil && (field == "binaryData" || o.kind == "Secret" && field == "data") {
+				text = string(raw)
+			}
+			if isManifest(text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isManifest(text string) bool {
+	if carriedType.MatchString(text) {
+		return true
+	}
+	ofCluster := func(found string) bool { return !ofComponent.MatchString(found) }
+	kinds := carriedKind.FindAllStringSubmatch(text, -1)
+	isKubeconfig := len(kinds) == 1 && kinds[0][1] == "Config"
+	return len(kinds) > 0 && !isKubeconfig && slices.ContainsFunc(carriedVersion.FindAllString(text, -1), ofCluster)
+}

@@ -1,0 +1,94 @@
+package manifestdiff_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// A role counts where it lets its subjects in past the policies. Most roles do not.
+func TestRights(t *testing.T) {
+	t.Parallel()
+	role := func(kind, group, resources, verbs, more string) string {
+		return fmt.Sprintf("apiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata: {name: r, namespace: shop}\nrules: [{apiGroups: ['%s'], resources: [%s], verbs: [%s]%s}]\n", kind, group, resources, verbs, more)
+	}
+	binding := func(role, subject string) string {
+		return "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: b, namespace: shop}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: " + role + "}\nsubjects: [{kind: ServiceAccount, name: " + subject + "}]\n"
+	}
+	exec, reads := role("Role", "", "pods/exec", "create", ""), role("Role", "", "pods, configmaps", "get, list, watch", "")
+	for _, tt := range []struct {
+		change
+		want string
+	}{
+		{change{"tokens of accounts", policy, "", role("Role", "", "serviceaccounts/token", "create", "")}, "create serviceaccounts/token"},
+		{change{"tokens of one account", policy, "", role("Role", "", "serviceaccounts/token", "create", ", resourceNames: [fe]")}, "create serviceaccounts/token fe"},
+		{change{"tokens of another account", policy, role("Role", "", "serviceaccounts/token", "create", ", resourceNames: [be]"), role("Role", "", "serviceaccounts/token", "create", ", resourceNames: [fe]")}, "fe"},
+		{change{"a part of every resource", policy, "", role("Role", "", "'*/token'", "create", "")}, "create serviceaccounts/token"},
+		{change{"everything", policy, "", role("ClusterRole", "*", "'*'", "'*'", "")}, "create serviceaccounts/token"},
+		{change{"a verb more", policy, role("Role", "", "secrets", "create", ""), role("Role", "", "secrets", "create, list", "")}, "list secrets"},
+		{change{"another account", policy, "", role("ClusterRole", "", "serviceaccounts", "impersonate", "")}, "impersonate serviceaccounts"},
+		{change{"commands in a pod", policy, "", exec}, "create pods/exec"},
+		{change{"pods of any account", policy, "", role("Role", "apps", "deployments", "patch", "")}, "patch deployments.apps"},
+		{change{"policies", policy, "", role("Role", "security.istio.io", "authorizationpolicies", "delete", "")}, "delete authorizationpolicies.security.istio.io"},
+		{change{"certificates", policy, "", role("ClusterRole", "certificates.k8s.io", "signers", "sign", "")}, "sign signers"},
+		{change{"rules of other roles", policy, "", "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: r}\naggregationRule: {clusterRoleSelectors: [{matchLabels: {a: b}}]}\n"}, "the rules of other roles"},
+		{change{"a role that no file describes", policy, "", binding("ClusterRole, name: cluster-admin", "web")}, "cluster-admin for ServiceAccount shop web"},
+		{change{"one subject more of such a role", exec + "---\n" + policy, binding("Role, name: r", "web"), binding("Role, name: r", "evil")}, "Role r for ServiceAccount shop evil"},
+		{change{"reading", policy, "", reads}, ""},
+		{change{"a binding of it", reads + "---\n" + policy, "", binding("Role, name: r", "web")}, ""},
+		{change{"a role for readers", policy, "", binding("ClusterRole, name: view", "web")}, ""},
+		{change{"less", policy, role("ClusterRole", "*", "'*'", "'*'", ""), role("ClusterRole", "", "pods/exec", "create", "")}, ""},
+		{change{"a role goes", policy, exec, ""}, ""},
+		{change{"elections and own kinds", policy, "", role("Role", "coordination.k8s.io', '', 'shop.example", "leases, events, configmaps, carts", "'*'", "")}, ""},
+		{change{"one Secret", policy, "", role("Role", "", "secrets", "get", ", resourceNames: [db]")}, ""},
+		{change{"where clients send their requests", policy, "", role("Role", "networking.istio.io", "virtualservices, destinationrules", "update", "")}, ""},
+		{change{"the status of policies", policy, "", role("Role", "security.istio.io", "authorizationpolicies/status", "update", "")}, ""},
+	} {
+		tt.expect(t, tt.want)
+	}
+}
+
+// A ConfigMap counts where a tool may apply what it has. Most configurations are no manifests.
+func TestCarriedManifests(t *testing.T) {
+	t.Parallel()
+	config := func(kind, field, text string) string {
+		return fmt.Sprintf("apiVersion: v1\nkind: %s\nmetadata: {name: n, namespace: shop}\n%s: {a: %s}\n", kind, field, text)
+	}
+	for _, tt := range []struct {
+		change
+		want string
+	}{
+		{change{"a policy", policy, "", config("ConfigMap", "data", `"apiVersion: security.istio.io/v1\nkind: AuthorizationPolicy"`)}, "ConfigMap shop/n"},
+		{change{"a policy as JSON", policy, "", config("ConfigMap", "data", `'{"kind": "Namespace", "apiVersion": "v1"}'`)}, "ConfigMap shop/n"},
+		{change{"a policy of Kuma on Universal", policy, config("ConfigMap", "data", `"type: MeshTrafficPermission\nname: p"`), ""}, "ConfigMap shop/n"},
+		{change{"a policy in binary data", policy, "", config("ConfigMap", "binaryData", "YXBpVmVyc2lvbjogdjEKa2luZDogTmFtZXNwYWNl")}, "ConfigMap shop/n"},
+		{change{"a policy in a Secret", policy, "", config("Secret", "data", "YXBpVmVyc2lvbjogdjEKa2luZDogTmFtZXNwYWNl")}, "Secret shop/n"},
+		{change{"a configuration of a component", policy, "", config("ConfigMap", "data", `"apiVersion: kubelet.config.k8s.io/v1\nkind: KubeletConfiguration"`)}, ""},
+		{change{"where an API server is", policy, "", config("ConfigMap", "data", `"apiVersion: v1\nkind: Config\nclusters: []"`)}, ""},
+		{change{"a configuration with a version", policy, "", config("ConfigMap", "data", `"apiVersion: 1\ndatasources: [{type: prometheus}]"`)}, ""},
+	} {
+		tt.expect(t, tt.want)
+	}
+}
+
+// Istio takes the protocol of a port of a workload from the oldest Service, and there from the first port that leads to it.
+func TestOrderOfServices(t *testing.T) {
+	t.Parallel()
+	named := func(name, selector, age, ports string) string {
+		return "apiVersion: v1\nkind: Service\nmetadata: {name: " + name + ", namespace: shop" + age + "}\nspec: {selector: {" + selector + "}, ports: [" + ports + "]}\n---\n"
+	}
+	age := func(year string) string { return ", creationTimestamp: '" + year + "-01-01T00:00:00Z'" }
+	const http, tcp, other = "{name: http, port: 80, targetPort: 8080}", "{name: tcp, port: 8080}", "{name: tcp, port: 81, targetPort: 8081}"
+	b := named("b", "app: web", age("2021"), http)
+	for _, tt := range []struct {
+		change
+		want string
+	}{
+		{change{"ports of one target", policy, named("a", "app: web", "", tcp+", "+http), named("a", "app: web", "", http+", "+tcp)}, "spec.ports"},
+		{change{"ports of two targets", policy, named("a", "app: web", "", other+", "+http), named("a", "app: web", "", http+", "+other)}, ""},
+		{change{"ages", b + policy, named("a", "app: web", age("2020"), tcp), named("a", "app: web", age("2022"), tcp)}, "older or younger than Service shop/b"},
+		{change{"ages of other pods", b + policy, named("a", "app: db", age("2020"), tcp), named("a", "app: db", age("2022"), tcp)}, ""},
+		{change{"an age that an API server wrote", b + policy, named("a", "app: web", "", tcp), named("a", "app: web", age("2022"), tcp)}, ""},
+	} {
+		tt.expect(t, tt.want)
+	}
+}
