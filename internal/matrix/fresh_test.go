@@ -135,7 +135,9 @@ func TestCompilersAreAskedForDrawnPolicies(t *testing.T) {
 		many = 15
 	}
 	slow := []string{"right for known policies", "right for two policies at most", "right for known ports",
-		"right but for policies that look like those of the cases", "right two times, for callers in plaintext"}
+		"right but for policies that look like those of the cases", "right two times, for callers in plaintext",
+		"right but where nobody calls", "right but for workloads with one first letter", "exempt features",
+		"right but for policies about the account of the workload itself"}
 	for name, tt := range map[string]struct {
 		compile suite.CompilerFunc
 		select_ matrix.Selection
@@ -292,6 +294,10 @@ func TestEachProfileIsDrawn(t *testing.T) {
 		}
 		t.Run(string(p), func(t *testing.T) {
 			t.Parallel()
+			// The other tests here draw for the GEP.
+			if testing.Short() && p != feature.KumaMTP && p != feature.CiliumIngress {
+				t.Skip("slow: it asks an Envoy for decisions about drawn policies of each dialect")
+			}
 			one := slices.IndexFunc(casetest.Stories(t), func(c cases.Case) bool {
 				return c.ExpectError == "" && len(c.Requests) > 0 && slices.Contains(c.Features, policyset.Core(p))
 			})

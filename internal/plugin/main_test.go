@@ -105,8 +105,9 @@ func init() {
 		// Writes a line without an end.
 		"flood": func(in io.Reader, out io.Writer, _ []string) {
 			each(in, out, func(string, []byte) {
+				line := bytes.Repeat([]byte(" "), 1<<20)
 				for {
-					if _, err := out.Write(bytes.Repeat([]byte(" "), 1<<20)); err != nil {
+					if _, err := out.Write(line); err != nil {
 						return
 					}
 				}
