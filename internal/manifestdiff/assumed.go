@@ -2,6 +2,8 @@ package manifestdiff
 
 import (
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,6 +26,8 @@ var assumptions = []assumption{
 	{"istio.io", "istio", statesMeshConfig, wholeOf, "state it by --istio"},
 	{"cilium.io", "cilium", statesEnforcement, wholeOf, "the default is taken: review the change by hand"},
 	{"cilium.io", "kubernetes", closesEndpoints, endpointsOf, "an endpoint that no policy of Cilium selects is taken for open: review by hand which ones are selected now"},
+	{"linkerd.io", "linkerd", statesLinkerd, wholeOf, "the defaults of its installation are taken, or what --linkerd states: review the change by hand"},
+	{"kuma.io", "kuma", movesKuma, wholeOf, "kuma-system is taken, or what --system-namespace states: review the change by hand"},
 	{"linkerd.io", "linkerd", statesDefaultInbound, portsOfServer, "all-unauthenticated is taken where no Server is: review by hand which ports have a Server now"},
 }
 
@@ -58,10 +62,13 @@ func statesMeshConfig(o object) string {
 			config = fieldOf(o.fields, "spec", "values", "meshConfig")
 		}
 		settings, _ := config.(map[string]any)
-		if slices.ContainsFunc(meshConfig, func(key string) bool { _, has := settings[key]; return has }) {
+		if slices.ContainsFunc(meshConfig, func(key string) bool { _, has := settings[key]; return has }) || o.isElsewhere() {
 			return "spec"
 		}
 		return ""
+	}
+	if o.runs("istio/pilot", "istio-release/pilot") && o.namespace != "istio-system" {
+		return "metadata.namespace" // the root namespace is that of the control plane, unless the mesh config says otherwise
 	}
 	text, _ := fieldOf(o.fields, "data", "mesh").(string)
 	if slices.ContainsFunc(meshConfig, func(key string) bool { return strings.Contains(text, key+":") || strings.Contains(text, key+`"`) }) {
@@ -70,11 +77,80 @@ func statesMeshConfig(o object) string {
 	return ""
 }
 
-func statesEnforcement(o object) string {
-	for key, usual := range map[string]string{"enable-policy": "default", "policy-audit-mode": "false"} {
-		if value := fieldOf(o.fields, "data", key); o.kind == "ConfigMap" && o.name == "cilium-config" && value != nil && fmt.Sprint(value) != usual {
-			return "data." + key
+// isElsewhere reports whether an operator puts the control plane of Istio into another namespace than istio-system.
+func (o object) isElsewhere() bool {
+	for _, field := range [][]string{{"spec", "namespace"}, {"spec", "values", "global", "istioNamespace"}, {"spec", "components", "base", "namespace"}, {"spec", "components", "pilot", "namespace"}} {
+		if in := fieldOf(o.fields, field...); in != nil && in != "istio-system" {
+			return true
 		}
+	}
+	return o.kind == "IstioOperator" && o.written() != "" && o.namespace != "istio-system"
+}
+
+// runs reports whether the pods of an object have a container with one of these parts of an image.
+func (o object) runs(images ...string) bool {
+	for _, container := range o.containers() {
+		if image, _ := container["image"].(string); has(image, images) {
+			return true
+		}
+	}
+	return false
+}
+
+// containers are those of the pods of an object.
+func (o object) containers() []map[string]any {
+	return mappings(fieldOf(o.fields, append(strings.Split(podPlaces[o.kind], "."), "spec", "containers")...))
+}
+
+// enforcement are the settings of Cilium that say what a policy means, with their defaults.
+var enforcement = map[string]string{
+	"enable-policy": "default", "policy-audit-mode": "false", "cluster-name": "default", "policy-default-local-cluster": "true", "enable-l7-proxy": "true",
+	"policy-cidr-match-mode": "", "labels": "", "allow-localhost": "auto", "enable-non-default-deny-policies": "true",
+}
+
+func statesEnforcement(o object) string {
+	if o.kind != "ConfigMap" || o.name != "cilium-config" {
+		return ""
+	}
+	for _, key := range slices.Sorted(maps.Keys(enforcement)) {
+		if value := fieldOf(o.fields, "data", key); value != nil && fmt.Sprint(value) != enforcement[key] {
+			return fieldpath.Child("data", key)
+		}
+	}
+	return ""
+}
+
+// installation finds the settings of Linkerd that say what a policy means, in its ConfigMap and in the arguments of its control
+// plane, and installed what they are by default.
+var (
+	installation = regexp.MustCompile(`(?:"?(defaultInboundPolicy|defaultPolicy|identityTrustDomain|clusterDomain|clusterNetworks)"?:\s*|-(default-policy|identity-domain|cluster-networks|control-plane-namespace)[= ])"?([^\s"]*)`)
+	installed    = fields("all-unauthenticated cluster.local linkerd 10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,fd00::/8")
+)
+
+func statesLinkerd(o object) string {
+	states := func(text string) bool {
+		return slices.ContainsFunc(installation.FindAllStringSubmatch(text, -1), func(found []string) bool { return found[3] != "" && !installed[strings.TrimSuffix(found[3], ",")] })
+	}
+	if o.kind == "ConfigMap" && o.name == "linkerd-config" {
+		if text, _ := fieldOf(o.fields, "data", "values").(string); states(text) {
+			return "data.values"
+		}
+		return ""
+	}
+	for _, container := range o.containers() {
+		image, _ := container["image"].(string)
+		if text := strings.Join(slices.Concat(textsOf(container["command"]), textsOf(container["args"])), " "); strings.Contains(image, "policy-controller") && states(text) {
+			return podPlaces[o.kind] + "spec.containers"
+		}
+	}
+	return ""
+}
+
+// movesKuma returns the field where a control plane of Kuma is in another namespace than the usual one, whose policies are
+// those of the system.
+func movesKuma(o object) string {
+	if o.runs("/kuma-cp") && o.namespace != "kuma-system" {
+		return "metadata.namespace"
 	}
 	return ""
 }

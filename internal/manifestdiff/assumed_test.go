@@ -37,8 +37,13 @@ func TestAssumedSettings(t *testing.T) {
 		another    = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: q}, spec: {}}"
 		server     = "{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: s}, spec: {port: 80, accessPolicy: deny}}"
 		open       = "{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: s}, spec: {port: 80, accessPolicy: all-unauthenticated}}"
+		mtp        = "{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission, metadata: {name: p, namespace: a}, spec: {}}"
+		other      = "{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission, metadata: {name: p, namespace: a}, spec: {rules: []}}"
 		deployment = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {metadata: {annotations: {config.linkerd.io/default-inbound-policy: deny}}}}}"
 	)
+	plane := func(namespace, image, args string) string {
+		return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: c, namespace: " + namespace + "}, spec: {template: {spec: {containers: [{name: c, image: '" + image + "', args: [" + args + "]}]}}}}"
+	}
 	root := configMap("istio", `mesh: "rootNamespace: a"`)
 	for name, tt := range map[string]struct {
 		document, old, recent, stated, want string
@@ -56,6 +61,20 @@ func TestAssumedSettings(t *testing.T) {
 		"Kubernetes closes what a policy is about now": {kubernetes("[Ingress]"), endpoints("web", "[{}]"), endpoints("db", "[{}]"), "", "NetworkPolicy default/dd"},
 		"Kubernetes closes, and the endpoints stay":    {kubernetes("[Ingress]"), endpoints("web", "[{}]"), endpoints("web", "[{fromEntities: [all]}]"), "", ""},
 		"Kubernetes closes calls alone":                {kubernetes("[Egress]"), endpoints("web", "[{}]"), endpoints("db", "[{}]"), "", ""},
+		"the name of the cluster":                      {configMap("cilium-config", "cluster-name: prod"), cnp, another, "", "data.cluster-name"},
+		"selectors of every cluster":                   {configMap("cilium-config", "policy-default-local-cluster: 'false'"), cnp, another, "", "data.policy-default-local-cluster"},
+		"Istio in another namespace":                   {"{apiVersion: sailoperator.io/v1, kind: Istio, metadata: {name: o}, spec: {namespace: a}}", ap, deny, "", "spec"},
+		"Istio in another namespace, by values":        {"{apiVersion: install.istio.io/v1alpha1, kind: IstioOperator, metadata: {name: o}, spec: {values: {global: {istioNamespace: a}}}}", ap, deny, "", "spec"},
+		"Istio in its namespace":                       {"{apiVersion: sailoperator.io/v1, kind: Istio, metadata: {name: o}, spec: {namespace: istio-system}}", ap, deny, "", ""},
+		"istiod in another namespace":                  {plane("a", "istio/pilot:1", ""), ap, deny, "", "metadata.namespace"},
+		"istiod in its namespace":                      {plane("istio-system", "istio/pilot:1", ""), ap, deny, "", ""},
+		"Kuma in another namespace":                    {plane("a", "kumahq/kuma-cp:1", ""), mtp, other, "", "metadata.namespace"},
+		"Kuma in its namespace":                        {plane("kuma-system", "kumahq/kuma-cp:1", ""), mtp, other, "", ""},
+		"a default of Linkerd":                         {configMap("linkerd-config", `values: "proxy:\n  defaultInboundPolicy: deny\n"`), server, open, "", "data.values"},
+		"a trust domain of Linkerd":                    {configMap("linkerd-config", `values: "identityTrustDomain: a.example\n"`), server, open, "", "data.values"},
+		"the defaults of Linkerd":                      {configMap("linkerd-config", `values: "identityTrustDomain: cluster.local\nclusterDomain: cluster.local\nclusterNetworks: 10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,fd00::/8\nproxy: {defaultInboundPolicy: \"all-unauthenticated\"}\n"`), server, open, "", ""},
+		"an argument of Linkerd":                       {plane("linkerd", "cr.l5d.io/linkerd/policy-controller:1", "--default-policy=deny"), server, open, "", "containers"},
+		"arguments as they are by default":             {plane("linkerd", "cr.l5d.io/linkerd/policy-controller:1", "--default-policy=all-unauthenticated, --identity-domain=cluster.local"), server, open, "", ""},
 		"a default of a namespace":                     {namespace("deny"), "", open, "", "default-inbound-policy"},
 		"a default of pods":                            {deployment, server, "", "", "default-inbound-policy"},
 		"the default that is taken":                    {namespace("all-unauthenticated"), "", open, "", ""},

@@ -88,7 +88,7 @@ func isAmong(kinds map[string]string, o object) bool {
 // categoryOf says how an object is compared. Whatever belongs to a control plane counts as a whole.
 func categoryOf(o object) category {
 	switch {
-	case o.changesRequests(), o.isWritten(), o.isOfNode(), o.hasWaypoint():
+	case o.changesRequests(), o.rewrites(), o.callsItself(), o.isWritten(), o.isOfNode(), o.hasWaypoint():
 		return unknown
 	case isAmong(harmlessKinds, o) && (!o.isOfControlPlane() || o.group != "rbac.authorization.k8s.io"):
 		return harmless
@@ -145,7 +145,7 @@ func (c *comparison) isHarmless(all []object, own, other workloads) bool {
 				return false
 			}
 		case config:
-			if slices.ContainsFunc(o.secrets(), c.namesSecret) || c.setsVariable(o) || c.isParameter(o) || o.carriesManifest() || o.group == "cert-manager.io" && c.isUsed(o) {
+			if o.mapsUsers() || slices.ContainsFunc(o.secrets(), c.namesSecret) || c.setsVariable(o) || c.isParameter(o) || o.carriesManifest() || o.group == "cert-manager.io" && c.isUsed(o) {
 				return false
 			}
 		case unknown:

@@ -1,6 +1,12 @@
 package manifestdiff
 
-import "slices"
+import (
+	"net"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // changesRequests reports whether an object is a VirtualService by which a gateway changes requests: policies of
 // the gateway judge a request as it came, and those of a workload judge what the gateway makes of it. Where
@@ -18,6 +24,47 @@ func (o object) changesRequests() bool {
 		return changes(route) || slices.ContainsFunc(mappings(route["route"]), changes)
 	})
 }
+
+// rewriting is the name of an annotation by which the controller of an Ingress changes the path, the host or the headers of
+// requests, or runs what an author writes.
+var rewriting = regexp.MustCompile(`(?i)/.*(rewrite|snippet|header|vhost|middleware|app-root|actions\.|conditions\.|transform|lua|backend-config|configuration|set-host|strip|replace|regex|plugin)`)
+
+// rewrites reports whether an Ingress changes requests, as a VirtualService of a gateway may.
+func (o object) rewrites() bool {
+	annotations, _ := fieldOf(o.fields, "metadata", "annotations").(map[string]any)
+	for key := range annotations {
+		if o.kind == "Ingress" && !begins(key, harmlessAnnotations) && rewriting.MatchString(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// callsItself reports whether a kind of Kuma that is harmless otherwise has an address of the own machine: what a sidecar
+// sends there by itself, such as a log that a caller sets off, passes no policy of the workload.
+func (o object) callsItself() bool {
+	if !strings.HasPrefix(o.kind, "Mesh") || !isAmong(harmlessKinds, o) {
+		return false
+	}
+	found := false
+	eachText(o.fields, func(text string) {
+		_, rest, isURL := strings.Cut(text, "://")
+		if !isURL {
+			rest = text
+		}
+		rest, _, _ = strings.Cut(rest, "/")
+		host, _, err := net.SplitHostPort(rest)
+		if err != nil {
+			host = strings.Trim(rest, "[]")
+		}
+		ip, err := netip.ParseAddr(host)
+		found = found || err == nil && text != host+"/0" && (ip.Unmap().IsLoopback() || ip.IsUnspecified()) || strings.EqualFold(host, "localhost")
+	})
+	return found
+}
+
+// mapsUsers reports whether a ConfigMap says which users of a cloud are which users and groups of the cluster.
+func (o object) mapsUsers() bool { return o.name == "aws-auth" && o.namespace == "kube-system" }
 
 // agents are the kinds of which an agent of Cilium writes each object.
 var agents = fields("CiliumEndpoint CiliumIdentity CiliumNode")

@@ -92,3 +92,34 @@ func TestOrderOfServices(t *testing.T) {
 		tt.expect(t, tt.want)
 	}
 }
+
+// A gateway, a sidecar or a cloud may let requests past a policy by what passes otherwise.
+func TestWhatChangesRequests(t *testing.T) {
+	t.Parallel()
+	ingress := func(annotation string) string {
+		return "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: i, namespace: shop, annotations: {" + annotation + "}}\nspec: {}\n"
+	}
+	log := func(address string) string {
+		return "type: MeshAccessLog\nmesh: default\nname: l\nspec: {rules: [{default: {backends: [{type: Tcp, tcp: {address: '" + address + "'}}]}}]}\n"
+	}
+	users := func(text string) string {
+		return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: aws-auth, namespace: kube-system}\ndata: {mapRoles: " + text + "}\n"
+	}
+	for _, tt := range []struct {
+		change
+		want string
+	}{
+		{change{"a path of an Ingress", policy, ingress(""), ingress("nginx.ingress.kubernetes.io/rewrite-target: /admin")}, "rewrite-target"},
+		{change{"a snippet of an Ingress", policy, ingress(""), ingress("nginx.ingress.kubernetes.io/configuration-snippet: a")}, "configuration-snippet"},
+		{change{"the host of an Ingress", policy, ingress(""), ingress("nginx.ingress.kubernetes.io/upstream-vhost: a")}, "upstream-vhost"},
+		{change{"middlewares of an Ingress", policy, ingress(""), ingress("traefik.ingress.kubernetes.io/router.middlewares: a")}, "router.middlewares"},
+		{change{"a bound of an Ingress", policy, ingress(""), ingress("nginx.ingress.kubernetes.io/proxy-body-size: 10m, cert-manager.io/cluster-issuer: a")}, ""},
+		{change{"a log to the own workload", policy, "", log("127.0.0.1:8080")}, "MeshAccessLog"},
+		{change{"a log to the own workload, by IPv6", policy, "", log("[::ffff:127.0.0.1]:8080")}, "MeshAccessLog"},
+		{change{"a log to the own workload, by name", policy, log("a.example:80"), log("http://localhost/a")}, "address"},
+		{change{"a log to another host", policy, "", log("collector.logs:4317")}, ""},
+		{change{"users of a cloud", policy, users("a"), users("b")}, "aws-auth"},
+	} {
+		tt.expect(t, tt.want)
+	}
+}
