@@ -88,7 +88,7 @@ func isAmong(kinds map[string]string, o object) bool {
 // categoryOf says how an object is compared. Whatever belongs to a control plane counts as a whole.
 func categoryOf(o object) category {
 	switch {
-	case o.changesRequests(), o.rewrites(), o.callsItself(), o.isWritten(), o.isOfNode(), o.hasWaypoint():
+	case o.changesRequests(), o.rewrites(), o.callsItself(), o.isWritten(), o.isOfNode(), o.hasWaypoint(), o.statesTLS():
 		return unknown
 	case isAmong(harmlessKinds, o) && (!o.isOfControlPlane() || o.group != "rbac.authorization.k8s.io"):
 		return harmless
@@ -108,10 +108,10 @@ func categoryOf(o object) category {
 }
 
 // hasEndpoints reports whether a ServiceEntry says what stands behind it: the ports of such a workload
-// have the protocols of the entry.
+// have the protocols of the entry. So it is where the entry takes the name of a service of the cluster.
 func (o object) hasEndpoints() bool {
 	spec, _ := fieldOf(o.fields, "spec").(map[string]any)
-	return spec["workloadSelector"] != nil || spec["endpoints"] != nil
+	return spec["workloadSelector"] != nil || spec["endpoints"] != nil || slices.ContainsFunc(textsOf(spec["hosts"]), isOfCluster)
 }
 
 // isIdentity reports whether an object is a Secret of Kuma, which has its keys and authorities in such Secrets, or

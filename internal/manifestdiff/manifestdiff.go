@@ -82,8 +82,8 @@ type comparison struct {
 	// have of callers, and identities those by which a mesh names callers.
 	named, peers, identities words
 	callers                  callers
-	// volumes are the names of volumes of sidecars, tokens the Secrets with the token of an account, by their
-	// namespaces and names, and programs what may change labels and annotations, or read them.
+	// volumes are the names of volumes of sidecars, tokens the Secrets with the token of an account, and the claims of a folder
+	// of a node, by their namespaces and names, and programs what may change labels and annotations, or read them.
 	volumes words
 	// targets are the names of Dataplanes and services that policies of Kuma have.
 	targets  []string
@@ -141,6 +141,9 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 			c.named.addMeshAnnotations(o)
 			c.named.addSidecars(o)
 		}
+	}
+	for _, claim := range slices.Concat(c.oldObjects.claims(), c.recentObjects.claims()) {
+		c.tokens[claim] = true
 	}
 	for _, files := range []map[string]string{old.Files, recent.Files} {
 		for name := range files {

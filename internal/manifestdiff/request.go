@@ -40,6 +40,20 @@ func (o object) rewrites() bool {
 	return false
 }
 
+// isOfCluster reports whether a host is a service of a cluster, or a pattern that has one.
+func isOfCluster(host string) bool {
+	return !strings.Contains(host, ".") || strings.HasPrefix(host, "*") && !strings.Contains(strings.Trim(host, "*."), ".") || strings.HasSuffix(host, ".svc") || strings.Contains(host, ".svc.") || strings.HasSuffix(host, ".local")
+}
+
+// statesTLS reports whether a DestinationRule says with which TLS requests go to a service of the cluster: without mTLS a
+// gateway, which sends what others ask for, has no name any more by which a policy may keep it out.
+func (o object) statesTLS() bool {
+	host, _ := fieldOf(o.fields, "spec", "host").(string)
+	return o.kind == "DestinationRule" && o.group == "networking.istio.io" && isOfCluster(host) && anyIn(fieldOf(o.fields, "spec"), func(value any) bool {
+		return fieldOf(value, "tls", "mode") != nil
+	})
+}
+
 // callsItself reports whether a kind of Kuma that is harmless otherwise has an address of the own machine: what a sidecar
 // sends there by itself, such as a log that a caller sets off, passes no policy of the workload.
 func (o object) callsItself() bool {
@@ -88,6 +102,25 @@ func (o object) isOfNode() bool {
 		}
 	}
 	return false
+}
+
+// claims returns the names of the claims of a PersistentVolume that may be a folder of a node, or of a claim that names one.
+func (all objects) claims() (out []string) {
+	volumes := map[string]bool{}
+	for _, o := range all.all {
+		if o.isOfNode() {
+			volumes[o.name] = true
+			name, _ := fieldOf(o.fields, "spec", "claimRef", "name").(string)
+			in, _ := fieldOf(o.fields, "spec", "claimRef", "namespace").(string)
+			out = append(out, in+"/"+name)
+		}
+	}
+	for _, o := range all.all {
+		if name, _ := fieldOf(o.fields, "spec", "volumeName").(string); o.kind == "PersistentVolumeClaim" && volumes[name] {
+			out = append(out, o.namespace+"/"+o.name)
+		}
+	}
+	return out
 }
 
 // hasWaypoint reports whether a ServiceEntry says to a mesh by a label who judges what is sent to it.

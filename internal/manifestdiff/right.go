@@ -20,6 +20,8 @@ var powers = []power{
 	{fields(`core`), fields(`pods/exec pods/attach pods/portforward pods/proxy services/proxy nodes/proxy`), fields(`get create`)},
 	{fields(`core`), fields(`secrets`), fields(`get list watch`)},
 	{fields(`core`), fields(`pods pods/ephemeralcontainers podtemplates replicationcontrollers`), fields(`create update patch`)},
+	{fields(`core`), fields(`namespaces services`), fields(`create update patch`)}, // by their labels and ports, policies select, and meshes inject
+	{fields(`apiextensions.k8s.io`), fields(`customresourcedefinitions`), fields(`update patch delete deletecollection`)},
 	{fields(`apps`), fields(`daemonsets deployments replicasets statefulsets`), fields(`create update patch`)},
 	{fields(`batch`), fields(`cronjobs jobs`), fields(`create update patch`)},
 	{fields(`argoproj.io`), fields(`rollouts`), fields(`create update patch`)},
@@ -128,7 +130,7 @@ func (o object) powers(tokens map[string]bool) (out []string) {
 		}
 		for _, group := range groups {
 			for _, resource := range resources {
-				if _, part, _ := strings.Cut(resource, "/"); !isWithin(group, append(meshDomains, "gateway.networking.k8s.io")) || unpoliticals[resource] || part == "status" || part == "finalizers" {
+				if _, part, _ := strings.Cut(resource, "/"); !isWithin(group, slices.Concat(meshDomains, mutators, []string{"gateway.networking.k8s.io"})) || unpoliticals[resource] || part == "status" || part == "finalizers" {
 					continue
 				}
 				for _, verb := range matching(writing, verbs) {

@@ -29,6 +29,9 @@ func TestRights(t *testing.T) {
 		{change{"commands in a pod", policy, "", exec}, "create pods/exec"},
 		{change{"pods of any account", policy, "", role("Role", "apps", "deployments", "patch", "")}, "patch deployments.apps"},
 		{change{"policies", policy, "", role("Role", "security.istio.io", "authorizationpolicies", "delete", "")}, "delete authorizationpolicies.security.istio.io"},
+		{change{"labels of a namespace", policy, "", role("ClusterRole", "", "namespaces", "patch", "")}, "patch namespaces"},
+		{change{"the kinds of policies", policy, "", role("ClusterRole", "apiextensions.k8s.io", "customresourcedefinitions", "delete", "")}, "delete customresourcedefinitions"},
+		{change{"mutations", policy, "", role("ClusterRole", "kyverno.io", "clusterpolicies", "create", "")}, "create clusterpolicies.kyverno.io"},
 		{change{"certificates", policy, "", role("ClusterRole", "certificates.k8s.io", "signers", "sign", "")}, "sign signers"},
 		{change{"rules of other roles", policy, "", "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: r}\naggregationRule: {clusterRoleSelectors: [{matchLabels: {a: b}}]}\n"}, "the rules of other roles"},
 		{change{"a role that no file describes", policy, "", binding("ClusterRole, name: cluster-admin", "web")}, "cluster-admin for ServiceAccount shop web"},
@@ -105,10 +108,28 @@ func TestWhatChangesRequests(t *testing.T) {
 	users := func(text string) string {
 		return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: aws-auth, namespace: kube-system}\ndata: {mapRoles: " + text + "}\n"
 	}
+	rule := func(host, tls string) string {
+		return "apiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata: {name: d, namespace: shop}\nspec: {host: '" + host + "', trafficPolicy: {" + tls + "}}\n"
+	}
+	entry := func(host string) string {
+		return "apiVersion: networking.istio.io/v1\nkind: ServiceEntry\nmetadata: {name: e, namespace: shop}\nspec: {hosts: ['" + host + "'], resolution: DNS}\n"
+	}
+	const disk = "apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: v}\nspec: {hostPath: {path: /}, claimRef: {name: c, namespace: shop}}\n---\n"
+	const claim = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: d, namespace: shop}\nspec: {volumeName: v}\n---\n"
 	for _, tt := range []struct {
 		change
 		want string
 	}{
+		{change{"the claim of a folder of a node", disk + policy + "---\n" + deployment, "emptyDir: {}", "persistentVolumeClaim: {claimName: c}"}, "volumes[0].persistentVolumeClaim"},
+		{change{"a claim that names a folder of a node", disk + claim + policy + "---\n" + deployment, "emptyDir: {}", "persistentVolumeClaim: {claimName: d}"}, "volumes[0].persistentVolumeClaim"},
+		{change{"another claim", disk + policy + "---\n" + deployment, "emptyDir: {}", "persistentVolumeClaim: {claimName: d}"}, ""},
+		{change{"a certificate of a signer", policy + "---\n" + deployment, "emptyDir: {}", "projected: {sources: [{podCertificate: {signerName: a}}]}"}, "volumes[0].projected"},
+		{change{"no mTLS to a service", policy, "", rule("web", "tls: {mode: DISABLE}")}, "DestinationRule"},
+		{change{"no mTLS to a port of all services", policy, "", rule("*.local", "portLevelSettings: [{port: {number: 80}, tls: {mode: DISABLE}}]")}, "DestinationRule"},
+		{change{"TLS to another host", policy, "", rule("api.example.com", "tls: {mode: SIMPLE}")}, ""},
+		{change{"how a service is called", policy, "", rule("web", "connectionPool: {tcp: {maxConnections: 1}}")}, ""},
+		{change{"an entry with the name of a service", policy, "", entry("web.shop.svc.cluster.local")}, "ServiceEntry"},
+		{change{"an entry of another host", policy, "", entry("api.example.com")}, ""},
 		{change{"a path of an Ingress", policy, ingress(""), ingress("nginx.ingress.kubernetes.io/rewrite-target: /admin")}, "rewrite-target"},
 		{change{"a snippet of an Ingress", policy, ingress(""), ingress("nginx.ingress.kubernetes.io/configuration-snippet: a")}, "configuration-snippet"},
 		{change{"the host of an Ingress", policy, ingress(""), ingress("nginx.ingress.kubernetes.io/upstream-vhost: a")}, "upstream-vhost"},

@@ -74,12 +74,20 @@ func (w *walker) givesVolume(path string, was, is any) bool {
 	return !slices.Equal(names(was), names(is))
 }
 
-// givers are the fields of a pod by which it gets the content of a Secret.
-var givers = fields("spec.volumes[].secret spec.volumes[].projected spec.containers[].env spec.containers[].envFrom spec.initContainers[].env spec.initContainers[].envFrom")
+// givers are the fields of a pod by which it gets the content of a Secret or of a volume.
+var givers = fields("spec.volumes[].persistentVolumeClaim spec.volumes[].secret spec.volumes[].projected spec.containers[].env spec.containers[].envFrom spec.initContainers[].env spec.initContainers[].envFrom")
 
-// givesToken reports whether a field of a pod names a Secret with the token of an account now. Whoever has the
-// token calls as that account.
+// certifies reports whether a volume gets a certificate of the pod from a signer, as a volume of a driver may.
+func certifies(volume any) bool {
+	return anyIn(volume, func(value any) bool { return fieldOf(value, "podCertificate") != nil })
+}
+
+// givesToken reports whether a field of a pod names a Secret with the token of an account now, a claim of a folder of a node,
+// or a signer. Whoever has the token calls as that account.
 func (w *walker) givesToken(path string, was, is any) bool {
+	if w.category == workload && path == "spec.volumes[].projected" && certifies(is) && !reflect.DeepEqual(was, is) {
+		return true
+	}
 	if w.category != workload || len(w.tokens) == 0 || reflect.DeepEqual(was, is) {
 		return false
 	}
@@ -88,7 +96,7 @@ func (w *walker) givesToken(path string, was, is any) bool {
 
 // namesToken reports whether a value has the name of such a Secret.
 func (w *walker) namesToken(value any) bool {
-	return anyIn(value, func(value any) bool {
+	return certifies(value) || anyIn(value, func(value any) bool {
 		name, isText := value.(string)
 		return isText && w.tokens[w.namespace+"/"+name]
 	})
