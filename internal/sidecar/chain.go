@@ -53,6 +53,8 @@ type chain struct {
 	disabled    bool
 	// tokens are the names of the filters for tokens.
 	tokens []string
+	// faults are the names of the HTTP filters that do nothing but delay and end requests.
+	faults []string
 	// readsSNI is true behind a TLS inspector.
 	readsSNI bool
 	// remote says where the connection manager has the remote address from; "" for the
@@ -60,21 +62,6 @@ type chain struct {
 	remote string
 	// rewritten are the settings that change what the HTTP filters see.
 	rewritten []rewritten
-}
-
-type otherFilter struct {
-	unknown dump.Unknown
-	// judgesBefore is the number of RBAC filters in front of it.
-	judgesBefore int
-	// contained is set where it is harmless behind RBAC, and rewrites where it may change the
-	// path or the method there.
-	contained, rewrites bool
-}
-
-// setPosition sets the place of the filter and adds it to the reason.
-func (s *otherFilter) setPosition(p dump.Position) {
-	s.unknown.Position = p
-	s.unknown.Reason += "; " + p.String()
 }
 
 func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of *listenerv3.FilterChain, label string) {
@@ -133,6 +120,9 @@ func (c *chain) close() {
 		case s.unknown.Kind == dump.Lost:
 		case s.judgesBefore < c.judges:
 			s.setPosition(dump.InFront)
+			if s.unknown.Kind == dump.BesideRBAC && s.refuses {
+				s.unknown.Kind = dump.Note
+			}
 		case c.judges > 0:
 			s.setPosition(dump.BehindRBAC)
 			if s.unknown.Kind == dump.BesideRBAC && s.contained && !c.goesOn() {
@@ -269,6 +259,9 @@ func (c *chain) noteOther(name, typeURL string, m proto.Message, err error) {
 	c.noteFilter(kind, name, typeURL, reason)
 	other := &c.others[len(c.others)-1]
 	other.contained, other.rewrites, other.unknown.Leads = contained, rewrites, !contained
+	if other.refuses = refusesAlone(m); other.refuses {
+		c.faults = append(c.faults, name)
+	}
 }
 
 func (c *chain) network(name string, from *networkrbacv3.RBAC) {

@@ -28,7 +28,8 @@ var closedLists = []messages.Closed{known, passing, knownCluster, knownTLS, know
 
 func TestClosedListsNameFields(t *testing.T) {
 	t.Parallel()
-	for _, list := range closedLists {
+	// What the list of faults reads is let pass unread behind RBAC.
+	for _, list := range append(slices.Clip(closedLists), knownFaults) {
 		if err := list.Check(); err != nil {
 			t.Error(err)
 		}

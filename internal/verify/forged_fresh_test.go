@@ -33,6 +33,13 @@ var forgedFresh = []forged{
 	{"places of addresses in front", unverified, []edit{front(httpFilter("geoip.v3.Geoip", ""))}},
 	{"answers of its own in front", unverified, []edit{front(httpFilter("custom_response.v3.CustomResponse", ""))}},
 	{"faults in front", unverified, []edit{front(httpFilter("fault.v3.HTTPFault", `"upstream_cluster": "x"`))}},
+	{"faults in front that delay and end some requests", verified, []edit{front(faulty(""))}},
+	{"faults in front for callers with a tag, as Kuma writes them", verified, []edit{front(faulty(`, "headers": [{"name": "x-kuma-tags", "safe_regex_match": {"regex": ".*&version=[^&]*v1[,&].*"}}]`))}},
+	{"faults in front that slow answers", verified, []edit{front(faulty(`, "response_rate_limit": {"fixed_limit": {"limit_kbps": "50"}, "percentage": {"numerator": 5}}`))}},
+	{"faults in front that callers ask for", unverified, []edit{front(httpFilter("fault.v3.HTTPFault", `"abort": {"header_abort": {}, "percentage": {"numerator": 100}}`))}},
+	{"faults in front by a matcher of an unknown kind", unverified, []edit{front(faulty(`, "headers": [{"name": "x", "string_match": {"custom": ` + typed("x", "acme.Matcher", "") + `}}]`))}},
+	{"faults in front that a route replaces", unverified, []edit{front(faulty("")), put(route+".typed_per_filter_config", `{"x": {"@type": "T/envoy.extensions.filters.http.fault.v3.HTTPFault"}}`)}},
+	{"faults in front under a condition", unverified, []edit{front(typed("f", "envoy.extensions.common.matching.v3.ExtensionWithMatcher", `"extension_config": `+httpFilter("fault.v3.HTTPFault", "")))}},
 	{"another cluster for functions behind", unverified, []edit{behindRBAC(httpFilter("aws_lambda.v3.Config", ""))}},
 	{"another token behind", unverified, []edit{behindRBAC(httpFilter("gcp_authn.v3.GcpAuthnFilterConfig", ""))}},
 	{"a cache behind", unverified, []edit{behindRBAC(httpFilter("cache.v3.CacheConfig", `"typed_config": {"@type": "T/envoy.extensions.http.cache.simple_http_cache.v3.SimpleHttpCacheConfig"}`))}},
@@ -157,4 +164,9 @@ var forgedFresh = []forged{
 	{"a chain for a direct source", differs, []edit{copied(chain, listener+".filter_chains[]", drop("filters.0.typed_config.http_filters.0"), put("filter_chain_match", `{"direct_source_prefix_ranges": [{"address_prefix": "10.0.0.0", "prefix_len": 8}]}`))}},
 	{"a chain of a later API", unverified, []edit{put(chain+".filter_chain_match", `{"weather": "rain"}`)}},
 	{"a manager of connections behind a proxy", unverified, []edit{push(chain+".filters", typed("p", "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", `"cluster": "self_inbound_dp_http-port", "stat_prefix": "x"`))}},
+}
+
+// faulty is a filter that delays some requests, and ends some.
+func faulty(fields string) string {
+	return httpFilter("fault.v3.HTTPFault", `"abort": {"http_status": 503, "percentage": {"numerator": 50}}, "delay": {"fixed_delay": "5s", "percentage": {"numerator": 10}}`+fields)
 }
