@@ -192,10 +192,10 @@ func tlsOf(chain *listenerv3.FilterChain) (context *tlsv3.DownstreamTlsContext, 
 }
 
 // demandsControlPlane reports whether every caller of a chain has a certificate for the name of Kuma's control plane. Whose
-// CAs those in the listener are, it takes from that name.
+// CAs those in the listener are, it takes from that name. A dump does not show the CAs of a file.
 func demandsControlPlane(context *tlsv3.DownstreamTlsContext) bool {
 	validation := context.GetCommonTlsContext().GetValidationContext()
-	sans := validation.GetMatchTypedSubjectAltNames()
-	return context.GetRequireClientCertificate().GetValue() && validation.GetTrustedCa() != nil && validation.GetCustomValidatorConfig() == nil && len(sans) == 1 &&
+	sans, cas := validation.GetMatchTypedSubjectAltNames(), validation.GetTrustedCa()
+	return context.GetRequireClientCertificate().GetValue() && len(cas.GetInlineString())+len(cas.GetInlineBytes()) > 0 && validation.GetCustomValidatorConfig() == nil && len(sans) == 1 &&
 		sans[0].SanType == tlsv3.SubjectAltNameMatcher_DNS && sans[0].GetMatcher().GetExact() == controlPlane && !sans[0].GetMatcher().GetIgnoreCase()
 }

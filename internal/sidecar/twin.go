@@ -128,7 +128,7 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 	unbound := !bindsPort(l)
 	leads := r.leadsOf(l, chainsOf(l)...)
 	leads.absent = leads.absent || l.FcdsConfig != nil
-	reachable, own := false, podAddress(r.Nodes)
+	reachable, met, own := false, false, podAddress(r.Nodes)
 	for _, socket := range sockets(l) {
 		a := r.address(l, socket, nil)
 		ip := a.Addr()
@@ -156,6 +156,7 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 		if ip.IsUnspecified() && (unbound || !r.passesThrough(l, leads)) {
 			return "it listens on every IP address, and not only for connections that are redirected to it"
 		}
+		met = met || !ip.IsLoopback() && !reserved.Contains(ip)
 		// A listener that binds no port gets the connections that another one redirects.
 		if ip.IsUnspecified() || ip.IsLoopback() || reserved.Contains(ip) {
 			continue
@@ -168,6 +169,9 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 	if leads.chosen || leads.absent {
 		return chosenElsewhere
 	}
+	if why := r.movesCallers(l); met && why != "" {
+		return "others may reach it, and " + why
+	}
 	if reachable && (len(leads.calls.unread) > 0 || !r.areQuiet(l)) {
 		return "others may reach it, and a filter or an extension of it is not known to send no requests of its own"
 	}
@@ -178,28 +182,11 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 			return fmt.Sprintf("it leads to %s, as an inbound does", workload)
 		}
 	}
-	if to := r.onMachine(r.direct(leads)); reachable && bindsPort(l) && to.IsValid() {
-		return fmt.Sprintf("others may reach it, and it leads to this machine, %s, which makes it an inbound", to)
+	if why := r.meetsItself(l, leads); reachable && why != "" {
+		return "others may reach it, and " + why
 	}
 	return ""
 }
-
-// onMachine returns an endpoint on this machine to which clusters lead; the zero value where
-// there is none.
-func (r *reader) onMachine(l leading) (found netip.AddrPort) {
-	for _, name := range slices.Sorted(maps.Keys(l.names)) {
-		c := r.Clusters[name].Message
-		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
-			if ip := hostOf(c, socket); r.isOwn(ip) && !found.IsValid() {
-				found = netip.AddrPortFrom(ip, uint16(socket.GetPortValue()))
-			}
-		})
-	}
-	return found
-}
-
-// reserved has the addresses that a mesh gives to services: nothing routes them.
-var reserved = netip.MustParsePrefix("240.0.0.0/4")
 
 // passesThrough reports whether a listener only sends redirected connections on to where
 // they were going.

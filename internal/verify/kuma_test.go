@@ -43,6 +43,7 @@ var (
 const (
 	kumaListener = "configs.0.dynamic_listeners.3.active_state.listener"
 	adminTLS     = kumaListener + ".filter_chains.1.transport_socket.typed_config"
+	adminCAs     = adminTLS + ".common_tls_context.validation_context.trusted_ca"
 	adminSANs    = adminTLS + ".common_tls_context.validation_context.match_typed_subject_alt_names"
 )
 
@@ -105,6 +106,11 @@ func TestKumaSidecar(t *testing.T) {
 		"admin for two names":                                                 {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, add(adminSANs, `{"san_type": "DNS", "matcher": {"exact": "x"}}`)}},
 		"admin for no name":                                                   {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, drop(adminSANs)}},
 		"admin for callers whom nothing proves":                               {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(adminTLS+".common_tls_context.validation_context.trust_chain_verification", `"ACCEPT_UNTRUSTED"`)}},
+		"admin by CAs of a file":                                              {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(adminCAs, `{"filename": "/etc/ssl/certs/ca-certificates.crt"}`)}},
+		"admin by CAs of a variable":                                          {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(adminCAs, `{"environment_variable": "X"}`)}},
+		"admin by CAs that are empty":                                         {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(adminCAs, `{}`)}},
+		"admin by the validator of SPIFFE":                                    {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(adminTLS+".common_tls_context.validation_context.custom_validator_config", typed("envoy.tls.cert_validator.spiffe", "envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig", `"trust_domains": [{"name": "x", "trust_bundle": {"inline_string": "x"}}]`))}},
+		"admin by a hash alone":                                               {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, drop(adminCAs), put(adminTLS+".common_tls_context.validation_context.verify_certificate_hash", `["ab"]`)}},
 		"admin without TLS by the path for readiness":                         {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(kumaListener+".filter_chains.0.filters.0.typed_config.route_config.virtual_hosts.0.routes.0.route.cluster", `"kuma:envoy:admin"`)}},
 		"the workload by the path for readiness":                              {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(kumaListener+".filter_chains.0.filters.0.typed_config.route_config.virtual_hosts.0.routes.0.route.cluster", `"self_inbound_dp_http-port"`)}},
 		"another path for readiness":                                          {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(kumaListener+".filter_chains.0.filters.0.typed_config.route_config.virtual_hosts.0.routes.0.match.prefix", `"/"`)}},

@@ -1,0 +1,73 @@
+package sidecar
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+
+	"github.com/meshproof/meshproof/internal/messages"
+)
+
+// movesCallers says what of an outbound listener that others may reach is not known to leave connections where they go; ""
+// for nothing. A PROXY header gives a connection the destination that its caller wrote: Envoy hands it over to
+// the listener of that address (use_original_dst), also to one that binds no port, or connects to the address itself (ORIGINAL_DST).
+func (r *reader) movesCallers(l *listenerv3.Listener) (reason string) {
+	if listensOnUDP(l) && answersDNS(l) {
+		return ""
+	}
+	for _, f := range l.ListenerFilters {
+		packed, faults, _, absent := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
+		known := absent == "" && len(faults) == 0 && passing[messages.Name(messages.TypeURL(packed))] != nil
+		if known {
+			checkPassing(packed.ProtoReflect(), nil, func(*messages.Path, string) { known = false })
+		}
+		if !known {
+			return fmt.Sprintf("its listener filter %q is not known to leave connections where they go, and to send no requests of its own", f.Name)
+		}
+	}
+	for _, chain := range chainsOf(l) {
+		if chain != nil {
+			checkKnown(chain.ProtoReflect(), nil, func(at *messages.Path, why string) {
+				reason = fmt.Sprintf("a filter chain may move connections: %s: %s", at, why)
+			})
+		}
+	}
+	return reason
+}
+
+// meetsItself says how an outbound listener that others may reach makes this sidecar a caller of its own inbounds, which see its
+// identity for that of the callers; "" where it does not.
+func (r *reader) meetsItself(l *listenerv3.Listener, leads leading) string {
+	if !bindsPort(l) {
+		return ""
+	}
+	if to, ok := r.reaches(leads, r.inbounds, noPort); ok {
+		return fmt.Sprintf("it leads to the listener of an inbound, %s, which sees this sidecar for a caller", to)
+	}
+	if to := r.onMachine(leads); to.IsValid() {
+		return fmt.Sprintf("it leads to this machine, %s, which makes it an inbound", to)
+	}
+	return ""
+}
+
+// onMachine returns an endpoint on this machine to which clusters lead; the zero value where
+// there is none.
+func (r *reader) onMachine(l leading) (found netip.AddrPort) {
+	own := podAddress(r.Nodes)
+	for _, name := range slices.Sorted(maps.Keys(l.names)) {
+		c := r.Clusters[name].Message
+		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
+			if ip := hostOf(c, socket); ip.IsValid() && (r.isOwn(ip) || ip == own) && !found.IsValid() {
+				found = netip.AddrPortFrom(ip, uint16(socket.GetPortValue()))
+			}
+		})
+	}
+	return found
+}
+
+// reserved has the addresses that a mesh gives to services: nothing routes them.
+var reserved = netip.MustParsePrefix("240.0.0.0/4")
