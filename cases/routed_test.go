@@ -19,7 +19,7 @@ workloads:
   - {name: web}
   - {name: shop, inbounds: [{name: api, port: 8080}, {name: gone, port: 8081, answer: refuse}]}
 outbounds:
-  - {type: MeshService, name: shop, spec: {selector: {dataplaneTags: {app: shop}}, ports: [{port: 80, appProtocol: http}]}}
+  - {type: MeshService, name: shop, spec: {selector: {dataplaneTags: {app: shop}}, ports: [{port: 80, targetPort: 80, appProtocol: http}]}}
 policies:
   - {type: MeshTimeout, name: t, spec: {to: [{targetRef: {kind: Mesh}, default: {http: {requestTimeout: 1s}}}]}}
   - {type: MeshTrafficPermission, name: p, spec: {default: {allow: [{}]}}}

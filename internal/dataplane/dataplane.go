@@ -210,13 +210,14 @@ type kubernetesSchema struct {
 	Status manifest.Document `yaml:"status"`
 }
 
-// ownTags returns the tags of an inbound that states some. A label of its Dataplane is no tag of it then, so that a
-// tag which the inbound lacks has the empty value. What a control plane computes is a tag all the same.
+// tagService is the tag with the service of an inbound, which no control plane computes.
+const tagService = "kuma.io/service"
+
+// ownTags returns the tags of an inbound. A label of its Dataplane is no tag of it, so that a tag which the
+// inbound lacks has the empty value. What a control plane computes is a tag all the same.
 func ownTags(tags, labels map[string]string) map[string]string {
-	if len(tags) == 0 {
-		return tags
-	}
-	out := maps.Clone(tags)
+	out := map[string]string{tagService: ""}
+	maps.Copy(out, tags)
 	for key := range labels {
 		if _, stated := tags[key]; !stated && !strings.Contains(key, "kuma.io/") {
 			out[key] = ""

@@ -74,7 +74,7 @@ func TestRoutesAlone(t *testing.T) {
 		}
 		return path
 	}
-	const service = "{type: MeshService, name: s, spec: {selector: {dataplaneTags: {app: s}}, ports: [{port: 80, appProtocol: http}]}}\n"
+	const service = "{type: MeshService, name: s, spec: {selector: {dataplaneTags: {app: s}}, ports: [{port: 80, targetPort: 80, appProtocol: http}]}}\n"
 	const bound = "---\n{type: MeshTimeout, name: t, spec: {to: [{targetRef: {kind: MeshService, name: s}, default: {http: {requestTimeout: 1s}}}]}}\n"
 	const never = "---\n{type: MeshTimeout, name: n, spec: {targetRef: {kind: Dataplane, labels: {kuma.io/mesh: x}}, to: [{targetRef: {kind: MeshService, name: s}, default: {http: {requestTimeout: 1s}}}]}}\n"
 	const mesh = "---\n{type: Mesh, name: default, mtls: {enabledBackend: a, backends: [{name: a, type: builtin, mode: PERMISSIVE}]}}\n"

@@ -13,7 +13,7 @@ import (
 func TestDeployedRoutes(t *testing.T) {
 	t.Parallel()
 	const (
-		service = "{type: MeshService, name: NAME, spec: {selector: {dataplaneTags: {app: b}}, ports: [{port: 80, appProtocol: http}]}}"
+		service = "{type: MeshService, name: NAME, spec: {selector: {dataplaneTags: {app: b}}, ports: [{port: 80, targetPort: 80, appProtocol: http}]}}"
 		route   = "{type: MeshHTTPRoute, name: NAME, spec: {to: [{targetRef: {kind: MeshService, name: own}, rules: [{matches: [{}], default: {backendRefs: [{kind: MeshService, name: own}]}}]}]}}"
 	)
 	named := func(name, text string) string { return strings.Replace(text, "NAME", name, 1) }

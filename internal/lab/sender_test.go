@@ -25,7 +25,7 @@ spec: {selector: SELECTOR, ports: [{name: http, port: 80, targetPort: 8080, appP
 		return strings.NewReplacer("NAME", name, "NS", namespace).Replace(strings.ReplaceAll(of, "SELECTOR", selector))
 	}
 	permission := func(target string) string {
-		return "\n---\n{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission, metadata: {name: p, namespace: kuma-system}, spec: {targetRef: " + target + ", rules: [{default: {allow: [{spiffeID: {type: Prefix, value: 'spiffe://trust-domain.mesh/'}}]}}]}}"
+		return "\n---\n{type: MeshTrafficPermission, mesh: default, name: p, spec: {targetRef: " + target + ", rules: [{default: {allow: [{spiffeID: {type: Prefix, value: 'spiffe://trust-domain.mesh/'}}]}}]}}"
 	}
 	const web = "apiVersion: kuma.io/v1alpha1\nkind: Dataplane\nmetadata: {name: web, namespace: a}\nspec: {networking: {address: 10.0.0.1, inbound: []}}\n"
 	const byTags, one = "{dataplaneTags: {app: backend-NS}}", `have one name, and a policy selects one of them by its name`
@@ -34,7 +34,7 @@ spec: {selector: SELECTOR, ports: [{name: http, port: 80, targetPort: 8080, appP
 		"two names":                 {web, "backend-2", byTags, "", "", "backend-1/main backend-2/main"},
 		"the name of the sender":    {strings.Replace(web, "web", "backend-1", 1), "backend-1", byTags, "", "", "backend-1.b/main"},
 		"a service by the full":     {web, "backend-1", "{dataplaneRef: {name: backend-1.NS}}", "", "", "backend-1/main backend-1.b/main"},
-		"a service by the name":     {web, "backend-1", "{dataplaneRef: {name: backend-1}}", "", "", "backend-1/main backend-1.b/main"},
+		"a service by the name":     {web, "backend-1", "{dataplaneRef: {name: backend-1}}", "", "", ""},
 		"a policy by another label": {web, "backend-1", byTags, permission("{kind: Dataplane, labels: {app: x}}"), "", "backend-1/main backend-1.b/main"},
 		"a policy by the label":     {web, "backend-1", byTags, permission("{kind: Dataplane, labels: {kuma.io/display-name: backend-1}}"), "", "backend-1/main backend-1.b/main"},
 		"a policy by the name":      {web, "backend-1", byTags, permission("{kind: Dataplane, name: backend-1}"), `the workloads a/backend-1 and b/backend-1 ` + one, ""},

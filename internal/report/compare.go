@@ -17,13 +17,15 @@ import (
 type Comparison struct {
 	A Side `json:"a"`
 	B Side `json:"b"`
-	// Common counts the cases that both runs have; OnlyA and OnlyB name the others.
-	Common int      `json:"common"`
-	OnlyA  []string `json:"onlyA,omitempty"`
-	OnlyB  []string `json:"onlyB,omitempty"`
+	// Common counts the cases that both runs have, and NotAsked those of them that neither run asked; OnlyA and
+	// OnlyB name the others.
+	Common   int      `json:"common"`
+	NotAsked int      `json:"notAsked,omitempty"`
+	OnlyA    []string `json:"onlyA,omitempty"`
+	OnlyB    []string `json:"onlyB,omitempty"`
 	// Changed has the differences of the common cases, in the order of the first run.
 	Changed []Change `json:"changed,omitempty"`
-	// LeftOut counts the cases whose decisions were not compared: one of the runs lacks the case, or did not ask it.
+	// LeftOut counts the cases whose decisions were not compared: a run lacks the case, or did not ask it.
 	LeftOut int `json:"leftOut,omitempty"`
 }
 
@@ -66,6 +68,9 @@ func Compare(a, b Run) Comparison {
 			continue
 		}
 		out.Common++
+		if c.Skipped != "" && other.Skipped != "" {
+			out.NotAsked++
+		}
 		out.Changed = append(out.Changed, changes(c, other)...)
 	}
 	for _, c := range b.Cases {
@@ -80,7 +85,8 @@ func Compare(a, b Run) Comparison {
 // of a request, the policy that decided, the shadow and its policy, and a case that passed
 // in one run and failed in the other.
 func (c Comparison) Decisions() Comparison {
-	c.LeftOut = len(c.OnlyA) + len(c.OnlyB)
+	c.LeftOut = len(c.OnlyA) + len(c.OnlyB) + c.NotAsked
+	c.Common, c.NotAsked = c.Common-c.NotAsked, 0
 	for _, change := range c.Changed {
 		if change.What == "status" && !change.isDecision() {
 			c.LeftOut++
@@ -116,7 +122,7 @@ func Judge(all []Comparison, unpaired []string, decisions bool) (judged []Compar
 		if decisions {
 			c = c.Decisions()
 		}
-		judged[i], alike = c, alike && c.Empty() && c.Common > 0
+		judged[i], alike = c, alike && c.Empty() && c.Common > c.NotAsked
 	}
 	return judged, alike
 }

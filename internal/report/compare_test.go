@@ -96,6 +96,32 @@ func TestCompareFields(t *testing.T) {
 	}
 }
 
+// A case that neither run asked is not compared, with decisions or without.
+func TestCasesThatNeitherRunAsked(t *testing.T) {
+	t.Parallel()
+	asked := reporttest.NewCase("asked", "s", "1", reporttest.Allowed("/"))
+	skipped := reporttest.Changed(reporttest.NewCase("skipped", "s", "2"), reporttest.Skipped("why", true))
+	for name, tt := range map[string]struct {
+		cases           []report.Case
+		common, leftOut int
+		alike           bool
+	}{
+		"one is asked":  {[]report.Case{asked, skipped}, 1, 1, true},
+		"none is asked": {[]report.Case{skipped}, 0, 1, false},
+	} {
+		all := []report.Comparison{report.Compare(reporttest.NewRun("1", tt.cases...), reporttest.NewRun("1", tt.cases...))}
+		for _, decisions := range []bool{false, true} {
+			judged, alike := report.Judge(all, nil, decisions)
+			if alike != tt.alike {
+				t.Errorf("%s, decisions %t: alike %t", name, decisions, alike)
+			}
+			if c := judged[0]; decisions && (c.Common != tt.common || c.LeftOut != tt.leftOut) {
+				t.Errorf("%s: %d in common, %d left out", name, c.Common, c.LeftOut)
+			}
+		}
+	}
+}
+
 // TestDecisions holds that only decisions are left of a comparison.
 func TestDecisions(t *testing.T) {
 	t.Parallel()

@@ -43,11 +43,17 @@ func Lint(set capability.Routing, workloads []policy.Inbound) []policy.Warning {
 }
 
 // Idle returns the rules and the limits without an effect on any of the workloads, but for the places of the
-// others, and the policies of those with something missing, of which more is told already.
+// others and what is in them, and the policies of those with something missing, of which more is told already.
 func Idle(set capability.Routing, workloads []policy.Inbound, others []routing.Ignored) (out []routing.Ignored) {
+	itemOf := map[string]string{}
+	for _, p := range set.Parts() {
+		itemOf[p.Place] = p.Item
+	}
 	for _, w := range Lint(set, workloads) {
 		idle := w.Kind == warning.RouteNotReached || w.Kind == warning.LimitWithoutEffect
-		if idle && !slices.ContainsFunc(others, func(i routing.Ignored) bool { return i.Place == w.Place || i.Missing && i.Origin == w.Policy }) {
+		if idle && !slices.ContainsFunc(others, func(i routing.Ignored) bool {
+			return i.Place == w.Place || i.Place == itemOf[w.Place] && i.Reason == w.Message || i.Missing && i.Origin == w.Policy
+		}) {
 			out = append(out, routing.Ignored{Origin: w.Policy, Place: w.Place, Kind: w.Kind, Reason: w.Message})
 		}
 	}

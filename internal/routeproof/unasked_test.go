@@ -25,6 +25,9 @@ EXTRA`
 	second := func(name, zone string) string {
 		return strings.NewReplacer("NAME", name, "ZONE", zone).Replace("{type: MeshService, name: NAME, labels: {kuma.io/zone: 'ZONE'}, spec: {selector: {dataplaneTags: {kuma.io/service: b}}, ports: [{name: http, port: 80, targetPort: 8080, appProtocol: http}]}}\n")
 	}
+	timeout := func(name, target string) string {
+		return "{type: MeshTimeout, name: " + name + ", spec: {targetRef: " + target + ", to: [{targetRef: {kind: MeshService, name: b}, default: {http: {requestTimeout: 1s}}}]}}\n"
+	}
 	for name, tt := range map[string]struct {
 		pairs           []string
 		unasked, warned string
@@ -32,7 +35,7 @@ EXTRA`
 		"all is asked":                         {nil, "", ""},
 		"a service is missing for one of two":  {[]string{"TO", "none", "TARGET", "targetRef: {kind: Dataplane, labels: {app: b}},"}, `there is no MeshService "none" among the documents`, ""},
 		"a path that the lab cannot send":      {[]string{"MATCH", "matches: [{path: {type: Exact, value: /ä}}],"}, "the lab cannot send the requests that take it: path /ä", ""},
-		"a rule that no request takes":         {[]string{"MATCH", "matches: [{queryParams: [{name: v, value: 'a b'}]}],"}, "", "no request of any workload takes this rule"},
+		"a rule that no request takes":         {[]string{"MATCH", "matches: [{queryParams: [{name: v, type: Exact, value: 'a b'}]}],"}, "", "no request of any workload takes this rule"},
 		"connections to a port of requests":    {[]string{"KIND", "MeshTCPRoute", "MATCH", ""}, "on which no MeshTCPRoute is proven", ""},
 		"inbounds of one workload differ":      {[]string{"SECOND", ", {name: second, port: 81, tags: {v: two, kuma.io/protocol: http}}", "TARGET", "targetRef: {kind: MeshSubset, tags: {v: two}},"}, "the sidecar of a: routes or timeouts select it by the tags", ""},
 		"a backend by labels of two services":  {[]string{"backendRefs: [{kind: MeshService, name: b}]", "backendRefs: [{kind: MeshService, labels: {kuma.io/mesh: default}}]", "EXTRA", "---\n" + second("c", "")}, "2 services are a MeshService with labels kuma.io/mesh=default, and Kuma takes the oldest", ""},
@@ -41,6 +44,9 @@ EXTRA`
 		"a service of the zone of the policy":  {[]string{"TO", "c", "name: r, mesh: default", "name: r, mesh: default, labels: {kuma.io/zone: west}", "EXTRA", "---\n" + second("c", "east") + "---\n" + second("c", "west")}, "", ""},
 		"a role that does not stay":            {[]string{"name: r, mesh: default", "name: r, mesh: default, labels: {kuma.io/policy-role: producer}"}, "", "a control plane writes system over it"},
 		"a header that a sidecar writes":       {[]string{"MATCH", "matches: [{headers: [{name: x-request-id, type: Absent}]}],"}, "which a sidecar writes itself", ""},
+		"a port without a targetPort":          {[]string{"targetPort: 8080, ", ""}, "", "none of the inbounds is behind it"},
+		"a backend that is a port of tcp":      {[]string{"backendRefs: [{kind: MeshService, name: b}]", "backendRefs: [{kind: MeshService, name: b, port: 81}]", "ports: [", "ports: [{name: tcp, port: 81, targetPort: 8081}, "}, `MeshService "b" with the port 81 is tcp, whose share`, "none of the inbounds is behind it"},
+		"an order in a circle":                 {[]string{"EXTRA", "---\n" + timeout("a", "{kind: Dataplane}") + "---\n" + timeout("b", "{kind: Dataplane, name: a}") + "---\n" + timeout("c", "{kind: Dataplane, labels: {app: a}}")}, "Kuma has no order for one of every Dataplane", "a stronger policy sets it"},
 		"a service that is not available":      {[]string{"spec: {selector", "spec: {state: Unavailable, selector"}, "", "its state is Unavailable, which is not read"},
 		"another identity is stated":           {[]string{"spec: {selector", "spec: {identities: [{type: SpiffeID, value: 'spiffe://trust-domain.mesh/ns/default/sa/c'}], selector"}, "", "the inbound b/main behind it has the identity spiffe://trust-domain.mesh/ns/default/sa/b, and it states spiffe://trust-domain.mesh/ns/default/sa/c"},
 		"the identity is stated":               {[]string{"spec: {selector", "spec: {identities: [{type: ServiceTag, value: b}, {type: SpiffeID, value: 'spiffe://trust-domain.mesh/ns/default/sa/b'}], selector"}, "", ""},

@@ -38,8 +38,9 @@ type Reading struct {
 	Sidecars []Sidecar
 	// Expected has what must become of each request through a sidecar, in the order of the case.
 	Expected []Expectation
-	// Warnings are the mismatches, which have no effect on any workload.
-	Warnings []policy.Warning
+	// Warnings are the mismatches, which have no effect on any workload. Unproven are what a control plane may give
+	// an effect on one of the sidecars, and the lab does not.
+	Warnings, Unproven []policy.Warning
 	// Set has the routes, timeouts and services, and Workloads are all of the case.
 	Set       capability.Routing
 	Workloads []policy.Inbound
@@ -77,16 +78,26 @@ func Read(r *verdict.Reading) (*Reading, error) {
 		}
 		s := Sidecar{workload: w, routing: set, inbounds: r}
 		s.Name, s.Identity, s.Address = peer.Workload.Name, peer.Identity, peer.IP
-		s.Program, _ = set.Outbounds(w)
+		var ignored []routing.Ignored
+		s.Program, ignored = set.Outbounds(w)
+		for _, i := range ignored {
+			if told := asWarning(i); (i.Unproven || i.Kind == "") && !slices.Contains(out.Unproven, told) {
+				out.Unproven = append(out.Unproven, told)
+			}
+		}
 		s.Endpoints = endpoints(s.Program, set, c.Inbounds)
 		s.caller = cases.Caller{Name: s.Name, SignedBy: peer.Identity.TrustDomain(), SourceIP: peer.IP}
 		s.caller.Template.URIs = []string{peer.Identity.String()}
 		out.Sidecars = append(out.Sidecars, s)
 	}
 	for _, m := range slices.Concat(set.Mismatches(out.Workloads), strangers(set, c.Inbounds)) {
-		out.Warnings = append(out.Warnings, policy.Warning{Kind: m.Kind, Place: m.Place, Policy: m.Origin, Message: m.Reason})
+		out.Warnings = append(out.Warnings, asWarning(m))
 	}
 	return out, out.expect(c.RoutedRequests)
+}
+
+func asWarning(i routing.Ignored) policy.Warning {
+	return policy.Warning{Kind: i.Kind, Place: i.Place, Policy: i.Origin, Message: i.Reason}
 }
 
 // strangers are the services whose stated identities the inbounds of a case do not have.

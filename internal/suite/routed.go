@@ -45,7 +45,7 @@ func (r *run) readRoutes() bool {
 		if c := r.reading.Case; c.ExpectWarnings != nil || r.runner.Strict {
 			routes.Warnings = routelint.Lint(routes.Set, routes.Workloads)
 		}
-		r.result.Warnings = slices.Concat(r.result.Warnings, routes.Warnings, rendering.Unrendered(r.reading.Case.Routing))
+		r.result.Warnings = slices.Concat(r.result.Warnings, routes.Warnings, routes.Unproven, rendering.Unrendered(r.reading.Case.Routing))
 		for i, s := range routes.Sidecars {
 			if r.runner.Sidecar != nil {
 				routes.Sidecars[i].Sidecar = r.runner.Sidecar(s.Sidecar)

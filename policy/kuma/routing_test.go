@@ -72,7 +72,7 @@ func TestRouting(t *testing.T) {
 // A port of a service has the protocols that an inbound of a Dataplane has.
 func TestKafkaIsTCP(t *testing.T) {
 	t.Parallel()
-	docs, err := manifest.Parse("p.yaml", []byte("{type: MeshService, name: queue, spec: {selector: {dataplaneTags: {app: queue}}, ports: [{port: 9092, appProtocol: kafka}]}}"))
+	docs, err := manifest.Parse("p.yaml", []byte("{type: MeshService, name: queue, spec: {selector: {dataplaneTags: {app: queue}}, ports: [{port: 9092, targetPort: 9092, appProtocol: kafka}]}}"))
 	if err != nil {
 		t.Fatal(err)
 	}

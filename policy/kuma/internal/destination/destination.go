@@ -50,8 +50,10 @@ type Port struct {
 	Name     string
 	Number   uint16
 	Protocol policy.Protocol
-	// target is the name or the number of the inbounds behind the port.
+	// target is the number of the inbounds behind the port, or with named their name. It is empty where none
+	// is written: Kuma has no default for it.
 	target string
+	named  bool
 }
 
 // Section returns the name of the port, or its number where it has none.
@@ -62,8 +64,17 @@ func (p Port) Section() string {
 	return strconv.Itoa(int(p.Number))
 }
 
-// Target returns the name or the number of the inbounds behind the port.
+// Target returns the name or the number of the inbounds behind the port, "" where the port states none and so has
+// no inbound behind it.
 func (p Port) Target() string { return p.target }
+
+// takes reports whether an inbound is behind the port. As in Kuma, a number is never a name.
+func (p Port) takes(in *policy.Inbound) bool {
+	if p.named {
+		return in.Name == p.target
+	}
+	return strconv.Itoa(int(in.Port)) == p.target
+}
 
 // PortID is the identifier of a port of the destination.
 func (d *Destination) PortID(p Port) kri.KRI {
@@ -150,21 +161,25 @@ type externalSpec struct {
 type portSchema struct {
 	Name        string              `yaml:"name"`
 	Port        uint16              `yaml:"port"`
-	TargetPort  section             `yaml:"targetPort"`
+	TargetPort  targetPort          `yaml:"targetPort"`
 	AppProtocol *dataplane.Protocol `yaml:"appProtocol"`
 }
 
-// section is the name or the number of an inbound.
-type section string
+// targetPort is the number of an inbound, or its name. A number in quotes is a name.
+type targetPort struct {
+	text  string
+	named bool
+}
 
 // UnmarshalManifest lets [manifest.Document.Decode] read the type.
-func (s *section) UnmarshalManifest(d manifest.Document) error {
+func (t *targetPort) UnmarshalManifest(d manifest.Document) error {
 	var number uint16
 	if d.Decode(&number) == nil {
-		*s = section(strconv.Itoa(int(number)))
+		t.text = strconv.Itoa(int(number))
 		return nil
 	}
-	return d.Decode((*string)(s))
+	t.named = true
+	return d.Decode(&t.text)
 }
 
 // Owns reports whether a document is a destination.
@@ -202,10 +217,27 @@ func Parse(doc manifest.Document) (Destination, error) {
 	if err == nil {
 		err = d.Identities.read(doc, spec.Identities)
 	}
-	if set := len(d.tags) + len(d.labels) + len(d.dataplane); err == nil && set == 0 {
-		err = doc.Errorf("spec.selector", "the selector is missing: write dataplaneTags, dataplaneLabels or dataplaneRef")
+	if err == nil {
+		err = d.checkSelector(doc, spec)
 	}
 	return d.withPorts(spec.Ports, err)
+}
+
+// checkSelector refuses a selector that selects by nothing, or by several fields.
+func (d Destination) checkSelector(doc manifest.Document, spec serviceSpec) error {
+	stated := 0
+	for _, is := range []bool{spec.Selector.DataplaneTags != nil, spec.Selector.DataplaneLabels != nil, spec.Selector.DataplaneRef != nil} {
+		if is {
+			stated++
+		}
+	}
+	switch {
+	case len(d.tags)+len(d.labels)+len(d.dataplane) == 0:
+		return doc.Errorf("spec.selector", "the selector is missing: write dataplaneTags, dataplaneLabels or dataplaneRef")
+	case stated > 1:
+		return doc.Errorf("spec.selector", "the selector has %d fields, and Kuma refuses more than one of dataplaneTags, dataplaneLabels and dataplaneRef: select by one of them", stated)
+	}
+	return nil
 }
 
 // withPorts returns the destination with its ports.
@@ -227,12 +259,9 @@ func (d Destination) withPorts(ports []portSchema, err error) (Destination, erro
 			err = d.Doc.Errorf(field(i)+".port", "the port is missing")
 			break
 		}
-		p := Port{Name: schema.Name, Number: schema.Port, Protocol: policy.TCP, target: string(schema.TargetPort)}
+		p := Port{Name: schema.Name, Number: schema.Port, Protocol: policy.TCP, target: schema.TargetPort.text, named: schema.TargetPort.named}
 		if schema.AppProtocol != nil {
 			p.Protocol = schema.AppProtocol.Protocol
-		}
-		if p.target == "" {
-			p.target = strconv.Itoa(int(p.Number))
 		}
 		if invalid := d.PortID(p).Validate(); invalid != nil {
 			err = d.Doc.Errorf(field(i)+".name", "no resource identifier can be made: %v", invalid)
@@ -253,13 +282,19 @@ func (d Destination) withPorts(ports []portSchema, err error) (Destination, erro
 // Inbounds returns which of the inbounds take what is sent to a port. The services are all
 // that there are: those of a MeshMultiZoneService are among them. A MeshExternalService has
 // no inbound in the mesh.
+//
+// As in Kuma, a MeshService selects Dataplanes of all namespaces, by the tags of any of their inbounds, and
+// the port then takes its inbound of them. A port of a MeshMultiZoneService is the port of that number.
 func (d *Destination) Inbounds(p Port, services []Destination, inbounds []policy.Inbound) []policy.Inbound {
 	var out []policy.Inbound
 	switch d.Kind {
 	case MeshService:
 		for i := range inbounds {
-			if d.selects(&inbounds[i]) && (inbounds[i].Section() == p.target || strconv.Itoa(int(inbounds[i].Port)) == p.target) {
-				out = append(out, inbounds[i])
+			in := &inbounds[i]
+			if p.takes(in) && slices.ContainsFunc(inbounds, func(other policy.Inbound) bool {
+				return isOneWorkload(&other.Workload, &in.Workload) && d.selects(&other)
+			}) {
+				out = append(out, *in)
 			}
 		}
 	case MeshMultiZoneService:
@@ -268,18 +303,23 @@ func (d *Destination) Inbounds(p Port, services []Destination, inbounds []policy
 			if !d.isBehind(s) {
 				continue
 			}
-			if own, ok := s.Port(p.Section()); ok {
-				out = append(out, s.Inbounds(own, services, inbounds)...)
+			for _, own := range s.Ports {
+				if own.Number == p.Number {
+					out = append(out, s.Inbounds(own, services, inbounds)...)
+				}
 			}
 		}
 	}
 	return out
 }
 
+func isOneWorkload(a, b *policy.Workload) bool {
+	return a.Name == b.Name && a.Namespace == b.Namespace && a.Mesh == b.Mesh && a.Zone == b.Zone
+}
+
 func (d *Destination) selects(in *policy.Inbound) bool {
 	w := &in.Workload
-	mesh, namespace := scope.WorkloadLabel(w, resource.LabelMesh), w.Namespace
-	if mesh != d.ID.Mesh || d.ID.Namespace != "" && namespace != d.ID.Namespace {
+	if scope.WorkloadLabel(w, resource.LabelMesh) != d.ID.Mesh {
 		return false
 	}
 	tag := func(key string) string {
@@ -287,9 +327,14 @@ func (d *Destination) selects(in *policy.Inbound) bool {
 		return value
 	}
 	label := func(key string) string { return scope.WorkloadLabel(w, key) }
-	// On Kubernetes the control plane names a Dataplane with its namespace behind a dot.
-	name := label(resource.LabelDisplayName)
-	return isSubset(d.tags, tag) && isSubset(d.labels, label) && (d.dataplane == "" || d.dataplane == w.Name || d.dataplane == name || d.dataplane == name+"."+w.Namespace)
+	return isSubset(d.tags, tag) && isSubset(d.labels, label) && d.isReferred(w)
+}
+
+// isReferred reports whether the workload is the Dataplane that the selector names, if it names one. A control plane
+// on Kubernetes names a Dataplane with its namespace behind a dot, and by no other name.
+func (d *Destination) isReferred(w *policy.Workload) bool {
+	full := scope.WorkloadLabel(w, resource.LabelDisplayName) + "." + w.Namespace
+	return d.dataplane == "" || d.dataplane == full || d.Universal && d.dataplane == w.Name
 }
 
 // Services returns the identifiers of the MeshServices behind a MeshMultiZoneService, nil for another kind.

@@ -62,6 +62,10 @@ func applies(p *permission.Policy, in policy.Inbound, opts permission.Options) b
 	if role != "producer" && role != "system" && p.ID.Namespace != orDefault(w.Namespace) {
 		return false
 	}
+	// On Kubernetes a name is that of a Dataplane of the policy's namespace.
+	if p.Target.Kind == target.Dataplane && p.Target.Name != "" && p.Namespace != "" && p.ID.Namespace != orDefault(w.Namespace) {
+		return false
+	}
 	return targets(p.Target, in)
 }
 
@@ -168,6 +172,8 @@ func weightsOf(p *permission.Policy, opts permission.Options) [5]int {
 	named, section := 0, 0
 	if p.Target.Kind == target.Dataplane && p.Target.Name != "" {
 		named = 1
+	} else if p.Target.Kind == target.Dataplane && len(p.Target.Labels) > 0 {
+		named = -1
 	}
 	if p.Target.Section != "" {
 		section = 1
@@ -183,6 +189,10 @@ func weightsOf(p *permission.Policy, opts permission.Options) [5]int {
 // sorts first is the stronger.
 func isWeaker(a, b weighed) bool {
 	for i := range a.weights {
+		// A target of every Dataplane is as strong as one by name, and as one by labels.
+		if i == 1 && (a.weights[i] == 0 || b.weights[i] == 0) {
+			continue
+		}
 		if a.weights[i] != b.weights[i] {
 			return a.weights[i] < b.weights[i]
 		}

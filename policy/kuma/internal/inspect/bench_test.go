@@ -63,7 +63,7 @@ func BenchmarkOutbound5000(b *testing.B) {
 	var text strings.Builder
 	text.WriteString("{type: Dataplane, name: web, mesh: default, networking: {address: 10.0.0.1, inbound: []}}\n")
 	for i := range 500 {
-		fmt.Fprintf(&text, "---\n{type: MeshService, name: s%d, spec: {selector: {dataplaneTags: {app: s}}, ports: [{port: 80, appProtocol: http}]}}\n", i)
+		fmt.Fprintf(&text, "---\n{type: MeshService, name: s%d, spec: {selector: {dataplaneTags: {app: s}}, ports: [{port: 80, targetPort: 80, appProtocol: http}]}}\n", i)
 	}
 	for i := range 5000 {
 		fmt.Fprintf(&text, "---\n{type: MeshTimeout, name: t%d, spec: {to: [{targetRef: {kind: MeshService, name: s%d}, default: {http: {requestTimeout: 1s}}}]}}\n", i, i%500)

@@ -100,9 +100,9 @@ metrics: {type: prometheus}
 	}
 	want := []policy.Inbound{
 		{Workload: w, Port: 1, Protocol: policy.HTTP, Tags: map[string]string{"kuma.io/service": "backend", "kuma.io/protocol": "http", "app": ""}},
-		{Workload: w, Port: 2, Protocol: policy.GRPC, Tags: map[string]string{"kuma.io/protocol": "http2", "app": ""}},
-		{Workload: w, Name: "queue", Port: 3, Protocol: policy.TCP, Tags: map[string]string{"kuma.io/protocol": "kafka", "app": ""}},
-		{Workload: w, Port: 5, Protocol: policy.TCP},
+		{Workload: w, Port: 2, Protocol: policy.GRPC, Tags: map[string]string{"kuma.io/protocol": "http2", "app": "", "kuma.io/service": ""}},
+		{Workload: w, Name: "queue", Port: 3, Protocol: policy.TCP, Tags: map[string]string{"kuma.io/protocol": "kafka", "app": "", "kuma.io/service": ""}},
+		{Workload: w, Port: 5, Protocol: policy.TCP, Tags: map[string]string{"app": "", "kuma.io/service": ""}},
 	}
 	if diff := cmp.Diff(want, d.Inbounds, cmpopts.EquateComparable(netip.Addr{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -268,7 +268,7 @@ spec:
     - {conditions: [{spiffeId: {type: Prefix, value: spiffe://td/}}], default: {action: Allow}}
     - {conditions: [{spiffeId: {type: Prefix, value: spiffe://td/legacy/}}], default: {action: AllowWithShadowDeny}}
 `
-	from := dataplaneOnly + `---
+	from := strings.Replace(dataplaneOnly, "protocol:", "tags: {kuma.io/service: backend}, protocol:", 1) + `---
 type: MeshTrafficPermission
 name: clients
 spec:

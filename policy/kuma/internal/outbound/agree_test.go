@@ -59,7 +59,7 @@ func drawMatch(t *rapid.T) string {
 		parts = append(parts, "headers: ["+drawPair(t)+"]")
 	}
 	if rapid.Bool().Draw(t, "query") {
-		parts = append(parts, "queryParams: [{name: q, value: "+one(t, "value", "a", "b")+"}]")
+		parts = append(parts, "queryParams: [{name: q, type: Exact, value: "+one(t, "value", "a", "b")+"}]")
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }
@@ -94,10 +94,10 @@ func drawRules(t *rapid.T, kind string) string {
 func drawMesh(t *rapid.T) string {
 	var b strings.Builder
 	for i := rapid.IntRange(0, 1).Draw(t, "a service without a zone"); i < 2; i++ {
-		fmt.Fprintf(&b, "---\napiVersion: kuma.io/v1alpha1\nkind: MeshService\nmetadata: {name: s%d, namespace: ns, labels: {team: x}}\nspec: {selector: {dataplaneTags: {app: s}}, ports: [{port: 80, name: main, appProtocol: http}, {port: 81, appProtocol: tcp}]}\n", i)
+		fmt.Fprintf(&b, "---\napiVersion: kuma.io/v1alpha1\nkind: MeshService\nmetadata: {name: s%d, namespace: ns, labels: {team: x}}\nspec: {selector: {dataplaneTags: {app: s}}, ports: [{port: 80, name: main, targetPort: 80, appProtocol: http}, {port: 81, targetPort: 81, appProtocol: tcp}]}\n", i)
 	}
 	for i, zone := range rapid.SliceOfDistinct(rapid.SampledFrom([]string{"east", "west", "north"}), rapid.ID[string]).Draw(t, "zones") {
-		fmt.Fprintf(&b, "---\n{apiVersion: kuma.io/v1alpha1, kind: MeshService, metadata: {name: s0-%d, namespace: ns, labels: {kuma.io/display-name: s0, kuma.io/zone: %s}}, spec: {selector: {dataplaneTags: {app: s}}, ports: [{port: 80, name: main, appProtocol: http}]}}\n", i, zone)
+		fmt.Fprintf(&b, "---\n{apiVersion: kuma.io/v1alpha1, kind: MeshService, metadata: {name: s0-%d, namespace: ns, labels: {kuma.io/display-name: s0, kuma.io/zone: %s}}, spec: {selector: {dataplaneTags: {app: s}}, ports: [{port: 80, name: main, targetPort: 80, appProtocol: http}]}}\n", i, zone)
 	}
 	b.WriteString("---\n{type: MeshMultiZoneService, name: z0, spec: {selector: {meshService: {matchLabels: {team: x}}}, ports: [{port: 80, appProtocol: http}]}}\n")
 	for i := range rapid.IntRange(0, 3).Draw(t, "routes") {

@@ -15,7 +15,7 @@ import (
 func BenchmarkFor5000(b *testing.B) {
 	var text strings.Builder
 	for i := range 500 {
-		fmt.Fprintf(&text, "---\n{type: MeshService, name: s%d, spec: {selector: {dataplaneTags: {kuma.io/service: s%[1]d}}, ports: [{port: 80, appProtocol: http}]}}\n", i)
+		fmt.Fprintf(&text, "---\n{type: MeshService, name: s%d, spec: {selector: {dataplaneTags: {kuma.io/service: s%[1]d}}, ports: [{port: 80, targetPort: 80, appProtocol: http}]}}\n", i)
 	}
 	for i := range 2000 {
 		fmt.Fprintf(&text, "---\n{type: MeshHTTPRoute, name: r%d, spec: {to: [{targetRef: {kind: MeshService, name: s%d}, rules: [{matches: [{path: {type: PathPrefix, value: /r%[1]d}}], default: {}}]}]}}\n", i, i%500)

@@ -3,6 +3,8 @@ package outbound
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/kri"
@@ -13,13 +15,14 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/reference"
 	"github.com/meshproof/meshproof/policy/kuma/internal/resource"
 	"github.com/meshproof/meshproof/policy/kuma/internal/route"
+	"github.com/meshproof/meshproof/policy/kuma/internal/scope"
 	"github.com/meshproof/meshproof/policy/kuma/internal/target"
 	"github.com/meshproof/meshproof/policy/kuma/internal/timeout"
 )
 
 // ignored returns what has no effect on the proxy: routes, then timeouts, in their order.
 func (b *builder) ignored() []routing.Ignored {
-	var out []routing.Ignored
+	out := b.circles()
 	misses := map[kri.KRI]string{}
 	for i := range b.Resources.routes {
 		r := &b.Resources.routes[i]
@@ -46,7 +49,14 @@ func (b *builder) ignored() []routing.Ignored {
 		}
 	}
 	for i := range b.destinations {
-		if d := &b.destinations[i]; d.Unavailable {
+		d := &b.destinations[i]
+		for k, p := range d.Ports {
+			if d.Kind == destination.MeshService && p.Target() == "" {
+				out = append(out, routing.Ignored{Origin: d.PortID(p).String(), Place: d.Doc.Place(fmt.Sprintf("spec.ports[%d]", k)), Policy: d.Place(), Kind: warning.MissingBackend,
+					Reason: "the port has no targetPort, for which Kuma has no default, so that no inbound is behind it: write the number or the name of the inbound"})
+			}
+		}
+		if d.Unavailable {
 			out = append(out, routing.Ignored{Origin: d.Origin, Place: d.Doc.Place("spec.state"), Policy: d.Place(), Kind: warning.MissingBackend,
 				Reason: "its state is Unavailable, which is not read: requests are sent to it, also those to a service of several zones, which a mesh sends elsewhere"})
 		}
@@ -64,6 +74,39 @@ func (b *builder) ignored() []routing.Ignored {
 		}
 		for k := range t.To {
 			out = append(out, b.ignoredItem(t, &t.To[k], misses)...)
+		}
+	}
+	return out
+}
+
+// circles are the policies of one kind of which each may be stronger than the next one: their order depends on how a
+// control plane sorts them.
+func (b *builder) circles() (out []routing.Ignored) {
+	all := map[string][]scope.Selector{}
+	for _, r := range b.routes {
+		all[r.Kind.Name] = append(all[r.Kind.Name], routeSelector(r))
+	}
+	for i := range b.Resources.timeouts {
+		if s := selectorOf(&b.Resources.timeouts[i]); s.Miss(&b.proxy) == "" {
+			all[timeout.Kind.Name] = append(all[timeout.Kind.Name], s)
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(all)) {
+		selectors := all[kind]
+		ranks := make([]scope.Rank, len(selectors))
+		for i, s := range selectors {
+			ranks[i] = s.Rank()
+		}
+		if !scope.IsCircle(ranks) {
+			continue
+		}
+		for _, s := range selectors {
+			if s.Target.Kind == target.Dataplane && s.Target.Name == "" && len(s.Target.Labels) == 0 {
+				out = append(out, routing.Ignored{
+					Origin: s.Resource.Origin, Place: s.Resource.Doc.Place("spec.targetRef"), Policy: s.Resource.Place(), Kind: warning.Overridden, Unproven: true,
+					Reason: "beside a policy that names a Dataplane, and one that selects it by labels, Kuma has no order for one of every Dataplane: write kind Mesh",
+				})
+			}
 		}
 	}
 	return out
@@ -214,6 +257,8 @@ func (r *Resources) unclearBackends(of *route.Route) (out []routing.Ignored) {
 					reason = fmt.Sprintf("%d services are a %s, and Kuma takes the oldest: add a label that one of them has", n, backend.Ref)
 				case r.design == Released && backend.Ref.Kind == destination.MeshService.Name && backend.Port == 0 && backend.Ref.Section == "":
 					reason = fmt.Sprintf("released Kuma takes a %s without a port for the value of the tag %s: write the port", backend.Ref, target.TagService)
+				case reason == "" && r.isTCP(of, item, backend):
+					reason = fmt.Sprintf("%s%s is tcp, whose share of the requests Kuma gives to the other backends of the rule, or to the next rule that takes the request: give the port the protocol that its workloads speak", backend.Ref, withPort(backend))
 				case r.design == Released && reason == "" && !r.exists(of, backend):
 					reason = fmt.Sprintf("there is no %s%s, whose share released Kuma gives to the other backends of the rule, or to the next rule that takes the request: describe the service", backend.Ref, withPort(backend))
 				}
@@ -224,6 +269,24 @@ func (r *Resources) unclearBackends(of *route.Route) (out []routing.Ignored) {
 		}
 	}
 	return out
+}
+
+// isTCP reports whether a backend of a MeshHTTPRoute is a port of connections, for any port that its item is for.
+func (r *Resources) isTCP(of *route.Route, item route.Item, backend route.Backend) bool {
+	if of.Kind != route.MeshHTTPRoute {
+		return false
+	}
+	for _, d := range r.destinationsMeant(item.Ref, &of.Resource) {
+		for _, from := range d.Ports {
+			if !isForPort(of, item, from) {
+				continue
+			}
+			if _, p, ok := r.backend(of, backend, from); ok && p.Protocol.Layer() == policy.L4 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // exists reports whether a backend that states its port, or has only one, is described.

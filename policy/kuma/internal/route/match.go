@@ -22,6 +22,9 @@ type Match struct {
 	Method  string
 	Headers []Pair
 	Query   []Pair
+	// Written has the lists that are written and empty. They ask for nothing, and Kuma takes a match with one for
+	// another than the match without.
+	Written [2]bool
 }
 
 // Pair compares a header or a parameter of the query.
@@ -91,12 +94,12 @@ func (m Match) rank() []int {
 // Key is equal for two matches that ask for the same and are tried at one place.
 func (m Match) Key() string {
 	sorted := m
-	sorted.Headers, sorted.Query = byName(m.Headers), byName(m.Query)
+	sorted.Headers, sorted.Query, sorted.Written = byName(m.Headers), byName(m.Query), [2]bool{}
 	return sorted.text()
 }
 
 func (m Match) text() string {
-	text := fmt.Sprint(m.Root)
+	text := fmt.Sprint(m.Root, m.Written)
 	if when := m.Condition(); when != nil {
 		text += " " + when.String()
 	}
@@ -149,6 +152,7 @@ func parseMatches(doc manifest.Document, field string, schemas []matchSchema) ([
 			}
 			out[i].Root = out[i].Path == nil
 		}
+		out[i].Written = [2]bool{schema.Headers != nil && len(schema.Headers) == 0, schema.QueryParams != nil && len(schema.QueryParams) == 0}
 		if schema.Method != nil {
 			if out[i].Method = *schema.Method; !slices.Contains(methods, out[i].Method) {
 				return nil, doc.Errorf(at+".method", "method %q is unknown: use one of %s", out[i].Method, strings.Join(methods, ", "))
@@ -218,7 +222,10 @@ func parsePairs(doc manifest.Document, field string, areHeaders bool, schemas []
 			return nil, doc.Errorf(at+".name", "%q is no name of a header that Kuma takes: write a token in lower case", p.Name)
 		}
 		kind := schema.Type
-		if kind == "" {
+		switch {
+		case kind == "" && !areHeaders:
+			return nil, doc.Errorf(at+".type", "the type is missing, and Kuma refuses a parameter without one: write Exact or RegularExpression")
+		case kind == "":
 			kind = "Exact"
 		}
 		switch {

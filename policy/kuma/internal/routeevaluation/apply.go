@@ -52,7 +52,7 @@ func applies(r resource.Resource, role string, to target.Target, proxy policy.In
 	if role != "producer" && role != "system" && r.ID.Namespace != orDefault(w.Namespace) {
 		return false
 	}
-	if to.Kind <= target.Dataplane && to.Name != "" && to.Name != w.Name {
+	if to.Kind <= target.Dataplane && to.Name != "" && (to.Name != w.Name || r.Namespace != "" && r.ID.Namespace != orDefault(w.Namespace)) {
 		return false
 	}
 	for _, want := range to.Labels {
@@ -180,6 +180,8 @@ func weightOf(r resource.Resource, role string, to target.Target) weight {
 	w := weight{name: r.ID.Name, id: r.Origin}
 	w.numbers[0] = int(to.Kind)
 	if to.Kind == target.Dataplane && to.Name != "" {
+		w.numbers[1] = 2
+	} else if to.Kind == target.Dataplane && len(to.Labels) > 0 {
 		w.numbers[1] = 1
 	}
 	switch r.Labels["kuma.io/origin"] {
@@ -201,6 +203,10 @@ func weightOf(r resource.Resource, role string, to target.Target) weight {
 // more than the names.
 func (w weight) isStronger(v weight, between, ofOther [2]int) bool {
 	for i := range w.numbers {
+		if i == 1 && w.numbers[i]*v.numbers[i] == 0 {
+			// Every Dataplane is neither more nor less than one of them, or some.
+			continue
+		}
 		if w.numbers[i] != v.numbers[i] {
 			return w.numbers[i] > v.numbers[i]
 		}

@@ -141,7 +141,7 @@ func isSame(a, b route.Match) bool {
 		}
 		return true
 	}
-	return a.Root == b.Root && (a.Path == nil) == (b.Path == nil) && (a.Path == nil || *a.Path == *b.Path) && a.Method == b.Method && same(a.Headers, b.Headers) && same(a.Query, b.Query)
+	return a.Root == b.Root && a.Written == b.Written && (a.Path == nil) == (b.Path == nil) && (a.Path == nil || *a.Path == *b.Path) && a.Method == b.Method && same(a.Headers, b.Headers) && same(a.Query, b.Query)
 }
 
 // holds reports whether a request meets a match.

@@ -80,7 +80,7 @@ func (s Selector) fit(in policy.Inbound) policy.Inbound {
 	if w.Origin == resource.OriginZone && p.Labels[resource.LabelOrigin] == resource.OriginZone {
 		w.Zone = p.ID.Zone
 	}
-	if role := s.Role; role == resource.RoleConsumer || role == resource.RoleOwner {
+	if role := s.Role; role == resource.RoleConsumer || role == resource.RoleOwner || s.ownName() {
 		w.Namespace = p.ID.Namespace
 	}
 	t := s.Target

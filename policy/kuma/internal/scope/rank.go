@@ -2,6 +2,7 @@ package scope
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -9,32 +10,52 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/target"
 )
 
-// Rank orders the policies that apply to a proxy: first by the weights, the stronger
-// policy has the greater one, then by name.
+// Rank orders the policies that apply to a proxy: by the kind of the target, then by how the target
+// selects a Dataplane, then by the weights, the stronger policy has the greater one, then by name.
 type Rank struct {
 	resource *resource.Resource
-	weight   [5]uint8
+	kind     target.Kind
+	form     form
+	weight   [3]uint8
+}
+
+// form is how a target of kind Dataplane selects.
+type form uint8
+
+const (
+	// everyDataplane names no Dataplane and no label. It is neither stronger nor weaker than the others.
+	everyDataplane form = iota
+	byLabels
+	byName
+)
+
+func formOf(t *target.Target) form {
+	switch {
+	case t.Kind != target.Dataplane:
+		return everyDataplane
+	case t.Name != "":
+		return byName
+	case len(t.Labels) > 0:
+		return byLabels
+	}
+	return everyDataplane
 }
 
 // Rank returns how strong the policy is: by the kind of its target, by whether the target names
 // one Dataplane, by its section, its origin and its role.
 func (s Selector) Rank() Rank {
-	r := Rank{resource: s.Resource}
-	r.weight[0] = uint8(s.Target.Kind)
-	if s.Target.Kind == target.Dataplane && s.Target.Name != "" {
-		r.weight[1] = 1
-	}
+	r := Rank{resource: s.Resource, kind: s.Target.Kind, form: formOf(s.Target)}
 	if s.Target.Section != "" {
-		r.weight[2] = 1
+		r.weight[0] = 1
 	}
 	switch s.Resource.Labels[resource.LabelOrigin] {
 	case resource.OriginGlobal:
 	case resource.OriginZone:
-		r.weight[3] = 2
+		r.weight[1] = 2
 	default:
-		r.weight[3] = 1
+		r.weight[1] = 1
 	}
-	r.weight[4] = uint8(slices.Index(resource.Roles, s.Role))
+	r.weight[2] = uint8(slices.Index(resource.Roles, s.Role))
 	return r
 }
 
@@ -49,7 +70,28 @@ func (r Rank) Compare(s Rank) int {
 }
 
 // CompareWeight is [Rank.Compare] without the names.
-func (r Rank) CompareWeight(s Rank) int { return bytes.Compare(r.weight[:], s.weight[:]) }
+//
+// As in Kuma, a name is stronger than labels, and a target of every Dataplane is as strong as either. So three
+// policies may each be stronger than the next one, see [IsCircle].
+func (r Rank) CompareWeight(s Rank) int {
+	c := cmp.Compare(r.kind, s.kind)
+	if c == 0 && r.form != everyDataplane && s.form != everyDataplane {
+		c = cmp.Compare(r.form, s.form)
+	}
+	return cmp.Or(c, bytes.Compare(r.weight[:], s.weight[:]))
+}
+
+// IsCircle reports whether the ranks have targets by name, by labels and of every Dataplane. Then the order of
+// the policies depends on how a control plane sorts them.
+func IsCircle(ranks []Rank) bool {
+	var forms [3]bool
+	for _, r := range ranks {
+		if r.kind == target.Dataplane {
+			forms[r.form] = true
+		}
+	}
+	return forms == [3]bool{true, true, true}
+}
 
 // CompareName is [Rank.Compare] for two policies of one weight.
 func (r Rank) CompareName(s Rank) int {

@@ -58,11 +58,21 @@ func (s Selector) EachMiss(in *policy.Inbound, yield func(Miss) bool) {
 		!yield(Miss{fmt.Sprintf("it is of namespace %q, the workload of namespace %q", want, namespace), want, namespace}) {
 		return
 	}
+	if s.ownName() && s.Resource.ID.Namespace != namespace &&
+		!yield(Miss{fmt.Sprintf("targetRef.name names a Dataplane of the policy's own namespace %q, the workload is of namespace %q", s.Resource.ID.Namespace, namespace), s.Resource.ID.Namespace, namespace}) {
+		return
+	}
 	if s.Target.Kind > target.Dataplane {
 		eachLegacyMiss(s.Target, in, yield)
 	} else {
 		eachTargetMiss(s.Target, in, yield)
 	}
+}
+
+// ownName reports whether the target names a Dataplane, which on Kubernetes is one of the policy's own namespace: a
+// policy of the system names none of another.
+func (s Selector) ownName() bool {
+	return s.Target.Kind == target.Dataplane && s.Target.Name != "" && !s.Resource.Universal
 }
 
 // eachTargetMiss is [Selector.EachMiss] for the targetRef.

@@ -70,6 +70,9 @@ func Parse(doc manifest.Document, ref *Ref, legacy bool) (Target, error) {
 		if ref.Name != "" && len(ref.Labels) > 0 {
 			return Target{}, doc.Errorf(targetField+".labels", "must not be set beside name: select by one of them")
 		}
+		if ref.Labels != nil && len(ref.Labels) == 0 {
+			return Target{}, doc.Errorf(targetField+".labels", "the labels are empty, and Kuma then selects every Dataplane, also beside a name: leave them out")
+		}
 		t := Target{Kind: Dataplane, Name: ref.Name, Section: ref.SectionName}
 		t.Labels = sortedLabels(ref.Labels)
 		return t, nil
