@@ -104,7 +104,7 @@ func TestCasesThatNeitherRunAsked(t *testing.T) {
 	for name, tt := range map[string]struct {
 		cases           []report.Case
 		common, leftOut int
-		alike           bool
+		want            bool
 	}{
 		"one is asked":  {[]report.Case{asked, skipped}, 1, 1, true},
 		"none is asked": {[]report.Case{skipped}, 0, 1, false},
@@ -112,7 +112,7 @@ func TestCasesThatNeitherRunAsked(t *testing.T) {
 		all := []report.Comparison{report.Compare(reporttest.NewRun("1", tt.cases...), reporttest.NewRun("1", tt.cases...))}
 		for _, decisions := range []bool{false, true} {
 			judged, alike := report.Judge(all, nil, decisions)
-			if alike != tt.alike {
+			if alike != tt.want {
 				t.Errorf("%s, decisions %t: alike %t", name, decisions, alike)
 			}
 			if c := judged[0]; decisions && (c.Common != tt.common || c.LeftOut != tt.leftOut) {

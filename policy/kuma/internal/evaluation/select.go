@@ -172,7 +172,7 @@ func weightsOf(p *permission.Policy, opts permission.Options) [5]int {
 	named, section := 0, 0
 	if p.Target.Kind == target.Dataplane && p.Target.Name != "" {
 		named = 1
-	} else if p.Target.Kind == target.Dataplane && len(p.Target.Labels) > 0 {
+	} else if p.Target.Kind == target.Dataplane && p.Target.Labels != nil {
 		named = -1
 	}
 	if p.Target.Section != "" {

@@ -101,7 +101,7 @@ func (b *builder) circles() (out []routing.Ignored) {
 			continue
 		}
 		for _, s := range selectors {
-			if s.Target.Kind == target.Dataplane && s.Target.Name == "" && len(s.Target.Labels) == 0 {
+			if s.Target.Kind == target.Dataplane && s.Target.Name == "" && s.Target.Labels == nil {
 				out = append(out, routing.Ignored{
 					Origin: s.Resource.Origin, Place: s.Resource.Doc.Place("spec.targetRef"), Policy: s.Resource.Place(), Kind: warning.Overridden, Unproven: true,
 					Reason: "beside a policy that names a Dataplane, and one that selects it by labels, Kuma has no order for one of every Dataplane: write kind Mesh",

@@ -181,7 +181,7 @@ func weightOf(r resource.Resource, role string, to target.Target) weight {
 	w.numbers[0] = int(to.Kind)
 	if to.Kind == target.Dataplane && to.Name != "" {
 		w.numbers[1] = 2
-	} else if to.Kind == target.Dataplane && len(to.Labels) > 0 {
+	} else if to.Kind == target.Dataplane && to.Labels != nil {
 		w.numbers[1] = 1
 	}
 	switch r.Labels["kuma.io/origin"] {

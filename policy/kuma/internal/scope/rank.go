@@ -35,7 +35,7 @@ func formOf(t *target.Target) form {
 		return everyDataplane
 	case t.Name != "":
 		return byName
-	case len(t.Labels) > 0:
+	case t.Labels != nil:
 		return byLabels
 	}
 	return everyDataplane

@@ -18,8 +18,8 @@ import (
 type Target struct {
 	Kind Kind
 	Name string
-	// Labels are sorted by key, so that a reason names the same label every time. The
-	// legacy kinds have their tags here.
+	// Labels are sorted by key, so that a reason names the same label every time, and nil where none are
+	// written. The legacy kinds have their tags here.
 	Labels  []Label
 	Section string
 }
@@ -70,7 +70,7 @@ func Parse(doc manifest.Document, ref *Ref, legacy bool) (Target, error) {
 		if ref.Name != "" && len(ref.Labels) > 0 {
 			return Target{}, doc.Errorf(targetField+".labels", "must not be set beside name: select by one of them")
 		}
-		if ref.Labels != nil && len(ref.Labels) == 0 {
+		if ref.Name != "" && ref.Labels != nil {
 			return Target{}, doc.Errorf(targetField+".labels", "the labels are empty, and Kuma then selects every Dataplane, also beside a name: leave them out")
 		}
 		t := Target{Kind: Dataplane, Name: ref.Name, Section: ref.SectionName}
@@ -102,7 +102,10 @@ func ParseOutbound(doc manifest.Document, ref *Ref) (Target, error) {
 }
 
 func sortedLabels(labels map[string]string) []Label {
-	var out []Label
+	if labels == nil {
+		return nil
+	}
+	out := []Label{}
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		out = append(out, Label{key, labels[key]})
 	}
