@@ -280,7 +280,7 @@ func (l *Language) reverse() *Language {
 }
 
 // Minus returns the texts of a language that none of the others has. It is for small
-// languages, and returns an error where the result is too large.
+// languages, and returns an error where the result is too large: many times larger than the language.
 func (l *Language) Minus(others ...*Language) (*Language, error) {
 	all := make([]*sets, 0, len(others)+1)
 	for _, of := range append([]*Language{l}, others...) {
@@ -313,9 +313,10 @@ func (l *Language) Minus(others ...*Language) (*Language, error) {
 	for c := 1; c < 256; c++ {
 		alike[c] = !slices.ContainsFunc(all, func(of *sets) bool { return of.language.class[c] != of.language.class[c-1] })
 	}
+	most := max(maxNodes, 8*len(l.nodes))
 	for i := 0; i < len(tuples); i++ {
-		if len(tuples) > maxNodes {
-			return nil, fmt.Errorf("the difference of the languages has more than %d nodes", maxNodes)
+		if len(tuples) > most {
+			return nil, fmt.Errorf("the difference of the languages has more than %d nodes", most)
 		}
 		low := 0
 		last := int32(-1)

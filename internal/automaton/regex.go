@@ -3,6 +3,7 @@ package automaton
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -14,7 +15,13 @@ import (
 // Regex returns the texts that a regular expression of RE2 matches as a whole. It returns
 // an error for an expression that cannot be read, that has characters beyond ASCII in an
 // encoding that reads them by byte and without regard to case, or that is too large.
-func Regex(expression string, as Encoding) (*Language, error) {
+func Regex(expression string, as Encoding) (*Language, error) { return regex(expression, as, maxNodes) }
+
+// Texts is [Regex] for an expression of names that somebody listed: its automaton grows with their letters, and has
+// no bound.
+func Texts(expression string) (*Language, error) { return regex(expression, Latin1, math.MaxInt) }
+
+func regex(expression string, as Encoding, most int) (*Language, error) {
 	if as == Latin1 {
 		if foldsByEscape(expression) {
 			return nil, errors.New("it compares escaped characters without regard to case: Latin-1 folds the letters of ASCII only")
@@ -48,8 +55,8 @@ func Regex(expression string, as Encoding) (*Language, error) {
 	}
 	start := b.node(place{uint32(prog.Start), atStart})
 	for len(b.open) > 0 {
-		if len(b.nodes) > maxNodes {
-			return nil, fmt.Errorf("its automaton has more than %d nodes", maxNodes)
+		if len(b.nodes) > most {
+			return nil, fmt.Errorf("its automaton has more than %d nodes", most)
 		}
 		at := b.open[len(b.open)-1]
 		b.open = b.open[:len(b.open)-1]

@@ -29,7 +29,7 @@ func language(text string, without ...string) *automaton.Language {
 	if l != nil {
 		return l
 	}
-	l, err := automaton.Regex(text, automaton.Latin1)
+	l, err := automaton.Texts(text)
 	if err == nil && len(without) > 0 {
 		others := make([]*automaton.Language, len(without))
 		for i, other := range without {
