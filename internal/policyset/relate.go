@@ -25,9 +25,9 @@ func Related(c cases.Case, seed, number uint64) (cases.Case, bool) {
 	}
 	r := rand.New(rand.NewPCG(number, seed^relatedSeed))
 	// Where the relations of all kinds would make policies that are refused, others are made, and then fewer.
-	most, all := relating{true, true, true, true}, relating{names: true, values: true, workloads: true}
+	most, all := relating{true, true, true, true, true}, relating{names: true, values: true, workloads: true}
 	for _, of := range []relating{
-		most, most, all, all, all, {values: true, workloads: true}, {names: true, values: true}, {names: true, workloads: true}, {names: true}, {values: true}, {workloads: true},
+		most, most, {names: true, forms: true}, {names: true, forms: true}, {names: true, values: true, workloads: true, together: true}, all, all, all, {values: true, workloads: true}, {names: true, values: true}, {names: true, workloads: true}, {names: true}, {values: true}, {workloads: true},
 	} {
 		m := &relation{chooser: &chooser{r.IntN}, rank: number, relating: of}
 		out, err := m.rename(c, r)
@@ -46,7 +46,7 @@ func Related(c cases.Case, seed, number uint64) (cases.Case, bool) {
 const relatedSeed = 0x5eed
 
 // relating says which kinds of relations a set gets.
-type relating struct{ names, values, workloads, together bool }
+type relating struct{ names, values, workloads, together, forms bool }
 
 // relation makes the relations of one set.
 type relation struct {
@@ -73,6 +73,9 @@ func (m *relation) rename(c cases.Case, r *rand.Rand) (cases.Case, error) {
 		}
 		if m.together {
 			m.fieldsTogether(out, policies, options)
+		}
+		if m.forms {
+			m.form(out, policies)
 		}
 		return policies
 	}
@@ -129,6 +132,20 @@ func (m *relation) namesByRole(c cases.Case, policies []any) map[role][]string {
 		name, _ := metadata["name"].(string)
 		namespace, _ := metadata["namespace"].(string)
 		out[ofPolicy], out[ofPolicyNamespace] = append(out[ofPolicy], name), append(out[ofPolicyNamespace], namespace)
+	}
+	for _, p := range policies {
+		of, _ := p.(map[string]any)
+		visit("", []any{of["spec"], of["specs"]}, func(key string, v any) {
+			labels, _ := v.(map[string]any)
+			if !named[key] || m.profile == feature.CiliumIngress && key == "labels" {
+				return
+			}
+			for _, key := range sortedKeys(labels) {
+				if text, ok := labels[key].(string); ok {
+					out[ofLabel] = append(out[ofLabel], text)
+				}
+			}
+		})
 	}
 	for _, account := range namedAccounts(policies) {
 		out[ofAccountNamespace], out[ofAccount] = append(out[ofAccountNamespace], account[0]), append(out[ofAccount], account[1])
@@ -189,7 +206,13 @@ func (m *relation) oneName(w *words, c cases.Case, policies []any) {
 			w.merge(ofAccountNamespace, of[0], in.Namespace)
 		}
 	}
-	form := formsOfNames[m.rank%uint64(len(formsOfNames))]
+	for _, n := range []uint64{m.rank, m.rank/2*5 + 7} {
+		m.nameForm(w, c, names, formsOfNames[n%uint64(len(formsOfNames))])
+	}
+}
+
+// nameForm gives a name of a kind a form that few names have.
+func (m *relation) nameForm(w *words, c cases.Case, names map[role][]string, form formOfName) {
 	if name := m.named(names[form.kind]); name != "" && !w.kept[name] {
 		w.replaceWhole(form.kind, name, form.make(m.chooser, w.replace(w.names, m.named(names[ofOwnNamespace])), w.replace(w.names, name)))
 	}
@@ -232,6 +255,25 @@ var formsOfNames = []formOfName{
 	{ofLabel, func(c *chooser, _, _ string) string { return c.letters(63) }},
 	{ofWorkload, func(c *chooser, _, name string) string { return name[:1] }},
 	{ofPolicyNamespace, func(c *chooser, _, _ string) string { return c.letters(45) }},
+	{ofLabel, func(c *chooser, _, _ string) string { return c.capitals(2) + "_" + c.letters(2) + "." + c.capitals(1) }},
+	{ofLabel, func(c *chooser, _, _ string) string { return pick(c, "2024", "7", "007") }},
+	{ofLabel, func(c *chooser, _, _ string) string { return c.letters(2) + "--" + c.letters(2) }},
+	{ofLabelKey, func(c *chooser, _, _ string) string {
+		return c.letters(3) + "." + c.letters(2) + "/" + c.capitals(2) + "_" + c.letters(2)
+	}},
+	{ofLabelKey, func(c *chooser, _, _ string) string { return c.capitals(1) + c.letters(3) + "." + c.letters(2) }},
+	{ofLabelKey, func(c *chooser, _, _ string) string { return c.letters(50) + "." + c.letters(50) + "/" + c.letters(63) }},
+	{ofAccount, func(c *chooser, _, _ string) string { return c.letters(4) + "." + c.letters(3) }},
+	{ofAccount, func(c *chooser, _, _ string) string { return c.letters(60) + "-" + c.letters(60) + "." + c.letters(60) }},
+	{ofAccount, func(c *chooser, _, _ string) string { return pick(c, "2024", "7", "0x1") }},
+	{ofAccount, func(c *chooser, _, _ string) string { return c.letters(2) + "--" + c.letters(2) }},
+	{ofAccountNamespace, func(c *chooser, _, _ string) string { return pick(c, "2024", "7", "0x1") }},
+	{ofAccountNamespace, func(c *chooser, _, _ string) string { return c.letters(2) + "--" + c.letters(2) }},
+	{ofAccountNamespace, func(c *chooser, _, _ string) string { return c.letters(63) }},
+	{ofOwnNamespace, func(c *chooser, _, _ string) string { return c.letters(2) + "--" + c.letters(2) }},
+	{ofInbound, func(c *chooser, _, _ string) string { return c.letters(1) }},
+	{ofRoute, func(c *chooser, _, _ string) string { return c.letters(60) }},
+	{ofTrustDomain, func(c *chooser, _, _ string) string { return pick(c, "2024", "10.1.2.3", "a_b.example", "x--y") }},
 }
 
 func (c *chooser) letters(n int) string {
@@ -241,6 +283,8 @@ func (c *chooser) letters(n int) string {
 	}
 	return string(b)
 }
+
+func (c *chooser) capitals(n int) string { return strings.ToUpper(c.letters(n)) }
 
 // merge gives a name of the role the new name of another one. It reports whether the new name may be one of the
 // role.
@@ -278,7 +322,7 @@ func (w *words) replaceWhole(of role, name, to string) bool {
 		if w.short && len(validation.IsValidPortName(to)) > 0 || len(validation.IsDNS1123Label(to)) > 0 {
 			return false
 		}
-	case ofPolicy, ofWorkload:
+	case ofPolicy, ofWorkload, ofAccount:
 		if len(validation.IsDNS1123Subdomain(to)) > 0 {
 			return false
 		}

@@ -98,7 +98,7 @@ func (m *relation) togetherOfIstio(c *cases.Case, policies []any, options map[st
 	}
 }
 
-// togetherOfCilium denies what a policy allows, names blocks in both ways, and closes by always where an audit does not.
+// togetherOfCilium denies what a policy allows, and closes by always where an audit does not.
 func (m *relation) togetherOfCilium(policies []any, options map[string]any) {
 	switch m.rank / 2 % 8 {
 	case 0, 4:
@@ -115,14 +115,6 @@ func (m *relation) togetherOfCilium(policies []any, options map[string]any) {
 				}
 			})
 			spec["ingressDeny"], spec["ingress"] = rules, clone(rules)
-		}
-	case 1, 5:
-		for _, rule := range objectsIn(policies)["ingress"] {
-			if rule["fromCIDR"] != nil && rule["fromCIDRSet"] == nil {
-				rule["fromCIDRSet"] = []any{map[string]any{"cidr": m.address().String() + "/32"}}
-			} else if rule["fromCIDRSet"] != nil && rule["fromCIDR"] == nil {
-				rule["fromCIDR"] = []any{m.address().String() + "/32"}
-			}
 		}
 	case 2:
 		// An audit lets all callers in, and a compiler that is open shows in none of these sets.

@@ -246,9 +246,13 @@ func (m *relation) more(policies []any) {
 	if len(lists) == 0 {
 		return
 	}
-	of := pick(m.chooser, lists...)
+	m.lengthen(pick(m.chooser, lists...), m.number(1, 11))
+}
+
+// lengthen makes a list longer by so many items, with items that are nearly the same.
+func (m *relation) lengthen(of list, by int) {
 	items := slices.Clone(of.items())
-	for range m.number(1, 11) {
+	for range by {
 		switch item := pick(m.chooser, items...).(type) {
 		case string:
 			switch {

@@ -1,0 +1,102 @@
+package matrix
+
+import (
+	"regexp"
+
+	"github.com/meshproof/meshproof/internal/feature"
+)
+
+// rareForms are forms of values that few policies have, lists that are longer than most, and fields that seldom stand together.
+// A compiler that is open for one of them is right for all that users usually write.
+var rareForms = map[feature.Profile]map[string]is{
+	feature.GEP3779: {
+		"a capital letter in a SPIFFE ID": text("spiffe", "/.*[A-Z]"),
+		"two dashes in a SPIFFE ID":       text("spiffe", "--"),
+		"a digit in front of an account":  text("spiffe", "/[0-9]"),
+		"an account with a dot":           text("name", `^[^:/]+\.[^/]+$`),
+		"a namespace of digits":           text("namespace", "^[0-9]+$"),
+		"an underscore in a label":        text("", "^[A-Z]+_[a-z]+[.][A-Z]$"),
+		"a label of digits":               text("", "^[0-9]+$"),
+		"an expression of 17 values":      long("values", 17),
+		"a selector of 9 expressions":     long("matchExpressions", 9),
+	},
+	feature.KumaMTP: {
+		"a method with a dash":                   text("method", "-"),
+		"a method with a digit":                  text("method", "[0-9]"),
+		"a method with an underscore":            text("method", "_"),
+		"an escape in a path":                    text("value", "^/.*%"),
+		"an underscore in a path":                text("value", "^/.*_"),
+		"an at sign in a path":                   text("value", "^/.*@"),
+		"a server name that begins with a digit": text("value", "^[0-9][a-z.]*$"),
+		"two dashes in a SPIFFE ID":              text("value", "^spiffe:.*--"),
+	},
+	feature.IstioAuthz: {
+		"a method in small letters":              text("methods", "^[a-z]+$"),
+		"a method with a dash":                   text("methods", "-"),
+		"a method with a digit that is excluded": text("notMethods", "[0-9]"),
+		"an escape in a path":                    text("paths", "%"),
+		"an escape in an excluded path":          text("notPaths", "%"),
+		"a colon in a path":                      text("paths", ":"),
+		"an underscore in a path":                text("paths", "_"),
+		"a host with an underscore":              text("hosts", "_"),
+		"a host that is an address":              text("hosts", "^[0-9.]+$"),
+		"an excluded host with a port":           text("notHosts", ":"),
+		"an excluded block of IPv6":              text("notIpBlocks", ":"),
+		"a remote block of IPv6":                 text("remoteIpBlocks", ":"),
+		"a block of everything":                  text("ipBlocks", "/0$"),
+		"a principal in capital letters":         text("principals", "[A-Z]"),
+		"an excluded principal in capitals":      text("notPrincipals", "[A-Z]"),
+		"a subject with an at sign":              text("requestPrincipals", "@"),
+		"a value with a blank":                   text("values", " "),
+		"a value with an at sign":                text("values", "@"),
+		"an excluded value with an at sign":      text("notValues", "@"),
+		"17 blocks":                              long("ipBlocks", 17),
+		"17 hosts":                               long("hosts", 17),
+		"17 methods":                             long("methods", 17),
+		"17 paths":                               long("paths", 17),
+		"17 principals that are excluded":        long("notPrincipals", 17),
+		"principals beside excluded blocks":      hasBoth("source", "principals", "notIpBlocks"),
+		"namespaces beside excluded principals":  hasBoth("source", "namespaces", "notPrincipals"),
+		"excluded trust domains beside blocks":   hasBoth("source", "notTrustDomains", "ipBlocks"),
+		"excluded subjects beside principals":    hasBoth("source", "notRequestPrincipals", "principals"),
+		"accounts beside excluded blocks":        hasBoth("source", "serviceAccounts", "notIpBlocks"),
+		"audiences beside a header":              hasBoth("jwtRules", "audiences", "fromHeaders"),
+	},
+	feature.CiliumIngress: {
+		"a method with a dash":          text("method", "-"),
+		"an escape in a path":           text("path", "%"),
+		"an underscore in a host":       text("host", "_"),
+		"a header with a dot":           text("name", `^[^/]*\.`),
+		"a header's value with a blank": text("value", " "),
+		"17 blocks":                     long("fromCIDR", 17),
+		"17 HTTP rules":                 long("http", 17),
+	},
+	feature.LinkerdAuthz: {
+		"an underscore in a path":           text("value", "^/.*_"),
+		"an at sign in a value":             text("value", "^[^/]*@"),
+		"a parameter with an underscore":    text("name", "_"),
+		"the method CONNECT":                text("method", "CONNECT"),
+		"a gRPC service with an underscore": text("service", "_"),
+		"a network of everything in IPv6":   text("cidr", "^::/0$"),
+		"17 identities":                     long("identities", 17),
+		"17 matches":                        long("matches", 17),
+		"identities beside accounts":        hasBoth("meshTLS", "identities", "serviceAccounts"),
+	},
+}
+
+// text finds a text that stands under a key, or in a list there. Without a key it may stand anywhere.
+func text(field, pattern string) is {
+	p := regexp.MustCompile(pattern)
+	return inSpecs(func(_ question, key string, v any) bool {
+		s, ok := v.(string)
+		return ok && (field == "" || key == field) && p.MatchString(s)
+	})
+}
+
+// long finds a list of so many items at least.
+func long(field string, least int) is {
+	return inSpecs(func(_ question, key string, v any) bool {
+		items, ok := v.([]any)
+		return ok && key == field && len(items) >= least
+	})
+}

@@ -1,0 +1,239 @@
+package policyset
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/feature"
+)
+
+// rareValues are values of fields in characters that few policies have, and in forms that few have: escapes, capital
+// letters, methods beyond the usual ones, addresses of IPv6, whole blocks. They stand by the key of
+// the object and the field, or by the field alone. A compiler may be wrong for each of these forms.
+var rareValues = func() map[string][]string {
+	methods := []string{"M-SEARCH", "LINK2", "X_Y", "VERSION-CONTROL-OF-MANY-THINGS", "link"}
+	paths := []string{"/a%20b", "/A_b.C~d", "/a:b@c=d&e+f", "/1/%C3%BC", "/a//b", "/x/$!,;(y)", "/a-b/2.0/"}
+	hosts := []string{"A-b.Example", "x_y.example", "10.1.2.3", "[2001:db8::1]", "a.example:8443", "123"}
+	blocks := []string{"2001:db8::/32", "2001:db8::7", "0.0.0.0/0", "::/0", "10.1.2.3/31", "192.0.2.7/32", "::ffff:10.1.2.3"}
+	namespaces := []string{"2024", "a--b", "7", "x9", strings.Repeat("n", 63)}
+	accounts := []string{"2024", "a--b", "7", "x.y-z", strings.Repeat("a", 100) + "." + strings.Repeat("b", 100)}
+	identities := []string{"A_b.C/d--e", "ns/2024/sa/7", "ns/a/sa/X.y_z", strings.Repeat("p/", 120) + "q"}
+	subjects := []string{"https://issuer.Example:8443/a_b/user+1@example.com", "1/2", "a/b|c%20d", "i--s/S"}
+	texts := []string{"a b", "User+1@Example.com", "x_y", "a=b&c", "2024", "%41", "a/b:c", "a|b;c,d"}
+	headers := []string{"X-Upper-1", "x_under", "x.dot", "x2", "x~!#$%&'*+^|"}
+	out := map[string][]string{
+		"hosts": hosts, "hostnames": {"a1.example", "1.example", "a--b.example", "10-1-2-3.example"},
+		"ipBlocks": blocks, "remoteIpBlocks": blocks, "fromCIDR": blocks[:1], "networks.cidr": blocks[:5],
+		"namespaces": namespaces, "serviceAccount.namespace": namespaces, "serviceAccounts.namespace": namespaces,
+		"serviceAccount.name": accounts, "serviceAccounts.name": accounts, "requestPrincipals": subjects, "serviceAccounts": {"2024/7", "a--b/x--y", "7x/x.y-z", "n2/a1"},
+		"spiffe": identities, "spiffeId.value": identities, "spiffeID.value": identities, "principals": identities,
+		"audiences": texts, "trustDomains": {"1.2.example", "a_b", "7", "x--y.Example"},
+		"headers.name": headers, "headerMatches.name": headers, "headers.value": texts, "headerMatches.value": texts, "queryParams.name": headers[:4], "queryParams.value": {"a b", "User+1@Example.com", "x_y", "a=b", "2024", "a/b:c"},
+		"methods": methods, "method": methods[:4], "matches.method": {"CONNECT", "TRACE"}, "method.method": {"Get_2", "m"}, "method.service": {"a_b.C1", "x"},
+		"paths": paths, "path.value": paths, "sni.value": {"a1.example", "1.example", "a--b.example", "xn--bcher-kva.example"},
+		"http.path": {"/a%20b", "/A_b~d", "/a:b@c=d&e"}, "http.host": {"A-b.Example", "x_y.example", "123"}, "http.method": methods[:4],
+		"identities": {"7.2024", "a--b.x9", "x.y-z.n"},
+	}
+	for _, field := range excluded {
+		if values := out[field]; values != nil {
+			out["not"+strings.ToUpper(field[:1])+field[1:]] = values
+		}
+	}
+	return out
+}()
+
+// rareConditions are rare values of a condition of Istio, by the beginning of its key.
+var rareConditions = map[string]string{
+	"request.headers[": "audiences", "request.auth.claims[": "audiences", "request.auth.audiences": "audiences", "request.auth.presenter": "audiences",
+	"source.ip": "ipBlocks", "remote.ip": "ipBlocks", "connection.sni": "sni.value", "source.namespace": "namespaces", "request.auth.principal": "requestPrincipals",
+}
+
+// rareFor returns the rare values of a field of an object that stands under a key.
+func rareFor(of map[string]any, key, field string) []string {
+	if key == "when" && (field == "values" || field == "notValues") {
+		condition, _ := of["key"].(string)
+		for begin, like := range rareConditions {
+			if strings.HasPrefix(condition, begin) {
+				return rareValues[like]
+			}
+		}
+		return nil
+	}
+	if of["type"] == "RegularExpression" || of["except"] != nil {
+		return nil
+	}
+	if values := rareValues[key+"."+field]; values != nil {
+		return values
+	}
+	if field == "method" && key == "matches" {
+		return nil
+	}
+	return rareValues[field]
+}
+
+// form gives every other set rare values. The sets between have long lists, or objects with many fields.
+func (m *relation) form(c *cases.Case, policies []any) {
+	switch m.rank / 2 % 4 {
+	case 0, 2:
+		m.rare(c, policies)
+	case 1:
+		m.manyItems(policies, 41, 44)
+	case 3:
+		m.manyFields(c, policies)
+		if m.oneIn(2) {
+			m.rare(c, policies)
+		} else {
+			m.manyItems(policies, 0, 18)
+		}
+	}
+}
+
+// rare writes rare values into the fields of the policies: into lists beside the others, and sometimes in place of
+// one of them.
+func (m *relation) rare(c *cases.Case, policies []any) {
+	in := c.Inbounds[m.inbound]
+	first, field := int(m.rank/2), 0
+	by := objectsIn(policies)
+	for _, key := range sortedKeys(by) {
+		for _, of := range by[key] {
+			for _, name := range sortedKeys(of) {
+				values := rareFor(of, key, name)
+				if len(values) == 0 {
+					continue
+				}
+				field++
+				at := func(i int) string {
+					return m.whole(name, key, values[(first+field+i)%len(values)], in.Identity.TrustDomain().Name())
+				}
+				switch v := of[name].(type) {
+				case string:
+					if !m.oneIn(4) {
+						of[name] = at(0)
+					}
+				case []any:
+					if len(v) == 0 || slices.ContainsFunc(v, func(item any) bool { _, text := item.(string); return !text }) {
+						continue
+					}
+					items := slices.Clone(v)
+					if m.oneIn(3) {
+						items[m.choose(len(items))] = at(0)
+					} else {
+						items = append(items, at(0), at(1))
+					}
+					of[name] = items
+				}
+			}
+		}
+	}
+}
+
+// whole completes a rare value: an identity has a trust domain.
+func (m *relation) whole(field, key, value, trustDomain string) string {
+	switch {
+	case field == "principals" || field == "notPrincipals":
+		return trustDomain + "/" + value
+	case field == "spiffe", strings.EqualFold(key, "spiffeId"):
+		return spiffeScheme + trustDomain + "/" + value
+	case field == "identities":
+		return value + ".serviceaccount.identity.linkerd.cluster.local"
+	default:
+		return value
+	}
+}
+
+// manyItems makes two lists longer than lists usually are, and one of them is a list of texts. Of two kinds it takes the one of
+// which there are fewer. Paths and objects make many classes, so that they get fewer items. Without a least number
+// it is one list of texts alone: where sources ask for many fields, classes are many already.
+func (m *relation) manyItems(policies []any, least, most int) {
+	all, texts := map[string][]list{}, map[string][]list{}
+	isText := func(l list) bool {
+		_, text := l.items()[0].(string)
+		return text && !strings.HasSuffix(strings.ToLower(l.key), "paths")
+	}
+	for _, l := range specLists(policies) {
+		if slices.Contains(shortLists, l.key) {
+			continue
+		}
+		all[l.key] = append(all[l.key], l)
+		if isText(l) {
+			texts[l.key] = append(texts[l.key], l)
+		}
+	}
+	for i, byKey := range []map[string][]list{texts, all} {
+		keys := sortedKeys(byKey)
+		if len(keys) == 0 || i > 0 && (least == 0 || len(texts) > 0 && m.oneIn(2)) {
+			continue
+		}
+		key, other := pick(m.chooser, keys...), pick(m.chooser, keys...)
+		if len(byKey[other]) < len(byKey[key]) {
+			key = other
+		}
+		if of := pick(m.chooser, byKey[key]...); isText(of) {
+			m.lengthen(of, m.number(max(least, 17), most))
+		} else {
+			m.lengthen(of, 17)
+		}
+	}
+}
+
+// shortLists are the lists that no API server takes with many items, and those of the other direction.
+var shortLists = []string{
+	"targetRefs", "parentRefs", "requiredAuthenticationRefs", "filters", "headers", "headerMatches", "queryParams", "icmps", "fields", "fromEntities", "toEntities", "labels",
+	"egress", "egressDeny", "fromHeaders", "fromParams", "fromCookies", "outputClaimToHeaders", "spaceDelimitedClaims",
+}
+
+// manyFields has sources of Istio, its rules of tokens and HTTP rules of Cilium ask for most of what they can ask for.
+func (m *relation) manyFields(c *cases.Case, policies []any) {
+	in := c.Inbounds[m.inbound]
+	td := in.Identity.TrustDomain().Name()
+	by := objectsIn(policies)
+	some := func(of map[string]any, fields map[string]any) {
+		for _, field := range sortedKeys(fields) {
+			if of[field] == nil && !m.oneIn(3) {
+				of[field] = fields[field]
+			}
+		}
+	}
+	switch m.profile {
+	case feature.IstioAuthz:
+		for _, source := range by["source"][:min(len(by["source"]), 4)] {
+			fields := map[string]any{
+				"ipBlocks": []any{in.IP.String(), m.address().String() + "/16"}, "notIpBlocks": []any{m.address().String()},
+				"remoteIpBlocks": []any{m.address().String() + "/8"}, "notRemoteIpBlocks": []any{m.address().String() + "/24"},
+				"requestPrincipals": []any{"*", "issuer.example/" + m.letters(5)}, "notRequestPrincipals": []any{"issuer.example/" + m.letters(4)},
+				"trustDomains": []any{td, m.letters(5) + ".example"}, "notTrustDomains": []any{m.letters(6) + ".example"},
+			}
+			account := func() any { return m.letters(4) + "/" + m.letters(6) }
+			if source["serviceAccounts"] != nil || source["notServiceAccounts"] != nil || source["principals"] == nil && source["namespaces"] == nil && source["notPrincipals"] == nil && source["notNamespaces"] == nil && m.oneIn(2) {
+				fields["serviceAccounts"], fields["notServiceAccounts"] = []any{account(), account()}, []any{account()}
+			} else {
+				fields["principals"], fields["notPrincipals"] = []any{td + "/ns/" + m.letters(4) + "/sa/" + m.letters(5), td + "/*"}, []any{td + "/ns/" + m.letters(4) + "/*"}
+				fields["namespaces"], fields["notNamespaces"] = []any{in.Workload.Namespace, m.letters(4)}, []any{m.letters(5)}
+			}
+			some(source, fields)
+		}
+		for _, rule := range by["jwtRules"] {
+			some(rule, map[string]any{
+				"audiences": []any{m.letters(5), m.letters(6)}, "fromHeaders": []any{map[string]any{"name": "x-" + m.letters(4), "prefix": "Token "}},
+				"fromParams": []any{m.letters(4)}, "fromCookies": []any{m.letters(4)}, "forwardOriginalToken": true, "outputPayloadToHeader": "x-" + m.letters(5),
+			})
+		}
+	case feature.CiliumIngress:
+		for _, rule := range by["http"] {
+			some(rule, map[string]any{
+				"method": pick(m.chooser, usualMethods[:6]...), "path": "/" + m.letters(4) + "/.*", "host": m.letters(4) + "[.]example",
+				"headers": []any{"x-" + m.letters(3)}, "headerMatches": []any{map[string]any{"name": "x-" + m.letters(4), "value": m.letters(4)}},
+			})
+		}
+	case feature.LinkerdAuthz:
+		for _, of := range by["meshTLS"] {
+			if of["unauthenticatedTLS"] == nil {
+				some(of, map[string]any{
+					"identities":      []any{m.letters(4) + "." + m.letters(5) + ".serviceaccount.identity.linkerd.cluster.local"},
+					"serviceAccounts": []any{map[string]any{"name": m.letters(5), "namespace": m.letters(4)}, map[string]any{"name": m.letters(4)}},
+				})
+			}
+		}
+	}
+}
