@@ -104,7 +104,7 @@ func (m *relation) rare(c *cases.Case, policies []any) {
 				}
 				field++
 				at := func(i int) string {
-					return m.whole(name, key, values[(first+field+i)%len(values)], in.Identity.TrustDomain().Name())
+					return m.inDomain(name, key, values[(first+field+i)%len(values)], in.Identity.TrustDomain().Name())
 				}
 				switch v := of[name].(type) {
 				case string:
@@ -128,8 +128,8 @@ func (m *relation) rare(c *cases.Case, policies []any) {
 	}
 }
 
-// whole completes a rare value: an identity has a trust domain.
-func (m *relation) whole(field, key, value, trustDomain string) string {
+// inDomain completes a rare value: an identity has a trust domain.
+func (m *relation) inDomain(field, key, value, trustDomain string) string {
 	switch {
 	case field == "principals" || field == "notPrincipals":
 		return trustDomain + "/" + value
