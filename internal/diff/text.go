@@ -19,6 +19,7 @@ import (
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/internal/token"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -202,12 +203,21 @@ func (d *Difference) argumentsOf(c Case, to string) ([]string, bool) {
 	case !c.generated:
 		return summary.Arguments(c.New, false), true
 	case made || d.old.HasDataplanes && !d.recent.HasDataplanes:
-		i := slices.IndexFunc(c.New.Inbounds, func(in cases.Inbound) bool { return in.String() == to })
-		words, ok := explanation.Describe(c.New.Inbounds[i].Inbound)
+		i := slices.IndexFunc(c.Comparisons, func(one Comparison) bool { return one.Inbound.String() == to })
+		words, ok := describe(c.Comparisons[i].recent)
 		return append(d.Arguments(explanation.InboundFlags...), words...), ok
 	default:
 		return d.Arguments(), true
 	}
+}
+
+// describe returns the arguments that describe an inbound, and reports whether policies say the same of what these describe.
+// No flag gives a tag, or says that a label is none.
+func describe(in verdict.Inbound) ([]string, bool) {
+	untagged := in.Inbound.Inbound
+	untagged.Tags = nil
+	words, ok := explanation.Describe(untagged)
+	return words, ok && in.Reading().Set().Program(untagged).Program.Equal(in.Program.Program)
 }
 
 // isMadeByNew reports whether a command that reads NEW alone makes the inbound of that name too. Beside

@@ -80,11 +80,11 @@ var commonFaults = []fault{
 		{"policy/kuma/internal/evaluation/select.go", `if p.Target.Section != "" {`, `if p.Target.Section != "" && !FAULT {`},
 	}},
 	{"the name of a Dataplane has no weight", []change{
-		{"policy/kuma/internal/scope/rank.go", `s.Target.Kind == target.Dataplane &&`, `!FAULT && s.Target.Kind == target.Dataplane &&`},
-		{"policy/kuma/internal/evaluation/select.go", `if p.Target.Kind == target.Dataplane && p.Target.Name`, `if !FAULT && p.Target.Kind == target.Dataplane && p.Target.Name`},
+		{"policy/kuma/internal/scope/rank.go", `case t.Name != "":`, `case t.Name != "" && !FAULT:`},
+		{"policy/kuma/internal/evaluation/select.go", "p.Target.Name != \"\" {\n\t\tnamed", "p.Target.Name != \"\" && !FAULT {\n\t\tnamed"},
 	}},
 	{"the weights of the origins are swapped", []change{
-		{"policy/kuma/internal/scope/rank.go", `	r.weight[4] =`, "	if FAULT {\n		r.weight[3] = 2 - r.weight[3]\n	}\n	r.weight[4] ="},
+		{"policy/kuma/internal/scope/rank.go", `	r.weight[2] =`, "	if FAULT {\n		r.weight[1] = 2 - r.weight[1]\n	}\n	r.weight[2] ="},
 		{"policy/kuma/internal/evaluation/select.go", `	return [5]int{`, "	if FAULT {\n		return [5]int{int(p.Target.Kind), named, section, 2 - slices.Index([]string{\"global\", \"\", \"zone\"}, p.Labels[\"kuma.io/origin\"]), slices.Index([]string{\"system\", \"producer\", \"consumer\", \"workload-owner\"}, roleOf(p, opts))}\n	}\n	return [5]int{"},
 	}},
 	{"the section is not compared", []change{
