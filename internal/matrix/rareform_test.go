@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/feature"
 )
@@ -9,6 +10,19 @@ import (
 // rareForms are forms of values that few policies have, lists that are longer than most, and fields that seldom stand together.
 // A compiler that is open for one of them is right for all that users usually write.
 var rareForms = map[feature.Profile]map[string]is{
+	"": {
+		"peers of three trust domains": func(q question) bool {
+			domains := map[string]bool{}
+			for _, p := range q.Peers {
+				domains[strings.Split(p.Identity, "/")[2]] = true
+			}
+			return len(domains) > 2
+		},
+		"a pod of a StatefulSet":                     func(q question) bool { return numbered.MatchString(ownWorkload(q).Name) },
+		"a policy that a controller does not accept": has(`"status":"False"`),
+		"an annotation without a value":              has(`"annotations":\{[^}]*":""`),
+		"a policy from before 2020":                  has(`"creationTimestamp":"201[6-9]`),
+	},
 	feature.GEP3779: {
 		"a capital letter in a SPIFFE ID": text("spiffe", "/.*[A-Z]"),
 		"two dashes in a SPIFFE ID":       text("spiffe", "--"),
@@ -83,6 +97,9 @@ var rareForms = map[feature.Profile]map[string]is{
 		"identities beside accounts":        hasBoth("meshTLS", "identities", "serviceAccounts"),
 	},
 }
+
+// numbered is the name of a pod of a StatefulSet.
+var numbered = regexp.MustCompile(`-[0-9]+$`)
 
 // text finds a text that stands under a key, or in a list there. Without a key it may stand anywhere.
 func text(field, pattern string) is {

@@ -333,6 +333,7 @@ func TestRelatedSetsHaveEachRelation(t *testing.T) {
 			}
 			all := maps.Clone(relations[""])
 			maps.Copy(all, relations[profile])
+			maps.Copy(all, rareForms[""])
 			maps.Copy(all, rareForms[profile])
 			with := map[string]int{}
 			for s.Seed = range uint64(runs) {

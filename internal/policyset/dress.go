@@ -53,7 +53,7 @@ func (d dresser) policy(p map[string]any) {
 		}
 		d.fill(p, d.universal(p["labels"]))
 	}
-	status := func() any { return pick[any](d.chooser, nil, object{}, object{"note": d.text(50)}) }
+	status := func() any { return pick[any](d.chooser, nil, object{}, object{"note": d.text(50)}, d.conditions()) }
 	if strings.HasPrefix(fmt.Sprint(p["apiVersion"]), "gateway.networking.") && strings.HasSuffix(fmt.Sprint(p["kind"]), "AuthorizationPolicy") {
 		status = d.ancestors
 		d.gateway(p)
@@ -132,12 +132,16 @@ func (d dresser) gateway(p map[string]any) {
 
 // ancestors is the status of a policy of Gateway API.
 func (d dresser) ancestors() any {
-	return object{"ancestors": []object{{
-		"ancestorRef": object{"kind": "Pod", "name": d.word(20)}, "controllerName": "example.com/" + d.word(10),
-		"conditions": []object{{
-			"type": "Accepted", "status": pick(d.chooser, "True", "True", "False", "Unknown"), "reason": "Accepted", "message": d.text(60),
-			"observedGeneration": d.upTo(1 << 10), "lastTransitionTime": d.time(),
-		}},
+	of := d.conditions()
+	of["ancestorRef"], of["controllerName"] = object{"kind": "Pod", "name": d.word(20)}, "example.com/"+d.word(10)
+	return object{"ancestors": []object{of}}
+}
+
+// conditions are what controllers say of a policy. They come late, and may be about an earlier one.
+func (d dresser) conditions() object {
+	return object{"conditions": []object{{
+		"type": pick(d.chooser, "Accepted", "Valid", "Reconciled"), "status": pick(d.chooser, "True", "True", "False", "Unknown"), "reason": "Accepted", "message": d.text(60),
+		"observedGeneration": d.upTo(1 << 10), "lastTransitionTime": d.time(),
 	}}}
 }
 
@@ -170,7 +174,7 @@ func (d dresser) annotations(to any) object {
 	known, _ := to.(map[string]any)
 	maps.Copy(out, known)
 	for range d.upTo(12) {
-		out[d.key()] = d.text(200)
+		out[d.key()] = pick(d.chooser, "", d.text(200), d.text(200), d.text(200))
 	}
 	if d.oneIn(2) {
 		out["kubectl.kubernetes.io/last-applied-configuration"] = `{"kind":"` + d.text(2000) + "\"}\n"
@@ -180,7 +184,7 @@ func (d dresser) annotations(to any) object {
 
 // key is the key of a label or an annotation, one time in two a usual one.
 func (d dresser) key() string {
-	return pick(d.chooser, "kuma.io/env", "app.kubernetes.io/managed-by", "app.kubernetes.io/version", "helm.sh/chart", "argocd.argoproj.io/instance", "pod-template-hash",
+	return pick(d.chooser, "kuma.io/env", "app.kubernetes.io/managed-by", "app.kubernetes.io/version", "helm.sh/chart", "argocd.argoproj.io/instance", "pod-template-hash", "kustomize.toolkit.fluxcd.io/name",
 		"example.com/"+d.word(20), d.word(6), d.word(6), d.word(12), d.word(30))
 }
 
@@ -277,7 +281,7 @@ func (d dresser) uid() string {
 
 // time chooses a time of ten years.
 func (d dresser) time() string {
-	return time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(d.choose(10*365*24*3600)) * time.Second).Format(time.RFC3339)
+	return time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(d.choose(14*365*24*3600)) * time.Second).Format(time.RFC3339)
 }
 
 // address chooses an address of a workload.

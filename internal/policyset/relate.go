@@ -272,6 +272,10 @@ var formsOfNames = []formOfName{
 	{ofAccountNamespace, func(c *chooser, _, _ string) string { return c.letters(63) }},
 	{ofOwnNamespace, func(c *chooser, _, _ string) string { return c.letters(2) + "--" + c.letters(2) }},
 	{ofInbound, func(c *chooser, _, _ string) string { return c.letters(1) }},
+	{ofInbound, func(c *chooser, _, _ string) string { return pick(c, "2024", "8080", "7") }},
+	// Pods of a StatefulSet are numbered.
+	{ofWorkload, func(c *chooser, _, _ string) string { return c.letters(4) + "-" + pick(c, "0", "1", "12") }},
+	{ofWorkload, func(c *chooser, _, _ string) string { return c.letters(4) + "-" + pick(c, "0", "2") }},
 	{ofRoute, func(c *chooser, _, _ string) string { return c.letters(60) }},
 	{ofTrustDomain, func(c *chooser, _, _ string) string { return pick(c, "2024", "10.1.2.3", "a_b.example", "x--y") }},
 }

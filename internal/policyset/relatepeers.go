@@ -2,9 +2,12 @@ package policyset
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/policy"
@@ -21,7 +24,7 @@ func (m *relation) workload(c *cases.Case) {
 		w.Labels = map[string]string{"app": w.Name}
 		return language.Peer{Workload: w, Identity: identityOf(in.Identity.TrustDomain(), w), IP: m.address()}
 	}
-	switch m.rank / 8 % 16 {
+	switch m.rank / 8 % 19 {
 	case 0:
 		c.Options.Peers = slices.DeleteFunc(c.Options.Peers, func(p language.Peer) bool { return p.Workload.Name == own.Name })
 	case 1:
@@ -77,6 +80,15 @@ func (m *relation) workload(c *cases.Case) {
 		m.rezone(c, own.Namespace)
 	case 13:
 		m.rezone(c, pick(m.chooser, own.Name, own.Mesh))
+	case 16, 17:
+		// Pods of a node's network share its address, and pods of other clusters have other trust domains.
+		node := m.address()
+		for i := range 3 {
+			p := peer()
+			p.IP = node
+			p.Identity = identityOf(spiffeid.RequireTrustDomainFromString(fmt.Sprintf("%s%d.example", m.letters(4), i)), p.Workload)
+			c.Options.Peers = append(c.Options.Peers, p)
+		}
 	}
 }
 
