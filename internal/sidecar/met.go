@@ -5,19 +5,28 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strings"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 
+	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
 )
 
 // movesCallers says what of an outbound listener that others may reach is not known to leave connections where they go; ""
 // for nothing. A PROXY header gives a connection the destination that its caller wrote: Envoy hands it over to
 // the listener of that address (use_original_dst), also to one that binds no port, or connects to the address itself (ORIGINAL_DST).
-func (r *reader) movesCallers(l *listenerv3.Listener) (reason string) {
+func (r *reader) movesCallers(d dump.Decoded[*listenerv3.Listener]) (reason string) {
+	l := d.Message
 	if listensOnUDP(l) && answersDNS(l) {
 		return ""
+	}
+	for _, fault := range d.Faults {
+		// What stands in the filters of a chain is looked at where they lead.
+		if at := fault.Path.String(); strings.HasPrefix(at, "listener_filters") {
+			return fmt.Sprintf("a listener filter may move connections: %s: %s", at, fault.What)
+		}
 	}
 	for _, f := range l.ListenerFilters {
 		packed, faults, _, absent := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())

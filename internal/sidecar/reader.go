@@ -86,7 +86,7 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 	}
 	inbound, reason := direction(l)
 	if !inbound {
-		twin := r.twin(l, g)
+		twin := r.twin(d, g)
 		if twin == "" {
 			r.skip(l.Name, "", reason)
 			r.outbound(d)

@@ -121,7 +121,8 @@ func (r *reader) reaches(l leading, all addressesByPort, except int) (found neti
 }
 
 // twin says how an outbound listener leads to what the inbounds guard; "" where it does not.
-func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
+func (r *reader) twin(d dump.Decoded[*listenerv3.Listener], g guarded) string {
+	l := d.Message
 	if l.GetInternalListener() != nil {
 		return "it is reached from inside of Envoy"
 	}
@@ -169,7 +170,7 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 	if leads.chosen || leads.absent {
 		return chosenElsewhere
 	}
-	if why := r.movesCallers(l); met && why != "" {
+	if why := r.movesCallers(d); met && why != "" {
 		return "others may reach it, and " + why
 	}
 	if reachable && (len(leads.calls.unread) > 0 || !r.areQuiet(l)) {
