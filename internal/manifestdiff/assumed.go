@@ -26,7 +26,7 @@ var assumptions = []assumption{
 	{"istio.io", "istio", statesMeshConfig, wholeOf, "state it by --istio"},
 	{"cilium.io", "cilium", statesEnforcement, wholeOf, "the default is taken: review the change by hand"},
 	{"cilium.io", "kubernetes", closesEndpoints, endpointsOf, "an endpoint that no policy of Cilium selects is taken for open: review by hand which ones are selected now"},
-	{"linkerd.io", "linkerd", statesLinkerd, wholeOf, "the defaults of its installation are taken, or what --linkerd states: review the change by hand"},
+	{"linkerd.io", "linkerd", statesLinkerd, wholeOf, "the defaults of an installation are taken: review the change by hand"},
 	{"kuma.io", "kuma", movesKuma, wholeOf, "kuma-system is taken, or what --system-namespace states: review the change by hand"},
 	{"linkerd.io", "linkerd", statesDefaultInbound, portsOfServer, "all-unauthenticated is taken where no Server is: review by hand which ports have a Server now"},
 }

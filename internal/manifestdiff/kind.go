@@ -141,7 +141,7 @@ func (c *comparison) isHarmless(all []object, own, other workloads) bool {
 	for _, o := range all {
 		switch o.category {
 		case harmless:
-			if o.isEndpoints() && !c.isSelected(o) {
+			if o.isEndpoints() && !c.isSelected(o) || o.kind == "PersistentVolumeClaim" && c.disks.asksFor(o.fields) {
 				return false
 			}
 		case config:

@@ -9,6 +9,7 @@ package manifestdiff
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -84,7 +85,8 @@ type comparison struct {
 	callers                  callers
 	// volumes are the names of volumes of sidecars, tokens the Secrets with the token of an account, and the claims of a folder
 	// of a node, by their namespaces and names, and programs what may change labels and annotations, or read them.
-	volumes words
+	// disks are the volumes that may be a folder of a node, and their classes.
+	volumes, disks words
 	// targets are the names of Dataplanes and services that policies of Kuma have.
 	targets  []string
 	tokens   map[string]bool
@@ -106,7 +108,7 @@ type comparison struct {
 }
 
 func newComparison(old, recent Side, symmetric bool) *comparison {
-	c := &comparison{old: old, recent: recent, symmetric: symmetric, named: words{}, peers: words{}, identities: words{}, volumes: words{}, tokens: map[string]bool{}, programs: programs{words: map[string]bool{}, asked: map[string]bool{}}, told: told{}, variables: map[string]bool{}}
+	c := &comparison{old: old, recent: recent, symmetric: symmetric, named: words{}, peers: words{}, identities: words{}, volumes: words{}, disks: words{}, tokens: map[string]bool{}, programs: programs{words: map[string]bool{}, asked: map[string]bool{}}, told: told{}, variables: map[string]bool{}}
 	c.oldObjects, c.recentObjects = objectsOf(old.Others), objectsOf(recent.Others)
 	c.oldPolicies, c.recentPolicies = objectsOf(old.Policies), objectsOf(recent.Policies)
 	c.oldDataplanes, c.recentDataplanes = objectsOf(old.Dataplanes), objectsOf(recent.Dataplanes)
@@ -142,7 +144,10 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 			c.named.addSidecars(o)
 		}
 	}
-	for _, claim := range slices.Concat(c.oldObjects.claims(), c.recentObjects.claims()) {
+	for _, side := range []objects{c.oldObjects, c.recentObjects} {
+		maps.Copy(c.disks, side.disksOfNodes())
+	}
+	for _, claim := range slices.Concat(c.oldObjects.claims(c.disks), c.recentObjects.claims(c.disks)) {
 		c.tokens[claim] = true
 	}
 	for _, files := range []map[string]string{old.Files, recent.Files} {

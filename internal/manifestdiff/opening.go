@@ -57,7 +57,8 @@ func (w *walker) opens(path string, value any) bool {
 		_, key, _ = strings.Cut(key, ".")
 		return w.named.has(key) || isOfMesh(key)
 	case isGiver(relative):
-		return w.namesToken(value)
+		_, field, _ := cutLast(path)
+		return w.namesToken(value) || w.disks.asksFor(map[string]any{field: value})
 	case w.category == workload && givesPower(relative):
 		return value != nil && value != "" && !isFalse(value) && value != "Default"
 	case !openings[relative]:

@@ -104,19 +104,36 @@ func (o object) isOfNode() bool {
 	return false
 }
 
-// claims returns the names of the claims of a PersistentVolume that may be a folder of a node, or of a claim that names one.
-func (all objects) claims() (out []string) {
-	volumes := map[string]bool{}
+// disksOfNodes has the names of the PersistentVolumes that may be a folder of a node, and of their classes.
+func (all objects) disksOfNodes() words {
+	out := words{}
 	for _, o := range all.all {
 		if o.isOfNode() {
-			volumes[o.name] = true
-			name, _ := fieldOf(o.fields, "spec", "claimRef", "name").(string)
-			in, _ := fieldOf(o.fields, "spec", "claimRef", "namespace").(string)
-			out = append(out, in+"/"+name)
+			class, _ := fieldOf(o.fields, "spec", "storageClassName").(string)
+			out["volume "+o.name], out["class "+class] = true, true
 		}
 	}
+	return out
+}
+
+// asksFor reports whether a value is what a claim says, or has it, and names one of these volumes or classes.
+func (w words) asksFor(value any) bool {
+	return anyIn(value, func(value any) bool {
+		volume, hasVolume := fieldOf(value, "volumeName").(string)
+		class, hasClass := fieldOf(value, "storageClassName").(string)
+		return hasVolume && w["volume "+volume] || hasClass && class != "" && w["class "+class]
+	})
+}
+
+// claims returns the names of the claims of a folder of a node.
+func (all objects) claims(disks words) (out []string) {
 	for _, o := range all.all {
-		if name, _ := fieldOf(o.fields, "spec", "volumeName").(string); o.kind == "PersistentVolumeClaim" && volumes[name] {
+		name, _ := fieldOf(o.fields, "spec", "claimRef", "name").(string)
+		in, _ := fieldOf(o.fields, "spec", "claimRef", "namespace").(string)
+		if o.isOfNode() {
+			out = append(out, in+"/"+name)
+		}
+		if o.kind == "PersistentVolumeClaim" && disks.asksFor(o.fields) {
 			out = append(out, o.namespace+"/"+o.name)
 		}
 	}

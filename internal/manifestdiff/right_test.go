@@ -2,6 +2,7 @@ package manifestdiff_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -122,6 +123,11 @@ func TestWhatChangesRequests(t *testing.T) {
 	}{
 		{change{"the claim of a folder of a node", disk + policy + "---\n" + deployment, "emptyDir: {}", "persistentVolumeClaim: {claimName: c}"}, "volumes[0].persistentVolumeClaim"},
 		{change{"a claim that names a folder of a node", disk + claim + policy + "---\n" + deployment, "emptyDir: {}", "persistentVolumeClaim: {claimName: d}"}, "volumes[0].persistentVolumeClaim"},
+		{change{"a claim that names the folder now", disk + policy + "---\n" + deployment + "---\n" + strings.Replace(claim, "volumeName: v", "volumeName: w", 1), "volumeName: w", "volumeName: v"}, "spec.volumeName"},
+		{change{"a claim of the class of the folder", strings.Replace(disk, "{hostPath", "{storageClassName: local, hostPath", 1) + policy + "---\n" + strings.Replace(claim, "volumeName: v", "storageClassName: fast", 1), "Name: fast", "Name: local"}, "spec.storageClassName"},
+		{change{"a claim of the pod itself", disk + policy + "---\n" + deployment, "emptyDir: {}", "ephemeral: {volumeClaimTemplate: {spec: {volumeName: v}}}"}, "volumes[0].ephemeral"},
+		{change{"a claim of the pod itself for another volume", disk + policy + "---\n" + deployment, "emptyDir: {}", "ephemeral: {volumeClaimTemplate: {spec: {volumeName: w}}}"}, ""},
+		{change{"a new set with a claim of the folder", disk + policy, "", strings.NewReplacer("kind: Deployment", "kind: StatefulSet", "  replicas: 2", "  volumeClaimTemplates: [{metadata: {name: d}, spec: {volumeName: v}}]").Replace(deployment)}, "StatefulSet"},
 		{change{"another claim", disk + policy + "---\n" + deployment, "emptyDir: {}", "persistentVolumeClaim: {claimName: d}"}, ""},
 		{change{"a certificate of a signer", policy + "---\n" + deployment, "emptyDir: {}", "projected: {sources: [{podCertificate: {signerName: a}}]}"}, "volumes[0].projected"},
 		{change{"no mTLS to a service", policy, "", rule("web", "tls: {mode: DISABLE}")}, "DestinationRule"},

@@ -56,8 +56,11 @@ func (w *walker) isVolumeOfSidecar(volume map[string]any) bool {
 }
 
 // givesVolume reports whether a field of a workload gives the volume of a sidecar to another container now, or
-// puts a claim in its place: where both have one name, the claim counts.
+// puts a claim in its place: where both have one name, the claim counts. So does a claim of a folder of a node.
 func (w *walker) givesVolume(path string, was, is any) bool {
+	if w.category == workload && (path == "spec.volumeClaimTemplates" || path == "spec.volumes[].ephemeral") && w.disks.asksFor(is) && !reflect.DeepEqual(was, is) {
+		return true
+	}
 	if w.category != workload || path != "spec.containers[].volumeMounts" && path != "spec.initContainers[].volumeMounts" && path != "spec.volumeClaimTemplates" {
 		return false
 	}
@@ -75,7 +78,7 @@ func (w *walker) givesVolume(path string, was, is any) bool {
 }
 
 // givers are the fields of a pod by which it gets the content of a Secret or of a volume.
-var givers = fields("spec.volumes[].persistentVolumeClaim spec.volumes[].secret spec.volumes[].projected spec.containers[].env spec.containers[].envFrom spec.initContainers[].env spec.initContainers[].envFrom")
+var givers = fields("spec.volumeClaimTemplates spec.volumes[].ephemeral spec.volumes[].persistentVolumeClaim spec.volumes[].secret spec.volumes[].projected spec.containers[].env spec.containers[].envFrom spec.initContainers[].env spec.initContainers[].envFrom")
 
 // certifies reports whether a volume gets a certificate of the pod from a signer, as a volume of a driver may.
 func certifies(volume any) bool {
@@ -96,7 +99,7 @@ func (w *walker) givesToken(path string, was, is any) bool {
 
 // namesToken reports whether a value has the name of such a Secret.
 func (w *walker) namesToken(value any) bool {
-	return certifies(value) || anyIn(value, func(value any) bool {
+	return certifies(value) || w.disks.asksFor(value) || anyIn(value, func(value any) bool {
 		name, isText := value.(string)
 		return isText && w.tokens[w.namespace+"/"+name]
 	})
