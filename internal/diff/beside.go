@@ -19,6 +19,7 @@ func compareBeside(old, recent Side, symmetric, routed bool) (manifestdiff.Resul
 	if err := errors.Join(errOld, errNew); err != nil {
 		return manifestdiff.Result{}, err
 	}
+	was.Options, is.Options = old.Options.Document, recent.Options.Document
 	if routed {
 		was.Services, is.Services = servicesOf(old.Routing), servicesOf(recent.Routing)
 	} else {

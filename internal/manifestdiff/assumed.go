@@ -8,14 +8,16 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/fieldpath"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // assumption is a setting of a mesh that decides with the policies who gets in, and that is not read: its default is taken.
 type assumption struct {
-	// mesh ends the API groups of the policies with which the setting decides, dialect reads them.
-	mesh, dialect string
-	// states returns the field where an object states another value than the default, "" where it does not.
-	states func(o object) string
+	// mesh ends the API groups of the policies with which the setting decides.
+	mesh string
+	// states returns the field where an object states another value than the default, "" where it does not. What options
+	// state is read.
+	states func(o object, options options) string
 	// subjects has what of a policy the setting decides with: where it is as before, the setting is no matter.
 	subjects func(o object) []string
 	// say is what to do.
@@ -23,12 +25,12 @@ type assumption struct {
 }
 
 var assumptions = []assumption{
-	{"istio.io", "istio", statesMeshConfig, wholeOf, "state it by --istio"},
-	{"cilium.io", "cilium", statesEnforcement, wholeOf, "the default is taken: review the change by hand"},
-	{"cilium.io", "kubernetes", closesEndpoints, endpointsOf, "an endpoint that no policy of Cilium selects is taken for open: review by hand which ones are selected now"},
-	{"linkerd.io", "linkerd", statesLinkerd, wholeOf, "the defaults of an installation are taken: review the change by hand"},
-	{"kuma.io", "kuma", movesKuma, wholeOf, "kuma-system is taken, or what --system-namespace states: review the change by hand"},
-	{"linkerd.io", "linkerd", statesDefaultInbound, portsOfServer, "all-unauthenticated is taken where no Server is: review by hand which ports have a Server now"},
+	{"istio.io", statesMeshConfig, wholeOf, "state it by --istio"},
+	{"cilium.io", statesEnforcement, wholeOf, "the default is taken: review the change by hand"},
+	{"cilium.io", closesEndpoints, endpointsOf, "an endpoint that no policy of Cilium selects is taken for open: review by hand which ones are selected now"},
+	{"linkerd.io", statesLinkerd, wholeOf, "the defaults of an installation are taken: review the change by hand"},
+	{"kuma.io", movesKuma, wholeOf, "state the namespace by --system-namespace"},
+	{"linkerd.io", statesDefaultInbound, portsOfServer, "all-unauthenticated is taken where no Server is: review by hand which ports have a Server now"},
 }
 
 // wholeOf has all that a policy says.
@@ -52,26 +54,38 @@ func portsOfServer(o object) []string {
 	return []string{fmt.Sprint(o.namespace, fieldOf(spec, "podSelector"), fieldOf(spec, "port"))}
 }
 
-// meshConfig are the fields of a mesh config of Istio that say what a policy means.
-var meshConfig = []string{"rootNamespace", "trustDomain", "trustDomainAliases", "pathNormalization", "extensionProviders"}
+// options are what the options of both sides state.
+type options []manifest.Document
 
-func statesMeshConfig(o object) string {
+func (all options) state(key string) bool {
+	return !slices.ContainsFunc(all, func(one manifest.Document) bool { _, has := one.Lookup(key); return !has })
+}
+
+// meshConfig are the fields of a mesh config of Istio that say what a policy means, with the option that states each.
+var meshConfig = map[string]string{
+	"rootNamespace": "istio.rootNamespace", "trustDomain": "istio.trustDomain", "trustDomainAliases": "istio.trustDomainAliases",
+	"pathNormalization": "istio.normalization", "extensionProviders": "istio.extensionProviders",
+}
+
+func statesMeshConfig(o object, options options) string {
+	moved := !options.state(meshConfig["rootNamespace"]) // the root namespace is that of the control plane, unless the mesh config says otherwise
+	unread := slices.DeleteFunc(slices.Collect(maps.Keys(meshConfig)), func(key string) bool { return options.state(meshConfig[key]) })
 	if o.kind == "IstioOperator" || o.kind == "Istio" {
 		config := fieldOf(o.fields, "spec", "meshConfig")
 		if config == nil {
 			config = fieldOf(o.fields, "spec", "values", "meshConfig")
 		}
 		settings, _ := config.(map[string]any)
-		if slices.ContainsFunc(meshConfig, func(key string) bool { _, has := settings[key]; return has }) || o.isElsewhere() {
+		if slices.ContainsFunc(unread, func(key string) bool { _, has := settings[key]; return has }) || moved && o.isElsewhere() {
 			return "spec"
 		}
 		return ""
 	}
-	if o.runs("istio/pilot", "istio-release/pilot") && o.namespace != "istio-system" {
-		return "metadata.namespace" // the root namespace is that of the control plane, unless the mesh config says otherwise
+	if moved && o.runs("istio/pilot", "istio-release/pilot") && o.namespace != "istio-system" {
+		return "metadata.namespace"
 	}
 	text, _ := fieldOf(o.fields, "data", "mesh").(string)
-	if slices.ContainsFunc(meshConfig, func(key string) bool { return strings.Contains(text, key+":") || strings.Contains(text, key+`"`) }) {
+	if slices.ContainsFunc(unread, func(key string) bool { return strings.Contains(text, key+":") || strings.Contains(text, key+`"`) }) {
 		return "data.mesh"
 	}
 	return ""
@@ -108,7 +122,7 @@ var enforcement = map[string]string{
 	"policy-cidr-match-mode": "", "labels": "", "allow-localhost": "auto", "enable-non-default-deny-policies": "true",
 }
 
-func statesEnforcement(o object) string {
+func statesEnforcement(o object, _ options) string {
 	if o.kind != "ConfigMap" || o.name != "cilium-config" {
 		return ""
 	}
@@ -127,7 +141,7 @@ var (
 	installed    = fields("all-unauthenticated cluster.local linkerd 10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,fd00::/8")
 )
 
-func statesLinkerd(o object) string {
+func statesLinkerd(o object, _ options) string {
 	states := func(text string) bool {
 		return slices.ContainsFunc(installation.FindAllStringSubmatch(text, -1), func(found []string) bool { return found[3] != "" && !installed[strings.TrimSuffix(found[3], ",")] })
 	}
@@ -148,8 +162,8 @@ func statesLinkerd(o object) string {
 
 // movesKuma returns the field where a control plane of Kuma is in another namespace than the usual one, whose policies are
 // those of the system.
-func movesKuma(o object) string {
-	if o.runs("/kuma-cp") && o.namespace != "kuma-system" {
+func movesKuma(o object, options options) string {
+	if !options.state("systemNamespace") && o.runs("/kuma-cp") && o.namespace != "kuma-system" {
 		return "metadata.namespace"
 	}
 	return ""
@@ -157,7 +171,7 @@ func movesKuma(o object) string {
 
 // closesEndpoints returns the field where a NetworkPolicy of Kubernetes may close endpoints for others. Cilium enforces it
 // beside its own policies.
-func closesEndpoints(o object) string {
+func closesEndpoints(o object, _ options) string {
 	types, _ := fieldOf(o.fields, "spec", "policyTypes").([]any)
 	if o.kind != "NetworkPolicy" || o.group != "networking.k8s.io" || len(types) > 0 && !slices.Contains(types, any("Ingress")) {
 		return ""
@@ -168,7 +182,7 @@ func closesEndpoints(o object) string {
 // defaultInbound is the annotation that says who gets in at a port without a Server.
 const defaultInbound = "config.linkerd.io/default-inbound-policy"
 
-func statesDefaultInbound(o object) string {
+func statesDefaultInbound(o object, _ options) string {
 	for _, head := range slices.Compact([]string{"metadata", podPlaces[o.kind] + "metadata"}) {
 		field := head + ".annotations"
 		if value := fieldOf(o.fields, append(strings.Split(field, "."), defaultInbound)...); value != nil && value != "all-unauthenticated" {
@@ -182,11 +196,11 @@ func statesDefaultInbound(o object) string {
 // changed.
 func (c *comparison) compareAssumed(before, after objects) (out []Change) {
 	for _, of := range assumptions {
-		if of.dialect == c.old.Stated && of.dialect == c.recent.Stated || !of.isTouched(before, after) {
+		if !of.isTouched(before, after) {
 			continue
 		}
 		for _, o := range slices.Concat(c.recentObjects.all, c.oldObjects.all) {
-			if field := of.states(o); field != "" {
+			if field := of.states(o, options{c.old.Options, c.recent.Options}); field != "" {
 				out = append(out, Change{o.doc.Place(field), o.String(), "is not read, and policies have changed: " + of.say})
 			}
 		}

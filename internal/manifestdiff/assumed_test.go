@@ -49,7 +49,10 @@ func TestAssumedSettings(t *testing.T) {
 		document, old, recent, stated, want string
 	}{
 		"a mesh config":                                {root, ap, deny, "", "data.mesh"},
-		"a mesh config that is stated":                 {root, ap, deny, "istio", ""},
+		"a mesh config that is stated":                 {root, ap, deny, "istio: {rootNamespace: a}", ""},
+		"another field of a mesh config is stated":     {root, ap, deny, "istio: {normalization: NONE}", "data.mesh"},
+		"istiod in a namespace that is stated":         {plane("a", "istio/pilot:1", ""), ap, deny, "istio: {rootNamespace: a}", ""},
+		"Kuma in a namespace that is stated":           {plane("a", "kumahq/kuma-cp:1", ""), mtp, other, "systemNamespace: a", ""},
 		"a mesh config, and nothing changes":           {root, ap, ap, "", ""},
 		"a mesh config without such a field":           {configMap("istio", `mesh: "accessLogFile: /dev/stdout"`), ap, deny, "", ""},
 		"a mesh config in JSON":                        {configMap("istio-canary", `mesh: "{\"extensionProviders\": []}"`), ap, deny, "", "data.mesh"},
@@ -83,7 +86,7 @@ func TestAssumedSettings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			side := func(text string) manifestdiff.Side {
-				return manifestdiff.Side{Policies: parse(text), Others: parse(tt.document), Stated: tt.stated}
+				return manifestdiff.Side{Policies: parse(text), Others: parse(tt.document), Options: first(parse(tt.stated))}
 			}
 			var fields []string
 			for _, change := range manifestdiff.Changes(side(tt.old), side(tt.recent)) {
@@ -94,4 +97,12 @@ func TestAssumedSettings(t *testing.T) {
 			}
 		})
 	}
+}
+
+// first is the first of some documents, and the zero value of none.
+func first(docs []manifest.Document) manifest.Document {
+	if len(docs) == 0 {
+		return manifest.Document{}
+	}
+	return docs[0]
 }

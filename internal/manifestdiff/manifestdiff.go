@@ -27,8 +27,8 @@ type Side struct {
 	PassedOver []string
 	// Files are the contents of the files of tools, by their paths in the folder.
 	Files map[string]string
-	// Stated is the dialect whose settings the options state, such as the mesh config of Istio; "" for none.
-	Stated string
+	// Options have the settings of meshes that an author states, by their keys in a case file, such as istio.rootNamespace.
+	Options manifest.Document
 	// Absent are the places where a kustomization leads out of the folder, each with what it names there.
 	Absent []string
 	// Root is the folder of the side, "" where it is none. Placed are the documents that stand in its files, and

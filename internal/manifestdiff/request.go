@@ -50,7 +50,8 @@ func isOfCluster(host string) bool {
 func (o object) statesTLS() bool {
 	host, _ := fieldOf(o.fields, "spec", "host").(string)
 	return o.kind == "DestinationRule" && o.group == "networking.istio.io" && isOfCluster(host) && anyIn(fieldOf(o.fields, "spec"), func(value any) bool {
-		return fieldOf(value, "tls", "mode") != nil
+		mode := fieldOf(value, "tls", "mode")
+		return mode != nil && mode != "ISTIO_MUTUAL" // which is the mTLS that a sidecar chooses by itself
 	})
 }
 

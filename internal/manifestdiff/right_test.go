@@ -131,6 +131,8 @@ func TestWhatChangesRequests(t *testing.T) {
 		{change{"another claim", disk + policy + "---\n" + deployment, "emptyDir: {}", "persistentVolumeClaim: {claimName: d}"}, ""},
 		{change{"a certificate of a signer", policy + "---\n" + deployment, "emptyDir: {}", "projected: {sources: [{podCertificate: {signerName: a}}]}"}, "volumes[0].projected"},
 		{change{"no mTLS to a service", policy, "", rule("web", "tls: {mode: DISABLE}")}, "DestinationRule"},
+		{change{"the mTLS of the mesh to a service", policy, rule("web", ""), rule("web", "tls: {mode: ISTIO_MUTUAL}")}, ""},
+		{change{"the mTLS of the mesh in the place of none", policy, rule("web", "tls: {mode: DISABLE}"), rule("web", "tls: {mode: ISTIO_MUTUAL}")}, "mode"},
 		{change{"no mTLS to a port of all services", policy, "", rule("*.local", "portLevelSettings: [{port: {number: 80}, tls: {mode: DISABLE}}]")}, "DestinationRule"},
 		{change{"TLS to another host", policy, "", rule("api.example.com", "tls: {mode: SIMPLE}")}, ""},
 		{change{"how a service is called", policy, "", rule("web", "connectionPool: {tcp: {maxConnections: 1}}")}, ""},
