@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -53,11 +54,15 @@ func startPlan(t *testing.T) (*exec.Cmd, *bytes.Buffer) {
 // of many policies.
 func TestASignalEndsWork(t *testing.T) {
 	t.Parallel()
-	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		t.Run(signal.String(), func(t *testing.T) {
+	// Tests that nohup started hand ignored hangups down to the programs that they start, unless they catch them.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(hangups) })
+	for _, of := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(of.String(), func(t *testing.T) {
 			t.Parallel()
 			cmd, stderr := startPlan(t)
-			if err := cmd.Process.Signal(signal); err != nil {
+			if err := cmd.Process.Signal(of); err != nil {
 				t.Fatal(err)
 			}
 			began := time.Now()
