@@ -54,8 +54,9 @@ func applies(p *permission.Policy, in policy.Inbound, opts permission.Options) b
 		return false
 	}
 	role := roleOf(p, opts)
-	// A policy of one zone is for the workloads of that zone. A producer's is for all.
-	if role != "producer" && p.Labels["kuma.io/origin"] == "zone" && w.Origin == "zone" && p.ID.Zone != w.Zone {
+	// A policy of one zone is for the workloads of that zone, and one that states none for those of each. A producer's is
+	// for all.
+	if role != "producer" && p.Labels["kuma.io/origin"] == "zone" && w.Origin == "zone" && p.ID.Zone != "" && w.Zone != "" && p.ID.Zone != w.Zone {
 		return false
 	}
 	// Policies that are neither the operator's nor a producer's stay in their namespace.

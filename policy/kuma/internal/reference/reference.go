@@ -98,9 +98,13 @@ func (ref Ref) Selects(r, from *resource.Resource) bool {
 	return true
 }
 
-// IsOwn reports whether a reference means resources of the namespace of its document alone.
+// ownKinds are the kinds that a namespace produces. Services of other kinds belong to no namespace alone.
+var ownKinds = []string{"MeshService", "MeshHTTPRoute", "MeshTCPRoute"}
+
+// IsOwn reports whether a reference means what the namespace of its document produces. As in Kuma, a policy about a
+// service of several zones or an external one is a consumer's, also where that is of the policy's own namespace.
 func (ref Ref) IsOwn(from *resource.Resource) bool {
-	return ref.Name != "" && cmp.Or(ref.Namespace, from.ID.Namespace) == from.ID.Namespace
+	return slices.Contains(ownKinds, ref.Kind) && ref.Name != "" && cmp.Or(ref.Namespace, from.ID.Namespace) == from.ID.Namespace
 }
 
 // String names the reference in messages.

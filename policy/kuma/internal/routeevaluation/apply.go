@@ -30,7 +30,7 @@ func (t Text) roleOf(r resource.Resource, refs []reference.Ref) string {
 		return "system"
 	}
 	for _, ref := range refs {
-		if ref.Name == "" || ref.Namespace != "" && ref.Namespace != r.ID.Namespace {
+		if ref.Kind == "MeshMultiZoneService" || ref.Kind == "MeshExternalService" || ref.Name == "" || ref.Namespace != "" && ref.Namespace != r.ID.Namespace {
 			return "consumer"
 		}
 	}
@@ -46,7 +46,7 @@ func applies(r resource.Resource, role string, to target.Target, proxy policy.In
 	if r.Labels["kuma.io/effect"] == "shadow" || r.ID.Mesh != orDefault(w.Mesh) {
 		return false
 	}
-	if role != "producer" && r.Labels["kuma.io/origin"] == "zone" && w.Origin == "zone" && r.ID.Zone != w.Zone {
+	if role != "producer" && r.Labels["kuma.io/origin"] == "zone" && w.Origin == "zone" && r.ID.Zone != "" && w.Zone != "" && r.ID.Zone != w.Zone {
 		return false
 	}
 	if role != "producer" && role != "system" && r.ID.Namespace != orDefault(w.Namespace) {

@@ -50,7 +50,7 @@ func (s Selector) EachMiss(in *policy.Inbound, yield func(Miss) bool) {
 	if want := s.Resource.ID.Mesh; want != mesh && !yield(Miss{fmt.Sprintf("it is of mesh %q, the workload of mesh %q", want, mesh), want, mesh}) {
 		return
 	}
-	if s.Role != resource.RoleProducer && w.Origin == resource.OriginZone && s.Resource.Labels[resource.LabelOrigin] == resource.OriginZone && s.Resource.ID.Zone != w.Zone &&
+	if s.Role != resource.RoleProducer && w.Origin == resource.OriginZone && s.Resource.Labels[resource.LabelOrigin] == resource.OriginZone && !isOneZone(s.Resource.ID.Zone, w.Zone) &&
 		!yield(Miss{fmt.Sprintf("it is of zone %q, the workload of zone %q", s.Resource.ID.Zone, w.Zone), s.Resource.ID.Zone, w.Zone}) {
 		return
 	}
@@ -68,6 +68,10 @@ func (s Selector) EachMiss(in *policy.Inbound, yield func(Miss) bool) {
 		eachTargetMiss(s.Target, in, yield)
 	}
 }
+
+// isOneZone reports whether a policy and a workload are of one zone. As in Kuma, who states no zone is
+// of the zone of the control plane, and so of the same.
+func isOneZone(a, b string) bool { return a == "" || b == "" || a == b }
 
 // ownName reports whether the target names a Dataplane, which on Kubernetes is one of the policy's own namespace: a
 // policy of the system names none of another.

@@ -136,6 +136,8 @@ func Parse(doc manifest.Document, systemNamespace string) (Timeout, error) {
 	switch {
 	case spec.Rules != nil && (spec.To != nil || spec.From != nil):
 		return Timeout{}, doc.Errorf("spec.rules", "must not be set beside to or from: a policy is for the requests that a workload sends, or for those that it gets")
+	case spec.From != nil && len(spec.To) > 0 && !head.Universal && head.Namespace != systemNamespace:
+		return Timeout{}, doc.Errorf("spec.from", "must not be set beside to, which Kuma refuses on Kubernetes: write two policies")
 	case spec.Rules != nil:
 		t.Inbound = "spec.rules"
 	case spec.From != nil:
