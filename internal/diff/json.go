@@ -103,6 +103,10 @@ func (d *Difference) MarshalJSON() ([]byte, error) {
 		out.Errors, out.Notes = append(out.Errors, one.errors()...), append(out.Notes, one.notes()...)
 		asked := 0
 		for _, found := range one.Comparisons {
+			var arguments []string
+			if len(found.Changes) > 0 {
+				arguments = d.argumentsOf(one, found)
+			}
 			for _, c := range found.Changes {
 				j := changeJSON{
 					Case: one.New.Name, Inbound: found.Inbound.String(), Kind: c.Kind().String(), Class: c.Text,
@@ -112,7 +116,7 @@ func (d *Difference) MarshalJSON() ([]byte, error) {
 				for _, q := range shown {
 					j.Problems = append(j.Problems, q.ProblemTexts()...)
 				}
-				j.Explain = d.explain(one, c, shown)
+				j.Explain = explain(one, arguments, c, shown)
 				out.Changes = append(out.Changes, j)
 				asked++
 			}

@@ -29,7 +29,7 @@ func TestExplainBesideDataplanes(t *testing.T) {
 			for _, c := range d.Cases {
 				for _, found := range c.Comparisons {
 					for _, change := range found.Changes {
-						line := d.explain(c, change, nil)
+						line := explain(c, d.argumentsOf(c, found), change, nil)
 						want, known := tt.want[found.Inbound.String()]
 						if !known || (line != "") != want || want && !strings.Contains(line, "explain new.yaml --to "+found.Inbound.String()) {
 							t.Errorf("%s, %s: %q", found.Inbound, change.Kind(), line)

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/capability"
@@ -17,31 +18,38 @@ func openedOutside(was, is verdict.Inbound) (opens, settled []string) {
 	if !known {
 		return nil, nil
 	}
-	before, after := old.Reaches(), recent.Reaches()
-	find := func(all []capability.OutsideDocument, of capability.OutsideDocument) (found capability.OutsideDocument, ok bool) {
-		i := slices.IndexFunc(all, func(one capability.OutsideDocument) bool { return one.Text == of.Text })
-		if i < 0 {
-			return found, false
+	before, after := byText(old.Reaches()), byText(recent.Reaches())
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	for _, text := range slices.Sorted(maps.Keys(all)) {
+		of := all[text]
+		former, had := before[text]
+		latter, has := after[text]
+		if of.Named && (!had || !has) || has && latter.Present && (!had || former.Present) {
+			// What other folders name is compared where it stays, and what is of these two folders is compared anyway.
+			continue
 		}
-		return all[i], true
-	}
-	for _, of := range slices.Concat(after, before) {
-		former, had := find(before, of)
-		latter, has := find(after, of)
-		switch {
-		case of.Named && (!had || !has):
-			// What other folders name is compared where it stays.
-		case has && latter.Present && (!had || former.Present):
-			// It is of these two folders.
-		case has && latter.Present:
-			opens = append(opens, "another folder had "+of.Text+", and this one has it now: what it lets in is not compared with what it let in there")
-		case letsMoreIn(is.Surface(), of.Inbound, of.Inbound, old.WithOutside(of), recent.WithOutside(of)) || !refersAlike(old.WithOutside(of), recent.WithOutside(of), of):
-			opens = append(opens, "callers get in who did not, or may do so, where another folder has "+of.Text)
-		default:
-			settled = append(settled, of.Text)
+		if has && latter.Present {
+			opens = append(opens, "another folder had "+text+", and this one has it now: what it lets in is not compared with what it let in there")
+			continue
+		}
+		was, with := old.WithOutside(of), recent.WithOutside(of)
+		if letsMoreIn(is.Surface(), of.Inbound, of.Inbound, was, with) || !refersAlike(was, with, of) {
+			opens = append(opens, "callers get in who did not, or may do so, where another folder has "+text)
+		} else {
+			settled = append(settled, text)
 		}
 	}
 	return opens, settled
+}
+
+// byText has each document once: many policies may be about one.
+func byText(documents []capability.OutsideDocument) map[string]capability.OutsideDocument {
+	out := map[string]capability.OutsideDocument{}
+	for _, of := range documents {
+		out[of.Text] = of
+	}
+	return out
 }
 
 // refersAlike reports whether the same policies refer to what neither set has.

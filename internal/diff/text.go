@@ -122,10 +122,11 @@ func (d *Difference) WriteText(w io.Writer, p terminal.Paint) {
 				continue
 			}
 			fmt.Fprintf(w, "%s, %s (%s): %s\n", terminal.Printable(one.New.Name), found.Inbound, found.Inbound.Protocol, found.Cover)
+			arguments := d.argumentsOf(one, found)
 			for _, change := range found.Changes {
 				shown := one.shown(asked)
 				writeChange(w, p, change, shown)
-				if line := d.explain(one, change, shown); line != "" {
+				if line := explain(one, arguments, change, shown); line != "" {
 					fmt.Fprintf(w, "      explain  %s\n", line)
 				}
 				asked++
@@ -179,35 +180,35 @@ func (c Case) shown(n int) []result.Request {
 }
 
 // explain returns the command that explains by the new policies why access widens, or what
-// Envoy decides otherwise.
-func (d *Difference) explain(c Case, change Change, shown []result.Request) string {
+// Envoy decides otherwise; "" for other changes, and without arguments that lead to the inbound.
+func explain(c Case, arguments []string, change Change, shown []result.Request) string {
 	isWrong := func(q result.Request) bool { return len(q.Problems) > 0 }
-	if d.Arguments == nil || change.Kind() != Widened && !slices.ContainsFunc(shown, isWrong) {
-		return ""
-	}
-	arguments, ok := d.argumentsOf(c, change.Request.To)
-	if !ok {
+	if arguments == nil || change.Kind() != Widened && !slices.ContainsFunc(shown, isWrong) {
 		return ""
 	}
 	return explanation.NewCommand(arguments...).Line(c.New, change.Request, false)
 }
 
-// argumentsOf returns the arguments of a command about an inbound under the new policies. It
-// reports false where no arguments lead to the inbound.
-func (d *Difference) argumentsOf(c Case, to string) ([]string, bool) {
+// argumentsOf returns the arguments of a command about an inbound under the new policies, nil where none lead to it.
+func (d *Difference) argumentsOf(c Case, found Comparison) []string {
 	switch made := c.Made != nil; {
-	case d.recent.Empty():
-		return nil, false
+	case d.Arguments == nil || d.recent.Empty():
+		return nil
 	case made && d.recent.HasDataplanes:
-		return d.Arguments(), d.isMadeByNew(c, to)
+		if !d.isMadeByNew(c, found.Inbound.String()) {
+			return nil
+		}
+		return d.Arguments()
 	case !c.generated:
-		return summary.Arguments(c.New, false), true
+		return summary.Arguments(c.New, false)
 	case made || d.old.HasDataplanes && !d.recent.HasDataplanes:
-		i := slices.IndexFunc(c.Comparisons, func(one Comparison) bool { return one.Inbound.String() == to })
-		words, ok := describe(c.Comparisons[i].recent)
-		return append(d.Arguments(explanation.InboundFlags...), words...), ok
+		words, ok := describe(found.recent)
+		if !ok {
+			return nil
+		}
+		return append(d.Arguments(explanation.InboundFlags...), words...)
 	default:
-		return d.Arguments(), true
+		return d.Arguments()
 	}
 }
 
