@@ -210,6 +210,11 @@ type kubernetesSchema struct {
 	Status manifest.Document `yaml:"status"`
 }
 
+// IsOneWorkload reports whether two are the workload of one Dataplane: of one name, namespace, mesh and zone.
+func IsOneWorkload(a, b policy.Workload) bool {
+	return a.Name == b.Name && a.Namespace == b.Namespace && a.Mesh == b.Mesh && a.Zone == b.Zone
+}
+
 // tagService is the tag with the service of an inbound, which no control plane computes.
 const tagService = "kuma.io/service"
 

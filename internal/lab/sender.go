@@ -300,7 +300,7 @@ func (f *Files) SenderCase(s Surroundings, sender Sender) (Case, error) {
 	add := func(all ...policy.Inbound) {
 		for _, in := range all {
 			if !slices.ContainsFunc(inbounds, func(known policy.Inbound) bool {
-				return known.Section() == in.Section() && isOneWorkload(known.Workload, in.Workload)
+				return known.Section() == in.Section() && dataplane.IsOneWorkload(known.Workload, in.Workload)
 			}) {
 				inbounds = append(inbounds, in)
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
@@ -34,7 +35,7 @@ func (f *Files) apart(s Surroundings, sender Sender, inbounds []policy.Inbound) 
 		is := inbounds[i].Workload
 		name := w.Name
 		for _, more := range []string{w.Namespace, w.Zone, w.Mesh} {
-			if owner, taken := owners[name]; !taken || isOneWorkload(owner, is) {
+			if owner, taken := owners[name]; !taken || dataplane.IsOneWorkload(owner, is) {
 				break
 			}
 			name += "." + more
@@ -44,7 +45,7 @@ func (f *Files) apart(s Surroundings, sender Sender, inbounds []policy.Inbound) 
 			continue
 		}
 		first := owners[w.Name]
-		if owner, taken := owners[name]; taken && !isOneWorkload(owner, is) {
+		if owner, taken := owners[name]; taken && !dataplane.IsOneWorkload(owner, is) {
 			return nil, f.twins(first, is)
 		}
 		owners[name] = is
@@ -61,10 +62,6 @@ func (f *Files) apart(s Surroundings, sender Sender, inbounds []policy.Inbound) 
 		}
 	}
 	return out, nil
-}
-
-func isOneWorkload(a, b policy.Workload) bool {
-	return a.Name == b.Name && a.Namespace == b.Namespace && a.Zone == b.Zone && a.Mesh == b.Mesh
 }
 
 // twins is the error about two workloads that cannot stand in one case.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/labelselector"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -40,7 +41,7 @@ func pairs(olds, recents []policy.Inbound) (out [][2]policy.Inbound) {
 }
 
 func sameWorkload(a, b policy.Inbound) bool {
-	return a.Workload.Name == b.Workload.Name && a.Workload.Namespace == b.Workload.Namespace && a.Workload.Mesh == b.Workload.Mesh && a.Workload.Zone == b.Workload.Zone
+	return dataplane.IsOneWorkload(a.Workload, b.Workload)
 }
 
 // onlyIn returns the workloads of a side that the other side does not have.

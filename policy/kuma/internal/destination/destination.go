@@ -292,7 +292,7 @@ func (d *Destination) Inbounds(p Port, services []Destination, inbounds []policy
 		for i := range inbounds {
 			in := &inbounds[i]
 			if p.takes(in) && slices.ContainsFunc(inbounds, func(other policy.Inbound) bool {
-				return isOneWorkload(&other.Workload, &in.Workload) && d.selects(&other)
+				return dataplane.IsOneWorkload(other.Workload, in.Workload) && d.selects(&other)
 			}) {
 				out = append(out, *in)
 			}
@@ -311,10 +311,6 @@ func (d *Destination) Inbounds(p Port, services []Destination, inbounds []policy
 		}
 	}
 	return out
-}
-
-func isOneWorkload(a, b *policy.Workload) bool {
-	return a.Name == b.Name && a.Namespace == b.Namespace && a.Mesh == b.Mesh && a.Zone == b.Zone
 }
 
 func (d *Destination) selects(in *policy.Inbound) bool {
