@@ -100,8 +100,8 @@ func (b *builder) circles() (out []routing.Ignored) {
 		if !scope.IsCircle(ranks) {
 			continue
 		}
-		for _, s := range selectors {
-			if s.Target.Kind == target.Dataplane && s.Target.Name == "" && s.Target.Labels == nil {
+		for i, s := range selectors {
+			if ranks[i].IsOfEveryDataplane() {
 				out = append(out, routing.Ignored{
 					Origin: s.Resource.Origin, Place: s.Resource.Doc.Place("spec.targetRef"), Policy: s.Resource.Place(), Kind: warning.Overridden, Unproven: true,
 					Reason: "beside a policy that names a Dataplane, and one that selects it by labels, Kuma has no order for one of every Dataplane: write kind Mesh",

@@ -41,8 +41,8 @@ func formOf(t *target.Target) form {
 	return everyDataplane
 }
 
-// Rank returns how strong the policy is: by the kind of its target, by whether the target names
-// one Dataplane, by its section, its origin and its role.
+// Rank returns how strong the policy is: by the kind of its target, by how the target selects a Dataplane, by its
+// section, its origin and its role.
 func (s Selector) Rank() Rank {
 	r := Rank{resource: s.Resource, kind: s.Target.Kind, form: formOf(s.Target)}
 	if s.Target.Section != "" {
@@ -91,6 +91,11 @@ func IsCircle(ranks []Rank) bool {
 		}
 	}
 	return forms == [3]bool{true, true, true}
+}
+
+// IsOfEveryDataplane reports whether the target is of kind Dataplane, and names none and no label.
+func (r Rank) IsOfEveryDataplane() bool {
+	return r.kind == target.Dataplane && r.form == everyDataplane
 }
 
 // CompareName is [Rank.Compare] for two policies of one weight.

@@ -69,8 +69,8 @@ func (s Selector) EachMiss(in *policy.Inbound, yield func(Miss) bool) {
 	}
 }
 
-// isOneZone reports whether a policy and a workload are of one zone. As in Kuma, who states no zone is
-// of the zone of the control plane, and so of the same.
+// isOneZone reports whether a policy and a workload are of one zone. As in Kuma, one of both that states no zone is of
+// the zone of the control plane, and so of the zone of the other.
 func isOneZone(a, b string) bool { return a == "" || b == "" || a == b }
 
 // ownName reports whether the target names a Dataplane, which on Kubernetes is one of the policy's own namespace: a
