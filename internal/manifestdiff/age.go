@@ -75,7 +75,7 @@ func orderChanges(olds, recents []any) bool {
 	for i, port := range olds {
 		for _, other := range olds[:i] {
 			first, second := place[keyOf(other, itemKeys["spec.ports"])], place[keyOf(port, itemKeys["spec.ports"])]
-			if first > second && second > 0 && target(other) == target(port) {
+			if first > second && second > 0 && fmt.Sprint(targetOf(other)) == fmt.Sprint(targetOf(port)) {
 				return true
 			}
 		}
@@ -83,10 +83,10 @@ func orderChanges(olds, recents []any) bool {
 	return false
 }
 
-// target is the port of the pods to which a port of a Service leads.
-func target(port any) string {
+// targetOf is the port of the pods to which a port of a Service leads, a name or a number.
+func targetOf(port any) any {
 	if of := fieldOf(port, "targetPort"); of != nil {
-		return fmt.Sprint(of)
+		return of
 	}
-	return fmt.Sprint(fieldOf(port, "port"))
+	return fieldOf(port, "port")
 }

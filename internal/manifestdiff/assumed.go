@@ -103,17 +103,7 @@ func (o object) isElsewhere() bool {
 
 // runs reports whether the pods of an object have a container with one of these parts of an image.
 func (o object) runs(images ...string) bool {
-	for _, container := range o.containers() {
-		if image, _ := container["image"].(string); has(image, images) {
-			return true
-		}
-	}
-	return false
-}
-
-// containers are those of the pods of an object.
-func (o object) containers() []map[string]any {
-	return mappings(fieldOf(o.fields, append(strings.Split(podPlaces[o.kind], "."), "spec", "containers")...))
+	return slices.ContainsFunc(o.containers("containers"), func(container map[string]any) bool { return has(imageOf(container), images) })
 }
 
 // enforcement are the settings of Cilium that say what a policy means, with their defaults.
@@ -151,9 +141,8 @@ func statesLinkerd(o object, _ options) string {
 		}
 		return ""
 	}
-	for _, container := range o.containers() {
-		image, _ := container["image"].(string)
-		if text := strings.Join(slices.Concat(textsOf(container["command"]), textsOf(container["args"])), " "); strings.Contains(image, "policy-controller") && states(text) {
+	for _, container := range o.containers("containers") {
+		if text := strings.Join(slices.Concat(textsOf(container["command"]), textsOf(container["args"])), " "); strings.Contains(imageOf(container), "policy-controller") && states(text) {
 			return podPlaces[o.kind] + "spec.containers"
 		}
 	}
@@ -195,12 +184,13 @@ func statesDefaultInbound(o object, _ options) string {
 // compareAssumed names settings of a mesh of which another value is taken, where the policies with which they decide have
 // changed.
 func (c *comparison) compareAssumed(before, after objects) (out []Change) {
+	stated := options{c.old.Options, c.recent.Options}
 	for _, of := range assumptions {
 		if !of.isTouched(before, after) {
 			continue
 		}
 		for _, o := range slices.Concat(c.recentObjects.all, c.oldObjects.all) {
-			if field := of.states(o, options{c.old.Options, c.recent.Options}); field != "" {
+			if field := of.states(o, stated); field != "" {
 				out = append(out, Change{o.doc.Place(field), o.String(), "is not read, and policies have changed: " + of.say})
 			}
 		}

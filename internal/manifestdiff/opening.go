@@ -58,7 +58,7 @@ func (w *walker) opens(path string, value any) bool {
 		return w.named.has(key) || isOfMesh(key)
 	case isGiver(relative):
 		_, field, _ := cutLast(path)
-		return w.namesToken(value) || w.disks.asksFor(map[string]any{field: value})
+		return certifies(value) || w.disks.asksFor(map[string]any{field: value}) || w.namesToken(value)
 	case w.category == workload && givesPower(relative):
 		return value != nil && value != "" && !isFalse(value) && value != "Default"
 	case !openings[relative]:

@@ -42,29 +42,36 @@ func (o object) isOfControlPlane() bool {
 	if !o.universal && (begins(o.name, planeNames) || o.name == "istio" || o.name == "cacerts" || slices.Contains(planeNamespaces, o.namespace)) {
 		return true
 	}
-	fields := o.fields
-	labels, _ := fieldOf(fields, "metadata", "labels").(map[string]any)
+	labels, _ := fieldOf(o.fields, "metadata", "labels").(map[string]any)
 	for key, values := range planeLabels {
 		if value, ok := labels[key].(string); ok && begins(value, values) {
 			return true
 		}
 	}
-	pods := fieldOf(fields, append(strings.Split(podPlaces[o.kind], "."), "spec")...)
-	for _, list := range []string{"containers", "initContainers"} {
-		for _, container := range mappings(fieldOf(pods, list)) {
-			if image, _ := container["image"].(string); has(image, planeImages) && !isSidecar(container) {
-				return true
-			}
-		}
+	return slices.ContainsFunc(o.containers("containers", "initContainers"), func(container map[string]any) bool {
+		return has(imageOf(container), planeImages) && !isSidecar(container)
+	})
+}
+
+// containers are those of the pods of an object, of some of the lists of a pod.
+func (o object) containers(lists ...string) (out []map[string]any) {
+	pod := fieldOf(o.fields, append(strings.Split(podPlaces[o.kind], "."), "spec")...)
+	for _, list := range lists {
+		out = append(out, mappings(fieldOf(pod, list))...)
 	}
-	return false
+	return out
+}
+
+// imageOf is the image of a container, "" where it states none.
+func imageOf(container map[string]any) string {
+	image, _ := container["image"].(string)
+	return image
 }
 
 // isSidecar reports whether a container is what a mesh puts beside a workload.
 func isSidecar(container map[string]any) bool {
 	name, _ := container["name"].(string)
-	image, _ := container["image"].(string)
-	return slices.Contains(sidecarNames, name) || has(image, sidecarImages)
+	return slices.Contains(sidecarNames, name) || has(imageOf(container), sidecarImages)
 }
 
 func has(text string, parts []string) bool {

@@ -43,7 +43,7 @@ func (o object) isOfRights() bool {
 	return o.group == "rbac.authorization.k8s.io" && o.category == harmless
 }
 
-// compareRights names an object by which somebody may do more than before of what lets him in past the policies. Tokens
+// compareRights names an object that gives more than before of the powers by which callers get in past the policies. Tokens
 // are the Secrets with the token of an account.
 func compareRights(before, after objects, key string, tokens map[string]bool) []Change {
 	was := map[string]bool{}
@@ -74,7 +74,7 @@ func (all objects) rights(o object, tokens map[string]bool) (out []string) {
 			given = role.powers(tokens)
 		}
 	}
-	if kind == "ClusterRole" && readers[name] || kind == "Role" && readers[name] || len(given) == 0 {
+	if (kind == "ClusterRole" || kind == "Role") && readers[name] || len(given) == 0 {
 		return nil
 	}
 	for _, subject := range mappings(fieldOf(o.fields, "subjects")) {

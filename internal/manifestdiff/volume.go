@@ -56,11 +56,8 @@ func (w *walker) isVolumeOfSidecar(volume map[string]any) bool {
 }
 
 // givesVolume reports whether a field of a workload gives the volume of a sidecar to another container now, or
-// puts a claim in its place: where both have one name, the claim counts. So does a claim of a folder of a node.
+// puts a claim in its place: where both have one name, the claim counts.
 func (w *walker) givesVolume(path string, was, is any) bool {
-	if w.category == workload && (path == "spec.volumeClaimTemplates" || path == "spec.volumes[].ephemeral") && w.disks.asksFor(is) && !reflect.DeepEqual(was, is) {
-		return true
-	}
 	if w.category != workload || path != "spec.containers[].volumeMounts" && path != "spec.initContainers[].volumeMounts" && path != "spec.volumeClaimTemplates" {
 		return false
 	}
@@ -88,18 +85,15 @@ func certifies(volume any) bool {
 // givesToken reports whether a field of a pod names a Secret with the token of an account now, a claim of a folder of a node,
 // or a signer. Whoever has the token calls as that account.
 func (w *walker) givesToken(path string, was, is any) bool {
-	if w.category == workload && path == "spec.volumes[].projected" && certifies(is) && !reflect.DeepEqual(was, is) {
-		return true
-	}
-	if w.category != workload || len(w.tokens) == 0 || reflect.DeepEqual(was, is) {
+	if w.category != workload || !givers[path] || reflect.DeepEqual(was, is) {
 		return false
 	}
-	return givers[path] && w.namesToken(is) && !w.namesToken(was)
+	return certifies(is) || w.disks.asksFor(is) || w.namesToken(is) && !w.namesToken(was)
 }
 
-// namesToken reports whether a value has the name of such a Secret.
+// namesToken reports whether a value has the name of such a Secret, or of such a claim.
 func (w *walker) namesToken(value any) bool {
-	return certifies(value) || w.disks.asksFor(value) || anyIn(value, func(value any) bool {
+	return anyIn(value, func(value any) bool {
 		name, isText := value.(string)
 		return isText && w.tokens[w.namespace+"/"+name]
 	})

@@ -238,8 +238,8 @@ func (w *walker) normalized(path string, of map[string]any) map[string]any {
 			}
 		}
 	case "spec.ports[]":
-		if of["targetPort"] == nil && of["port"] != nil && w.category == service {
-			of["targetPort"] = of["port"]
+		if of["port"] != nil && w.category == service {
+			of["targetPort"] = targetOf(of)
 		}
 	}
 	return of
