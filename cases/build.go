@@ -30,7 +30,7 @@ type builder struct {
 // build reads a case of a file in the folder.
 func build(doc manifest.Document, folder string) (Case, error) {
 	if head := doc.Type(); head.Type != "" || head.Kind != "" {
-		return Case{}, doc.Errorf("", "this is no case: put a policy under policies: of a case, or give the file to prove or explain")
+		return Case{}, &strangeError{doc, 1}
 	}
 	b := &builder{doc: doc, workloads: map[string]Caller{}, callers: map[string]Caller{}, tokens: map[string]*token.Token{noToken: nil}, folder: folder}
 	if err := doc.Decode(&b.schema); err != nil {

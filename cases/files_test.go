@@ -98,7 +98,7 @@ func TestFilesRefused(t *testing.T) {
 		workloads + "policies: {files: ../outside.yaml}\n":      `SUITE:3: policies.files[0]: "../outside.yaml": it leads out of the folder: name a file in it or below it`,
 		workloads + "policies: {files: mesh/../../x}\n":         `SUITE:3: policies.files[0]: "mesh/../../x": it leads out of the folder: name a file in it or below it`,
 		workloads + "policies: {files: /etc/passwd}\n":          `SUITE:3: policies.files[0]: "/etc/passwd": it leads out of the folder: name a file in it or below it`,
-		workloads + "policies: {files: 'lin*.yaml'}\n":          `SUITE:3: policies.files[0]: "lin*.yaml": statat link.yaml: path escapes from parent`,
+		workloads + "policies: {files: 'lin*.yaml'}\n":          `SUITE:3: policies.files[0]: "lin*.yaml": DIR/link.yaml is a link that leads out of the folder or nowhere: put the file itself into the folder`,
 		workloads + "policies: {files: '[a'}\n":                 `SUITE:3: policies.files[0]: "[a": syntax error in pattern`,
 		workloads + "policies: {files: broken.yaml}\n":          `SUITE:3: policies.files[0]: DIR/broken.yaml:1: malformed YAML: sequence end token ']' not found: compare the indentation, the brackets and the quotation marks with the lines around`,
 		workloads + "policies: {files: misspelt.yaml}\n":        `SUITE:3: policies.files[0]: DIR/misspelt.yaml:1: type: kind "MeshTrafficPermision" is unknown: did you mean MeshTrafficPermission?`,

@@ -87,7 +87,7 @@ func read(files []string, readFile func(string) ([]byte, error)) ([]Case, error)
 		errs = append(errs, err)
 	}
 	errs = append(errs, unique(out))
-	if err := errors.Join(errs...); err != nil {
+	if err := joined(errs); err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -95,7 +95,7 @@ func read(files []string, readFile func(string) ([]byte, error)) ([]Case, error)
 
 // Parse reads the cases of one file. The name is for the errors, and the files that a case
 // names lie in its folder or below. The error joins all
-// errors, one line each.
+// errors, one line each; documents that are no cases have one line.
 func Parse(file string, data []byte) ([]Case, error) {
 	docs, err := manifest.Parse(file, data)
 	if err != nil {
@@ -114,7 +114,10 @@ func Read(file string, data []byte, docs []manifest.Document) ([]Case, error) {
 	sources := sources(data, docs)
 	for i, doc := range docs {
 		c, err := build(doc, filepath.Dir(file))
-		if err != nil {
+		if strange := (*strangeError)(nil); errors.As(err, &strange) {
+			errs = append(errs, err)
+			continue
+		} else if err != nil {
 			errs = append(errs, fmt.Errorf("cases: %w", err))
 			continue
 		}
@@ -122,7 +125,7 @@ func Read(file string, data []byte, docs []manifest.Document) ([]Case, error) {
 		c.Source = sources[i] + c.Source
 		out = append(out, c)
 	}
-	return out, errors.Join(errs...)
+	return out, joined(errs)
 }
 
 // unique refuses two cases of one name: the name selects the case that is to run again.

@@ -57,7 +57,7 @@ func (o *sourceOptions) add(cmd *cobra.Command) {
 	flags.Var(flagvalue.Text(&o.inbound.Protocol, "http|http2|grpc|tcp"), "protocol", "protocol of the inbound")
 	flags.StringVar(&w.Origin, "origin", "", "origin of the workload, global or zone; zone where --zone is set")
 	o.options.Add(flags)
-	flags.Var(flagvalue.Text(&o.trustDomain, "name"), "trust-domain", "trust domain of the service accounts that an AuthorizationPolicy names, trust-domain.mesh where it is empty")
+	flags.Var(flagvalue.Text(&o.trustDomain, "name"), "trust-domain", "trust domain of the mesh, and of the service accounts that policies name, trust-domain.mesh where it is empty")
 	addFileFlags(cmd, policyFiles, flags)
 	flags = newFileFlags()
 	cmd.Flags().StringVar(&o.only, "to", "", "only this inbound, as workload/inbound: of a case, of a Dataplane, or made for a policy; of explain and compile also a port of a service, as MeshService/backend:80")

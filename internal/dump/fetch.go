@@ -92,7 +92,7 @@ func fetch(ctx context.Context, target string, o FetchOptions, read func(*Resour
 	defer context.AfterFunc(ctx, cancel)()
 	stream, err := discoveryv3.NewAggregatedDiscoveryServiceClient(conn).StreamAggregatedResources(streaming)
 	if err != nil {
-		return reasonOf(ctx, err)
+		return fmt.Errorf("%w: start it, or correct its address; --ads-plaintext is for one without TLS", reasonOf(ctx, err))
 	}
 	c := client{stream: stream, node: o.Node, subscribed: map[string]*subscription{}}
 	err = c.run(ctx, read)

@@ -34,9 +34,20 @@ func (e *Explanation) addTrust(s lab.Subject, program language.Program, q cases.
 		}
 	}
 	e.MTLS = verdict.KeepsOut(s.Inbound, trusted, from)
+	if e.MTLS != "" && verdict.KeepsOut(s.Inbound, append(trusted[:len(trusted):len(trusted)], from.SignedBy), from) == "" {
+		e.MTLS += ": " + trustBy(s, td)
+	}
 	if seen, err := verdict.See(s.Inbound, s.Normalization, program.Tokens, q); err == nil && td != "" {
 		e.Hint = hintOfDomain(program, seen, td)
 	}
+}
+
+// trustBy says where a mesh that trusts the trust domain is stated.
+func trustBy(s lab.Subject, td string) string {
+	if s.Case != "" {
+		return fmt.Sprintf("add %s to trustDomains of the case if the mesh trusts it", td)
+	}
+	return fmt.Sprintf("write --trust-domain %s if it is that of the mesh", td)
 }
 
 const scheme = "spiffe://"

@@ -25,7 +25,7 @@ func TestTrustDomainOfCaller(t *testing.T) {
 	for _, tt := range []struct{ name, policies, from, decision, mtls, hint string }{
 		{"of the mesh", mtp, "spiffe://trust-domain.mesh/ns/x/sa/z", "deny by default", "", ""},
 		{"of the mesh, and the rules of another", mtp, "spiffe://trust-domain.mesh/ns/x/sa/y", "deny by default", "", `no rule is about the trust domain "trust-domain.mesh"; about spiffe://cluster.local/ns/x/sa/y`},
-		{"of another, as the rules", mtp, "spiffe://cluster.local/ns/x/sa/y", "allow by kri_mtp_default___p_", `does not trust the trust domain "cluster.local"`, ""},
+		{"of another, as the rules", mtp, "spiffe://cluster.local/ns/x/sa/y", "allow by kri_mtp_default___p_", `does not trust the trust domain "cluster.local": write --trust-domain cluster.local if it is that of the mesh`, ""},
 		{"of Istio's alias", deny, "spiffe://cluster.local/ns/x/sa/y", "allow", `does not trust the trust domain "cluster.local"`, `about spiffe://trust-domain.mesh/ns/x/sa/y the policies decide: deny`},
 		{"of the mesh, by Istio's alias", deny, "spiffe://trust-domain.mesh/ns/x/sa/y", "deny by ns[default]-policy[p]-rule[0]", "", ""},
 		{"without a SPIFFE ID", deny, "kuma://role/admin", "allow", "the caller has no identity", ""},

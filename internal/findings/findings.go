@@ -91,7 +91,7 @@ func Collect(all []lab.Case, meshes []lab.Mesh, ignored []string) (List, error) 
 }
 
 func unknown(kind string) error {
-	meant := ""
+	meant := ": docs/lint.md has a list of them"
 	if closest, ok := spelling.Closest(kind, kinds()); ok {
 		meant = ": did you mean " + closest + "?"
 	}

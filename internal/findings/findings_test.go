@@ -3,6 +3,8 @@ package findings_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/internal/findings"
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/internal/warning"
@@ -71,6 +74,16 @@ func TestEachKindIsDescribed(t *testing.T) {
 	if !slices.Equal(kinds, described) {
 		t.Errorf("docs/lint.md describes %v,\nand there are %v", described, kinds)
 	}
+}
+
+// docs/lint.md begins with a list of all kinds, so that a reader finds the section of a warning.
+func TestKindsAreListed(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| kind | what it is about |\n|---|---|\n")
+	for _, kind := range slices.Sorted(maps.Keys(warning.Descriptions)) {
+		fmt.Fprintf(&b, "| [%[1]s](#%[1]s) | %s |\n", kind, warning.Descriptions[kind])
+	}
+	golden.Section(t, "../../docs/lint.md", "kinds", b.String())
 }
 
 const misspelt = `

@@ -3,6 +3,7 @@ package flagvalue
 import (
 	"fmt"
 	"net"
+	"strconv"
 
 	"github.com/spf13/pflag"
 )
@@ -16,8 +17,12 @@ func Address(value *string, standard string) pflag.Value {
 type address string
 
 func (a *address) Set(s string) error {
-	if _, _, err := net.SplitHostPort(s); err != nil {
-		return fmt.Errorf("%q is no address: write host:port, as in 127.0.0.1:18000", s)
+	_, port, err := net.SplitHostPort(s)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return fmt.Errorf("%q is no address: write host:port with a port of at most 65535, as in 127.0.0.1:18000", s)
 	}
 	*a = address(s)
 	return nil

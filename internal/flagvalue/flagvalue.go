@@ -1,5 +1,5 @@
-// Package flagvalue has the values of flags: a type that reads and prints itself, and one of some
-// words.
+// Package flagvalue has the values of flags: one of some words, a port, an address, pairs, and a
+// type that reads and prints itself.
 //
 // It guarantees that an unknown word is an error that lists the known ones, and that an error names
 // the flag and what it takes. It adds no flag to a command.

@@ -22,8 +22,9 @@ func TestExplain(t *testing.T) {
 		{"--for=5", `--for: "5" is not a duration with a unit, such as 30s or 5m`},
 		{"--strict=maybe", `--strict: "maybe" is not true or false`},
 		{"--runtime=vm", `--runtime: "vm" is unknown: use auto, container or process`},
-		{"--ads=", `--ads: "" is no address: write host:port, as in 127.0.0.1:18000`},
-		{"--ads=plane", `--ads: "plane" is no address: write host:port, as in 127.0.0.1:18000`},
+		{"--ads=", `--ads: "" is no address: write host:port with a port of at most 65535, as in 127.0.0.1:18000`},
+		{"--ads=plane", `--ads: "plane" is no address: write host:port with a port of at most 65535, as in 127.0.0.1:18000`},
+		{"--ads=plane:99999", `--ads: "plane:99999" is no address: write host:port with a port of at most 65535, as in 127.0.0.1:18000`},
 		{"--none=1", "unknown flag: --none"},
 	} {
 		t.Run(tt.arg, func(t *testing.T) {

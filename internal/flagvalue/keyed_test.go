@@ -14,10 +14,12 @@ func TestKeyed(t *testing.T) {
 	t.Parallel()
 	for arg, want := range map[string]string{
 		"--label=a=b": "", "--label=a=": "", "--label=a=b,c=d=e": "",
-		"--label==":    "--label: the key is missing: write key=value",
-		"--label==b":   "--label: the key is missing: write key=value",
-		"--label=a=,=": "--label: the key is missing: write key=value",
-		"--label=a":    "--label: a must be formatted as key=value",
+		"--label==":       "--label: the key is missing: write key=value",
+		"--label==b":      "--label: the key is missing: write key=value",
+		"--label=a=,=":    "--label: the key is missing: write key=value",
+		"--label=a":       "--label: a must be formatted as key=value",
+		"--label=z=2":     "--label: z appears twice: write each key once",
+		"--label=a=1,a=2": "--label: a key appears twice: write each key once",
 	} {
 		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 		pairs := map[string]string{}

@@ -59,10 +59,17 @@ func PassedOver(path string) (out []string, err error) {
 // toolFiles are the names, without an ending, of files by which tools change manifests or leave some out.
 var toolFiles = []string{"Kustomization", "kustomization", "Kptfile", ".sourceignore", ".fleetignore", ".helmignore", ".krmignore"}
 
-// ToolFiles returns the files of a folder, as paths in it, by which tools such as Kustomize, kpt, Flux and Fleet change
-// manifests or leave some out, and which [Files] does not return.
+// isTemplate reports whether a file is of Jsonnet: Argo CD applies what it says beside the manifests of its folder.
+func isTemplate(file string) bool {
+	return slices.Contains([]string{".jsonnet", ".libsonnet"}, filepath.Ext(file))
+}
+
+// ToolFiles returns the files of a folder, as paths in it, by which tools such as Kustomize, kpt, Flux, Fleet and Argo CD change
+// manifests, make some or leave some out, and which [Files] does not return.
 func ToolFiles(path string) (out []string, err error) {
-	found, err := files(path, func(file string) bool { return !isManifest(file) && slices.Contains(toolFiles, filepath.Base(file)) })
+	found, err := files(path, func(file string) bool {
+		return !isManifest(file) && (slices.Contains(toolFiles, filepath.Base(file)) || isTemplate(file))
+	})
 	for _, file := range found {
 		if inside, err := filepath.Rel(path, file); err == nil && inside != "." {
 			out = append(out, inside)

@@ -44,7 +44,7 @@ func (i *Root) Files(pattern string) ([]string, error) {
 	for _, match := range matches {
 		info, err := i.root.Stat(match)
 		if err != nil {
-			return nil, err
+			return nil, i.ofLink(match, err)
 		}
 		if !info.IsDir() {
 			files = append(files, match)
@@ -74,10 +74,25 @@ func (i *Root) Path(file string) string { return filepath.Join(i.folder, filepat
 func (i *Root) Read(file string) ([]byte, error) {
 	f, err := i.root.OpenFile(filepath.FromSlash(file), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, err
+		return nil, i.ofLink(file, err)
 	}
 	defer f.Close()
 	return readRegular(f, i.Path(file), Limit)
+}
+
+// ofLink returns the error of a file that cannot be opened. Where a link stands in its path, the error names the link.
+func (i *Root) ofLink(file string, err error) error {
+	parts := strings.Split(file, "/")
+	for k := range parts {
+		part := path.Join(parts[:k+1]...)
+		if info, failed := i.root.Lstat(part); failed != nil || info.Mode()&fs.ModeSymlink != 0 {
+			if failed == nil {
+				err = fmt.Errorf("%s is a link that leads out of the folder or nowhere: put the file itself into the folder", i.Path(part))
+			}
+			break
+		}
+	}
+	return err
 }
 
 // isManifest counts the file of Kustomize that has no ending among the manifests.

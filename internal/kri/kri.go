@@ -96,6 +96,9 @@ func (k KRI) Validate() error {
 	return nil
 }
 
+// IsName reports whether a resource can have the name: [KRI.Validate] takes it.
+func IsName(name string) bool { return name != "" && strings.IndexFunc(name, notPlain) < 0 }
+
 func notPlain(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '.')
 }

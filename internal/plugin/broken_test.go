@@ -103,6 +103,9 @@ func TestGreeting(t *testing.T) {
 			if err == nil {
 				t.Fatal("it started", c.Close())
 			}
+			if errors.Is(tt.is, ErrAnswer) {
+				tt.want += `: the first line of a compiler is as in {"protocol": 1, "name": "mine", "version": "1"}, see docs/compilers.md`
+			}
 			var broken *Error
 			if !errors.As(err, &broken) || !errors.Is(err, tt.is) || broken.Err.Error() != tt.want {
 				t.Errorf("got %v\nwant %s", err, tt.want)

@@ -161,7 +161,7 @@ func readAsk[A proto.Message](raw []byte, behind int, asks map[int]authorizer.Au
 	}
 	filter, ok := m.(A)
 	if _, twice := asks[behind-1]; !ok || behind == 0 || twice {
-		return authorizer.Authorizer{}, fmt.Errorf("%s: want one %s behind an RBAC filter", m.ProtoReflect().Descriptor().FullName(), filter.ProtoReflect().Descriptor().FullName())
+		return authorizer.Authorizer{}, fmt.Errorf("%s: want one %s behind an RBAC filter; an RBAC filter itself has no @type", m.ProtoReflect().Descriptor().FullName(), filter.ProtoReflect().Descriptor().FullName())
 	}
 	if err := messages.Validate(filter); err != nil {
 		return authorizer.Authorizer{}, err

@@ -37,7 +37,7 @@ func TestAsks(t *testing.T) {
 		"in version 1":  {1, shadow + "," + plain, authorizer.Authorizer{}, `unknown field "@type"`, false},
 		"in front":      {2, plain + "," + shadow, authorizer.Authorizer{}, "want one envoy.extensions.filters.http.ext_authz.v3.ExtAuthz behind an RBAC filter", false},
 		"twice":         {2, shadow + "," + plain + "," + plain, authorizer.Authorizer{}, "want one", false},
-		"another type":  {2, shadow + `, {"@type": "type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBAC"}`, authorizer.Authorizer{}, "want one", false},
+		"another type":  {2, shadow + `, {"@type": "type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBAC"}`, authorizer.Authorizer{}, "an RBAC filter itself has no @type", false},
 		"a rule of another shadow": {2, strings.Replace(shadow, `"p_"`, `"q_"`, 1) + "," + plain, authorizer.Authorizer{},
 			"filter_enabled_metadata", true},
 		"for all requests": {2, shadow + "," + plain[:strings.Index(plain, `, "filterEnabled`)] + "}", authorizer.Authorizer{}, "filter_enabled_metadata", true},

@@ -295,7 +295,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 func (c *Compiler) acceptGreeting(line []byte) error {
 	g, err := readGreeting(line)
 	if err != nil {
-		return badAnswer("the greeting: %w", err)
+		return badAnswer("the greeting: %w: the first line of a compiler is as in {\"protocol\": 1, \"name\": \"mine\", \"version\": \"1\"}, see docs/compilers.md", err)
 	}
 	// There is no call when the context ended before the greeting was sent.
 	if call := c.removeCall(0); call != nil {

@@ -73,7 +73,7 @@ var Descriptions = map[Kind]string{
 	GatewayIdentity:         "The identity of a gateway, which all callers of other clusters have",
 	GetWithoutHead:          "A rule that takes GET and not HEAD",
 	HiddenByDeny:            "An allow whose requests are all denied",
-	HiddenByOpenRule:        "HTTP rules for callers whom another rule lets in without",
+	HiddenByOpenRule:        "HTTP rules for callers whom another rule lets in without them",
 	HostWithoutPort:         "A host without a port, which a caller evades with one",
 	HTTPOnTCP:               "A field of HTTP, and an inbound on tcp",
 	IdleDefaultDeny:         "A default deny of a direction without rules, which closes nothing",

@@ -3,7 +3,6 @@ package manifest
 import (
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // listSchema is a list of objects. The list of kubectl has the kind List, the list of an API
@@ -27,7 +26,7 @@ func (d Document) isList() bool {
 	case head.APIVersion == "v1" && head.Kind == "List":
 		return true
 	case head.APIVersion != "":
-		return hasItems && strings.HasSuffix(head.Kind, "List")
+		return hasItems // whatever its kind: kubectl takes each document with this field for a list
 	default:
 		return hasItems && !slices.ContainsFunc(d.Keys(), func(key string) bool { return key != "items" && key != "total" && key != "next" })
 	}
@@ -49,7 +48,10 @@ func appendObjects(docs []Document, d Document) ([]Document, error) {
 	if field := d.pageOf(len(*schema.Items)); field != "" {
 		return nil, d.Errorf(field, "the list is one page of several, and the policies of the others are missing: get all pages")
 	}
-	for _, item := range *schema.Items {
+	for i, item := range *schema.Items {
+		if of := item.Type(); schema.APIVersion != "" && schema.Kind != "List" && of.APIVersion == "" && of.Kind == "" {
+			return nil, d.Errorf("items["+strconv.Itoa(i)+"]", "the item has neither apiVersion nor kind, and kubectl takes them from the list: write both")
+		}
 		var err error
 		if docs, err = appendObjects(docs, item); err != nil {
 			return nil, err

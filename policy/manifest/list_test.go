@@ -22,7 +22,8 @@ func TestParseLists(t *testing.T) {
 		"within a list": {"apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: List, items: [{kind: A}]}\n- {kind: B}\n", []string{"p.yaml:4: items[0].items[0].x", "p.yaml:5: items[1].x"}},
 		"among others":  {"kind: A\n---\nitems: [{kind: B}]\n---\nkind: C\n", []string{"p.yaml:1: x", "p.yaml:3: items[0].x", "p.yaml:5: x"}},
 		"empty":         {"apiVersion: v1\nkind: List\nitems: []\n", nil},
-		"no list":       {"type: A\nitems: [{}]\n---\napiVersion: v1\nkind: Playlist2\nitems: [{}]\n---\nitems: [{}]\nmore: 1\n", []string{"p.yaml:1: x", "p.yaml:4: x", "p.yaml:8: x"}},
+		"of any kind":   {"apiVersion: v1\nkind: ConfigMap\nmetadata: {resourceVersion: '1'}\nitems: [{kind: A}]\n", []string{"p.yaml:4: items[0].x"}},
+		"no list":       {"type: A\nitems: [{}]\n---\nitems: [{}]\nmore: 1\n", []string{"p.yaml:1: x", "p.yaml:4: x"}},
 	} {
 		docs, err := manifest.Parse("p.yaml", []byte(tt.yaml))
 		if err != nil {
@@ -54,6 +55,8 @@ func TestParseRefusesLists(t *testing.T) {
 		"apiVersion: v1\nkind: List\nmetadata: {continue: x}\nitems: []\n":         "p.yaml:3: metadata.continue: " + page,
 		"apiVersion: v1\nkind: List\nmetadata: {remainingItemCount: 3}\nitems: []": "p.yaml:3: metadata.remainingItemCount: " + page,
 		"apiVersion: v1\nkind: List\nmetadata: 3\nitems: []":                       "p.yaml:3: metadata: expected a mapping, found the number 3",
+		"apiVersion: v1\nkind: ConfigMap\nitems: [{kind: A}]\ndata: {a: b}":        "p.yaml:4: data: unknown field: use one of apiVersion, items, kind, metadata, next, total",
+		"apiVersion: a/v1\nkind: FilterList\nitems: [{kind: A}, {spec: {}}]":       "p.yaml:3: items[1]: the item has neither apiVersion nor kind, and kubectl takes them from the list: write both",
 		"items: 3\n": "p.yaml:1: items: expected a list, found the number 3",
 	} {
 		docs, err := manifest.Parse("p.yaml", []byte(yaml))
