@@ -62,6 +62,9 @@ type Target struct {
 	OutsideText string
 	// Miss says why the target does not select an inbound, "" where it does.
 	Miss func(in policy.Inbound) string
+	// Unstated says what the target asks for that a control plane computes and that the inbound does not state, so that
+	// nobody knows whether it is selected; "" where that is known. It may be nil.
+	Unstated func(in policy.Inbound) string
 	// Fit changes as little of an inbound as makes the target select it. If Miss has a
 	// reason for the result too, the policy contradicts itself, and selects nothing.
 	Fit func(in policy.Inbound) policy.Inbound

@@ -55,6 +55,8 @@ type Dataplane struct {
 	Reach string
 	// Opens has the fields by which the sidecar takes requests on further ports, where no policy judges them.
 	Opens string
+	// IsBare is true for a Dataplane without an inbound that is no gateway: Kuma applies no policy to it.
+	IsBare bool
 	// Place is "file:line" of the document.
 	Place string
 
@@ -105,7 +107,7 @@ func parseKubernetes(doc manifest.Document) (*Dataplane, error) {
 	}
 	p := parser{doc: doc, nameField: "metadata.name", labelsField: "metadata.labels", networkingField: "spec.networking"}
 	meta := schema.Metadata
-	return p.build(meta.Name, schema.Mesh, cmp.Or(meta.Namespace, "default"), meta.Labels, schema.Spec.Networking, schema.Spec.opens())
+	return p.build(meta.Name, schema.Mesh, cmp.Or(meta.Namespace, "default"), meta.KumaLabels(), schema.Spec.Networking, schema.Spec.opens())
 }
 
 // parser has the places of the same fields in the two forms of a Dataplane.
@@ -130,6 +132,7 @@ func (p parser) build(name, mesh, namespace string, labels map[string]string, ne
 		Labels: maps.Clone(labels),
 	}}
 	d.Reach = networking.reachText()
+	d.IsBare = len(networking.Inbound) == 0 && networking.Gateway.Line() == 0
 	if tags, ok := networking.Gateway.Lookup("tags"); ok {
 		if err := tags.Decode(&d.gatewayTags); err != nil {
 			return nil, err

@@ -48,7 +48,7 @@ func TestRoutes(t *testing.T) {
 		Sentence string
 		Routes   struct{ Moved, Longer int }
 	}
-	if err := json.Unmarshal(raw, &form); err != nil || form.Routes.Moved != 2 || form.Routes.Longer != 1 || form.Sentence != "nothing changes in 6 classes of requests to inbounds; cover complete" {
+	if err := json.Unmarshal(raw, &form); err != nil || form.Routes.Moved != 2 || form.Routes.Longer != 1 || form.Sentence != "nothing changes in 9 classes of requests to inbounds; cover complete" {
 		t.Errorf("%+v, %v", form, err)
 	}
 	for _, printed := range []string{text.String(), d.Markdown()} {

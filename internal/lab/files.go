@@ -176,7 +176,11 @@ func Documents(paths ...string) ([]manifest.Document, error) {
 // checkOthers refuses files with nothing but documents of other kinds.
 func (f *Files) checkOthers() error {
 	if f.Empty() && len(f.Others) > 0 && !f.hasRouting() {
-		return fmt.Errorf("%s: there is no policy among %s", f.Name, f.Others)
+		err := fmt.Errorf("%s: there is no policy among %s", f.Name, f.Others)
+		if slices.ContainsFunc(f.Others, rendering.IsKustomization) {
+			err = fmt.Errorf("%w: a kustomization is not carried out: write out with kustomize build what is applied", err)
+		}
+		return err
 	}
 	return nil
 }

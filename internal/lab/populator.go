@@ -122,6 +122,9 @@ func (p *populator) targets(set PolicySet) []*target {
 			continue
 		}
 		described := slices.ContainsFunc(set.Described, func(in policy.Inbound) bool { return t.Miss(in) == "" })
+		if reason := set.unstated(t); reason != "" {
+			p.Unasked = append(p.Unasked, Unasked{Policy: t.Policy, Place: t.Place, Reason: reason})
+		}
 		least := t.Fit(blank)
 		if reason := t.Miss(least); reason != "" && !described {
 			if !t.Inert {
@@ -144,6 +147,20 @@ func (p *populator) targets(set PolicySet) []*target {
 		p.Unasked = append(p.Unasked, inert...)
 	}
 	return out
+}
+
+// unstated says why nobody knows whether a target selects one of the described inbounds, "" where that is known.
+// An inbound that flags describe is as they say. A comparison asks for what is changed alone.
+func (s PolicySet) unstated(t capability.Target) string {
+	if t.Unstated == nil || t.Inert || s.Chosen || s.Changed != nil && !s.Changed(t.Place) {
+		return ""
+	}
+	for _, in := range s.Described {
+		if reason := t.Unstated(in); reason != "" {
+			return reason
+		}
+	}
+	return ""
 }
 
 // findChanged marks the inbounds that a changed target selects.

@@ -106,7 +106,7 @@ func (f *Files) SendersInFull(s Surroundings) ([]Sender, Population, error) {
 	made, err := f.senders(s, workloads, population.Made)
 	all = append(all, made...)
 	unasked, ignored := f.withoutRequests(all)
-	population.Unasked = slices.Concat(population.Unasked, unasked, f.DividedSenders(set))
+	population.Unasked = slices.Concat(population.Unasked, unasked, f.DividedSenders(set), f.bareSenders(set))
 	ignored = append(ignored, f.UnreadReach()...)
 	for i := range all {
 		all[i].Mismatches = append(all[i].Mismatches[:len(all[i].Mismatches):len(all[i].Mismatches)], ignored...)
@@ -194,6 +194,18 @@ func (f *Files) DividedSenders(set capability.Routing) (out []Unasked) {
 				out = append(out, Unasked{Policy: "the sidecar of " + d.Workload.Name, Place: d.Place, Reason: fmt.Sprintf("routes or timeouts select it by the tags of %s, and not by those of %s, or the other way round: give all inbounds these tags", d.Inbounds[0], in)})
 				break
 			}
+		}
+	}
+	return out
+}
+
+// bareSenders returns the Dataplanes that routes or timeouts select, and that have no inbound and are no gateway: Kuma
+// applies a policy to a Dataplane where it selects one of its inbounds.
+func (f *Files) bareSenders(set capability.Routing) (out []Unasked) {
+	for _, d := range f.described {
+		selects := func(t capability.Target) bool { return t.Miss(d.Caller()) == "" }
+		if d.IsBare && slices.ContainsFunc(set.Targets(), selects) {
+			out = append(out, Unasked{Policy: "the sidecar of " + d.Workload.Name, Place: d.Place, Reason: "routes or timeouts select it, and Kuma applies none to a Dataplane without an inbound: describe an inbound"})
 		}
 	}
 	return out

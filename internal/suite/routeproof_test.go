@@ -15,7 +15,7 @@ import (
 
 // callsAndShares has a service of gRPC and one of HTTP, each with a route of which one backend does not exist.
 const callsAndShares = `
-{type: Dataplane, name: web, networking: {address: 10.0.0.1}}
+{type: Dataplane, name: web, networking: {address: 10.0.0.1, inbound: [{name: main, port: 8080, tags: {app: web, kuma.io/protocol: http}}]}}
 ---
 {type: Dataplane, name: calls-1, networking: {address: 10.0.0.2, inbound: [{name: main, port: 8080, tags: {app: calls, kuma.io/protocol: grpc}}]}}
 ---

@@ -67,6 +67,12 @@ func applies(p *permission.Policy, in policy.Inbound, opts permission.Options) b
 	if p.Target.Kind == target.Dataplane && p.Target.Name != "" && p.Namespace != "" && p.ID.Namespace != orDefault(w.Namespace) {
 		return false
 	}
+	// The Dataplane that is named is of the policy's zone. What a global control plane made is of no zone.
+	if p.Target.Kind == target.Dataplane && p.Target.Name != "" {
+		if zone := p.ID.Zone; zone == "" && p.Labels["kuma.io/origin"] == "global" || zone != "" && w.Zone != "" && zone != w.Zone {
+			return false
+		}
+	}
 	return targets(p.Target, in)
 }
 
@@ -135,7 +141,11 @@ func labelOf(w policy.Workload, key string) string {
 	}
 	switch key {
 	case "kuma.io/display-name":
-		return w.Name
+		// Only Kubernetes has the label without its being written.
+		if w.Namespace != "" {
+			return w.Name
+		}
+		return ""
 	case "kuma.io/mesh":
 		return orDefault(w.Mesh)
 	case "kuma.io/zone":

@@ -254,10 +254,13 @@ func lowerFrom(sel selection.Selection, in policy.Inbound, opts permission.Optio
 	return program
 }
 
-// Check refuses a selection with too many legacy items for the full compiler. [Lower]
-// would make a program of it that lets no caller in. The error wraps a
-// [*legacy.SizeError].
+// Check refuses a selection with too many legacy items for the full compiler: [Lower]
+// would make a program of it that lets no caller in, and the error wraps a
+// [*legacy.SizeError]. It refuses legacy policies whose order nobody knows too.
 func Check(s selection.Selection, in policy.Inbound, opts permission.Options) error {
+	if p := s.Circle(opts); p != nil {
+		return p.Doc.Errorf("spec.targetRef", "%s: on %s, beside a policy that names the Dataplane and one that selects it by labels, Kuma has no order for one of every Dataplane, and the last item of from decides: write kind Mesh", p, in)
+	}
 	items := fromItemsOf(s)
 	if err := opts.LegacyCompiler.Check(compiled(items.proxy)); err != nil {
 		return fmt.Errorf("policy/kuma: inbound %s: %w", in, err)

@@ -97,7 +97,7 @@ func drawMesh(t *rapid.T) string {
 		fmt.Fprintf(&b, "---\napiVersion: kuma.io/v1alpha1\nkind: MeshService\nmetadata: {name: s%d, namespace: ns, labels: {team: x}}\nspec: {selector: {dataplaneTags: {app: s}}, ports: [{port: 80, name: main, targetPort: 80, appProtocol: http}, {port: 81, targetPort: 81, appProtocol: tcp}]}\n", i)
 	}
 	for i, zone := range rapid.SliceOfDistinct(rapid.SampledFrom([]string{"east", "west", "north"}), rapid.ID[string]).Draw(t, "zones") {
-		fmt.Fprintf(&b, "---\n{apiVersion: kuma.io/v1alpha1, kind: MeshService, metadata: {name: s0-%d, namespace: ns, labels: {kuma.io/display-name: s0, kuma.io/zone: %s}}, spec: {selector: {dataplaneTags: {app: s}}, ports: [{port: 80, name: main, targetPort: 80, appProtocol: http}]}}\n", i, zone)
+		fmt.Fprintf(&b, "---\n{apiVersion: kuma.io/v1alpha1, kind: MeshService, metadata: {name: s0-%d, namespace: ns, annotations: {kuma.io/display-name: s0}, labels: {kuma.io/zone: %s}}, spec: {selector: {dataplaneTags: {app: s}}, ports: [{port: 80, name: main, targetPort: 80, appProtocol: http}]}}\n", i, zone)
 	}
 	b.WriteString("---\n{type: MeshMultiZoneService, name: z0, spec: {selector: {meshService: {matchLabels: {team: x}}}, ports: [{port: 80, appProtocol: http}]}}\n")
 	for i := range rapid.IntRange(0, 3).Draw(t, "routes") {

@@ -127,7 +127,7 @@ func (b *builder) ignoredItem(t *timeout.Timeout, item *timeout.Item, misses map
 		out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Doc.Place(item.Ref.Field), Policy: t.Place(), Reason: fmt.Sprintf(format, a...), Kind: warning.LimitWithoutEffect})
 	}
 	missing := func() {
-		add("there is no %s", item.Ref)
+		add("%s", b.absent(item.Ref, &t.Resource))
 		out[len(out)-1].Missing, out[len(out)-1].Kind = true, warning.DanglingReference
 	}
 	if reason := b.unclear(item.Ref, &t.Resource); reason != "" {
@@ -192,7 +192,7 @@ func (b *builder) ignoredBounds(d *destination.Destination, item *timeout.Item, 
 func (b *builder) routeMiss(r *route.Route, item route.Item) (reason string, missing bool) {
 	meant := b.destinationsMeant(item.Ref, &r.Resource)
 	if len(meant) == 0 {
-		return fmt.Sprintf("there is no %s", item.Ref), true
+		return b.absent(item.Ref, &r.Resource), true
 	}
 	for _, d := range meant {
 		for _, p := range d.Ports {
@@ -220,13 +220,37 @@ func (b *builder) unprovenPort(r *route.Route, item route.Item) string {
 	return ""
 }
 
-// unclear says why nobody knows which resource a reference by name means, "" where that is known. Kuma looks
+// unclear says why nobody knows which resource a reference means, "" where that is known. Kuma looks for a name
 // in the zone of the policy.
 func (r *Resources) unclear(ref reference.Ref, from *resource.Resource) string {
-	if ref.Labels != nil || ref.Kind == reference.Mesh || len(r.find(ref, from)) < 2 {
+	if ref.Labels != nil {
+		return r.unstated(ref, from)
+	}
+	if ref.Kind == reference.Mesh || len(r.find(ref, from)) < 2 {
 		return ""
 	}
 	return fmt.Sprintf("%s is there in several zones, and the policy states none: select it by labels, or give the policy the label %s", ref, resource.LabelZone)
+}
+
+// unstated is [Resources.unclear] for a reference by labels.
+func (r *Resources) unstated(ref reference.Ref, from *resource.Resource) string {
+	ask := func(kind string, of *resource.Resource) string {
+		if key := ref.Unstated(of, from); key != "" && kind == ref.Kind {
+			return fmt.Sprintf("%s asks for the label %s, which a control plane computes, and %s (%s) does not state it: write it into the labels there", ref, key, of, of.Place())
+		}
+		return ""
+	}
+	for i := range r.destinations {
+		if reason := ask(r.destinations[i].Kind.Name, &r.destinations[i].Resource); reason != "" {
+			return reason
+		}
+	}
+	for i := range r.routes {
+		if reason := ask(r.routes[i].Kind.Name, &r.routes[i].Resource); reason != "" {
+			return reason
+		}
+	}
+	return ""
 }
 
 // writtenHeader names a header that an item compares and that a sidecar writes before it looks for a route, ""

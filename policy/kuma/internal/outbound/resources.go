@@ -144,29 +144,44 @@ func (r *Resources) Targets() (out []capability.Target) {
 	return out
 }
 
-// find returns the places of the resources that a reference by name may mean: that of the zone of the
-// policy, or else the one that states no zone. A policy that states no zone may be of any.
+// find returns the places of the resources that a reference by name may mean, see [resource.Resource.MayName]: that of
+// the zone of the policy, or else the one that states no zone. A policy that states no zone may be of any.
 func (r *Resources) find(ref reference.Ref, from *resource.Resource) []int {
-	all := r.byName[nameKey{ref.Kind, from.ID.Mesh, cmp.Or(ref.Namespace, from.ID.Namespace), ref.Name}]
+	var all []int
+	for _, i := range r.named(ref, from) {
+		if from.MayName(r.head(ref.Kind, i)) {
+			all = append(all, i)
+		}
+	}
 	for _, zone := range []string{from.ID.Zone, ""} {
 		for _, i := range all {
-			if r.zoneOf(ref.Kind, i) == zone {
+			if r.head(ref.Kind, i).ID.Zone == zone {
 				return []int{i}
 			}
 		}
 	}
-	if from.ID.Zone != "" {
-		return nil
-	}
 	return all
 }
 
-// zoneOf returns the zone that a resource states.
-func (r *Resources) zoneOf(kind string, i int) string {
+// named returns the places of the resources that have the name of a reference, of all zones.
+func (r *Resources) named(ref reference.Ref, from *resource.Resource) []int {
+	return r.byName[nameKey{ref.Kind, from.ID.Mesh, cmp.Or(ref.Namespace, from.ID.Namespace), ref.Name}]
+}
+
+// head returns the head of a route or of a destination, by its place.
+func (r *Resources) head(kind string, i int) resource.Resource {
 	if kind == route.MeshHTTPRoute.Name || kind == route.MeshTCPRoute.Name {
-		return r.routes[i].ID.Zone
+		return r.routes[i].Resource
 	}
-	return r.destinations[i].ID.Zone
+	return r.destinations[i].Resource
+}
+
+// absent says that there is no such resource, and where one of another zone has the name.
+func (r *Resources) absent(ref reference.Ref, from *resource.Resource) string {
+	if ref.Labels == nil && len(r.named(ref, from)) > 0 {
+		return fmt.Sprintf("there is no %s of the policy's own zone (Kuma looks for a name in no other: select by labels)", ref)
+	}
+	return fmt.Sprintf("there is no %s", ref)
 }
 
 // Inbounds returns the inbounds behind a cluster of a proxy: those that its name identifies.

@@ -98,6 +98,24 @@ func (ref Ref) Selects(r, from *resource.Resource) bool {
 	return true
 }
 
+// Unstated returns a label that a reference asks for, that a control plane computes, and that a resource of its kind does
+// not state, so that nobody knows whether it is meant; "" where that is known.
+func (ref Ref) Unstated(r, from *resource.Resource) (unstated string) {
+	if ref.Labels == nil || r.ID.Mesh != from.ID.Mesh {
+		return ""
+	}
+	for _, key := range slices.Sorted(maps.Keys(ref.Labels)) {
+		switch got := r.Label(key); {
+		case got == ref.Labels[key]:
+		case got == "" && resource.IsComputed(key) && !r.IsGlobal():
+			unstated = key
+		default:
+			return ""
+		}
+	}
+	return unstated
+}
+
 // ownKinds are the kinds that a namespace produces. Services of other kinds belong to no namespace alone.
 var ownKinds = []string{"MeshService", "MeshHTTPRoute", "MeshTCPRoute"}
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // The labels that decide about selection and order. A control plane computes them on
@@ -67,13 +68,16 @@ func (r Resource) OverwrittenRole(systemNamespace, ofNamespace string) string {
 }
 
 // Label returns a label of the resource. Where the resource lacks the label, it is the value
-// that a control plane would compute.
+// that a control plane would compute. In universal form none computes the display name.
 func (r Resource) Label(key string) string {
 	if value, ok := r.Labels[key]; ok {
 		return value
 	}
 	switch key {
 	case LabelDisplayName:
+		if r.Universal {
+			return ""
+		}
 		return r.ID.Name
 	case LabelMesh:
 		return r.ID.Mesh
@@ -83,6 +87,13 @@ func (r Resource) Label(key string) string {
 		return r.ID.Namespace
 	}
 	return ""
+}
+
+// IsComputed reports whether a control plane may compute a label that nobody states: every label whose domain is
+// Kuma's. The display name and the namespace are known without it.
+func IsComputed(key string) bool {
+	domain, _, _ := strings.Cut(key, "/")
+	return (domain == "kuma.io" || strings.HasSuffix(domain, ".kuma.io")) && key != LabelDisplayName && key != LabelNamespace
 }
 
 // RoleWith is [Resource.Role] for a policy with a list to. Own says of each item whether it

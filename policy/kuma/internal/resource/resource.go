@@ -113,7 +113,7 @@ func parseKubernetes[Spec any](kind Kind, doc manifest.Document, head manifest.H
 	if schema.APIVersion != apiVersion || schema.Kind != kind.Name {
 		return Resource{}, schema.Spec, doc.Errorf("kind", "%s %q is not %s %s", schema.APIVersion, schema.Kind, apiVersion, kind.Name)
 	}
-	r := Resource{Doc: doc, Labels: schema.Metadata.Labels, Namespace: cmp.Or(schema.Metadata.Namespace, DefaultNamespace)}
+	r := Resource{Doc: doc, Labels: schema.Metadata.KumaLabels(), Namespace: cmp.Or(schema.Metadata.Namespace, DefaultNamespace)}
 	return r, schema.Spec, r.identify(kind, schema.Metadata.Name, "")
 }
 

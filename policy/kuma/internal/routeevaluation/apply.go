@@ -55,8 +55,15 @@ func applies(r resource.Resource, role string, to target.Target, proxy policy.In
 	if to.Kind <= target.Dataplane && to.Name != "" && (to.Name != w.Name || r.Namespace != "" && r.ID.Namespace != orDefault(w.Namespace)) {
 		return false
 	}
+	if to.Kind == target.Dataplane && to.Name != "" && (isGlobal(r) || r.ID.Zone != "" && w.Zone != "" && r.ID.Zone != w.Zone) {
+		return false
+	}
+	name := w.Name
+	if w.Namespace == "" {
+		name = ""
+	}
 	for _, want := range to.Labels {
-		got := labelOf(w.Labels, want.Key, w.Name, orDefault(w.Mesh), w.Zone, w.Namespace)
+		got := labelOf(w.Labels, want.Key, name, orDefault(w.Mesh), w.Zone, w.Namespace)
 		if got == "" && want.Key == "kuma.io/origin" {
 			got = w.Origin
 		}
@@ -110,8 +117,13 @@ func means(ref reference.Ref, from resource.Resource, kind string, r resource.Re
 		}
 		return true
 	}
+	// Only Kubernetes has the label of the display name without its being written.
+	name := r.ID.Name
+	if r.Universal {
+		name = ""
+	}
 	for key, want := range ref.Labels {
-		if labelOf(r.Labels, key, r.ID.Name, r.ID.Mesh, r.ID.Zone, r.ID.Namespace) != want {
+		if labelOf(r.Labels, key, name, r.ID.Mesh, r.ID.Zone, r.ID.Namespace) != want {
 			return false
 		}
 	}
@@ -128,9 +140,17 @@ func isNamed(ref reference.Ref, from, r resource.Resource) bool {
 	return r.ID.Mesh == from.ID.Mesh && r.ID.Name == ref.Name && r.ID.Namespace == namespace && zoneRank(from, r) > 0
 }
 
+// isGlobal reports whether a document is of a global control plane, and so of no zone. A service of several zones
+// always is.
+func isGlobal(r resource.Resource) bool {
+	return r.ID.Zone == "" && (r.Labels["kuma.io/origin"] == "global" || r.ID.Type == "mzsvc")
+}
+
 // zoneRank says how well the zone of a resource fits the document that names it; 0 for not at all.
 func zoneRank(from, r resource.Resource) int {
 	switch {
+	case isGlobal(r) && from.ID.Zone != "" || isGlobal(from) && r.ID.Zone != "":
+		return 0
 	case r.ID.Zone == from.ID.Zone:
 		return 3
 	case r.ID.Zone == "":

@@ -20,11 +20,12 @@ func (s Selector) AsTarget() capability.Target {
 	r := s.Resource
 	return capability.Target{
 		Policy: r.Origin, Name: r.ID.Name, Place: r.Place(),
-		Key:   fmt.Sprintf("%q %q %q %q %q %q %q", r.Labels[resource.LabelEffect], r.ID.Mesh, r.ID.Zone, r.ID.Namespace, r.Labels[resource.LabelOrigin], s.Role, *s.Target),
-		Inert: r.Labels[resource.LabelEffect] == resource.EffectShadow,
-		Miss:  func(in policy.Inbound) string { return s.Miss(&in) },
-		Fit:   s.fit,
-		Vary:  s.vary,
+		Key:      fmt.Sprintf("%t %q %q %q %q %q %q %q", r.Universal, r.Labels[resource.LabelEffect], r.ID.Mesh, r.ID.Zone, r.ID.Namespace, r.Labels[resource.LabelOrigin], s.Role, *s.Target),
+		Inert:    r.Labels[resource.LabelEffect] == resource.EffectShadow,
+		Miss:     func(in policy.Inbound) string { return s.Miss(&in) },
+		Fit:      s.fit,
+		Vary:     s.vary,
+		Unstated: func(in policy.Inbound) string { return s.Unstated(&in) },
 	}
 }
 
@@ -34,6 +35,9 @@ func (s Selector) vary(in policy.Inbound) (out []policy.Inbound) {
 	p, role := s.Resource, s.Role
 	if in.Workload.Namespace == p.ID.Namespace && (role == resource.RoleConsumer || role == resource.RoleOwner) {
 		out = append(out, withLabel(in, target.Label{Key: resource.LabelNamespace, Value: p.ID.Namespace + otherSuffix}))
+	}
+	if s.names() && p.ID.Zone != "" {
+		out = append(out, withLabel(in, target.Label{Key: resource.LabelZone, Value: p.ID.Zone + otherSuffix}))
 	}
 	if role != resource.RoleProducer && p.Labels[resource.LabelOrigin] == resource.OriginZone {
 		for _, zone := range []string{p.ID.Zone, p.ID.Zone + otherSuffix} {
@@ -84,8 +88,8 @@ func (s Selector) fit(in policy.Inbound) policy.Inbound {
 		w.Namespace = p.ID.Namespace
 	}
 	t := s.Target
-	if t.Kind == target.Dataplane {
-		w.Name = cmp.Or(t.Name, w.Name)
+	if s.names() {
+		w.Name, w.Zone = t.Name, cmp.Or(p.ID.Zone, w.Zone)
 	}
 	if t.Section != "" {
 		in.Name = t.Section
@@ -116,7 +120,9 @@ func (s Selector) fit(in policy.Inbound) policy.Inbound {
 // setLabel gives the workload a label. A label that a control plane computes is a field of
 // the workload.
 func setLabel(w *policy.Workload, label target.Label) {
-	if field := fields(w)[label.Key]; field != nil {
+	// Without a namespace the display name is a label like others.
+	isField := label.Key != resource.LabelDisplayName || w.Namespace != ""
+	if field := fields(w)[label.Key]; field != nil && isField {
 		*field = label.Value
 		return
 	}

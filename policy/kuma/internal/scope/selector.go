@@ -62,6 +62,10 @@ func (s Selector) EachMiss(in *policy.Inbound, yield func(Miss) bool) {
 		!yield(Miss{fmt.Sprintf("targetRef.name names a Dataplane of the policy's own namespace %q, the workload is of namespace %q", s.Resource.ID.Namespace, namespace), s.Resource.ID.Namespace, namespace}) {
 		return
 	}
+	if s.names() && !s.Resource.MayNameDataplane(w.Zone) &&
+		!yield(Miss{s.otherZone(w.Zone), s.Resource.ID.Zone, w.Zone}) {
+		return
+	}
 	if s.Target.Kind > target.Dataplane {
 		eachLegacyMiss(s.Target, in, yield)
 	} else {
@@ -73,10 +77,19 @@ func (s Selector) EachMiss(in *policy.Inbound, yield func(Miss) bool) {
 // the zone of the control plane, and so of the zone of the other.
 func isOneZone(a, b string) bool { return a == "" || b == "" || a == b }
 
+// names reports whether the target names a Dataplane, which is one of the policy's own zone.
+func (s Selector) names() bool { return s.Target.Kind == target.Dataplane && s.Target.Name != "" }
+
 // ownName reports whether the target names a Dataplane, which on Kubernetes is one of the policy's own namespace: a
 // policy of the system names none of another.
-func (s Selector) ownName() bool {
-	return s.Target.Kind == target.Dataplane && s.Target.Name != "" && !s.Resource.Universal
+func (s Selector) ownName() bool { return s.names() && !s.Resource.Universal }
+
+// otherZone says why the target does not name a Dataplane of a zone.
+func (s Selector) otherZone(zone string) string {
+	if s.Resource.IsGlobal() {
+		return "targetRef.name names a Dataplane of the policy's own zone, and a global policy has none: select by labels"
+	}
+	return fmt.Sprintf("targetRef.name names a Dataplane of the policy's own zone %q, the workload is of zone %q: select by labels", s.Resource.ID.Zone, zone)
 }
 
 // eachTargetMiss is [Selector.EachMiss] for the targetRef.
@@ -122,13 +135,17 @@ func eachLegacyMiss(t *target.Target, in *policy.Inbound, yield func(Miss) bool)
 }
 
 // WorkloadLabel returns a label of the workload. Where the workload lacks the label, it
-// is the value that a control plane would compute.
+// is the value that a control plane would compute. None computes the display name of a workload
+// without a namespace, as a Dataplane in universal form is.
 func WorkloadLabel(w *policy.Workload, label string) string {
 	if value, ok := w.Labels[label]; ok {
 		return value
 	}
 	switch label {
 	case resource.LabelDisplayName:
+		if w.Namespace == "" {
+			return ""
+		}
 		return w.Name
 	case resource.LabelMesh:
 		return cmp.Or(w.Mesh, resource.DefaultMesh)

@@ -48,9 +48,19 @@ func TestSelect(t *testing.T) {
 		{name: "empty labels", policy: target("labels: {}"), inbound: plain},
 		{name: "name", policy: target("name: backend"), inbound: plain},
 		{name: "other name", policy: target("name: frontend"), inbound: plain, want: `targetRef.name is "frontend"`},
+		{name: "name in the own zone", policy: "labels: {kuma.io/zone: east}\n" + target("name: backend"), inbound: zone("zone", "east")},
+		{name: "name where the workload states no zone", policy: "labels: {kuma.io/zone: east}\n" + target("name: backend"), inbound: plain},
+		{name: "name in another zone", policy: "labels: {kuma.io/origin: global, kuma.io/zone: west}\n" + target("name: backend"), inbound: zone("zone", "east"),
+			want: `targetRef.name names a Dataplane of the policy's own zone "west", the workload is of zone "east": select by labels`},
+		{name: "name of a producer in another zone", policy: "labels: {kuma.io/origin: zone, kuma.io/zone: west, kuma.io/policy-role: producer}\n" + target("name: backend"), inbound: zone("zone", "east"),
+			want: `targetRef.name names a Dataplane of the policy's own zone "west", the workload is of zone "east": select by labels`},
+		{name: "name in a global policy", policy: "labels: {kuma.io/origin: global}\n" + target("name: backend"), inbound: plain,
+			want: `targetRef.name names a Dataplane of the policy's own zone, and a global policy has none: select by labels`},
 		{name: "one label", policy: target("labels: {app: backend}"), inbound: plain},
 		{name: "one label of two", policy: target("labels: {app: backend, v: v1}"), inbound: plain, want: `targetRef.labels asks for v="v1", the workload has none`},
 		{name: "display name", policy: target("labels: {kuma.io/display-name: backend}"), inbound: plain},
+		{name: "display name without a namespace", policy: target("labels: {kuma.io/display-name: backend}"), inbound: in(func(w *policy.Workload) { w.Namespace = "" }),
+			want: `targetRef.labels asks for kuma.io/display-name="backend", the workload has none`},
 		{name: "computed labels", policy: target("labels: {kuma.io/mesh: default, kuma.io/zone: east, kuma.io/origin: zone, k8s.kuma.io/namespace: default}"), inbound: zone("zone", "east")},
 		{name: "section by name", policy: target("sectionName: http-port"), inbound: plain},
 		{name: "named section by port", policy: target("sectionName: '8080'"), inbound: plain, want: `targetRef.sectionName is "8080", the inbound's is "http-port"`},
@@ -178,5 +188,35 @@ func TestKRI(t *testing.T) {
 		if got := p.Place(); got != "policies.yaml:1" {
 			t.Errorf("Place() = %s", got)
 		}
+	}
+}
+
+// Legacy policies that name a Dataplane, select it by labels and select every one have no order. Rules need none.
+func TestCircle(t *testing.T) {
+	t.Parallel()
+	const from, rules = "from: [{targetRef: {kind: Mesh}, default: {action: Allow}}]", "rules: [{default: {allow: [{spiffeId: {type: Exact, value: spiffe://td/a}}]}}]"
+	policies := func(spec string, targets ...string) string {
+		var b strings.Builder
+		for i, target := range targets {
+			fmt.Fprintf(&b, "---\n{type: MeshTrafficPermission, name: p%d, spec: {targetRef: {kind: Dataplane%s}, %s}}\n", i, target, spec)
+		}
+		return b.String()
+	}
+	for name, tt := range map[string]struct{ text, want string }{
+		"three forms": {policies(from, ", name: backend", ", labels: {app: backend}", ""), "kri_mtp_default___p2_"},
+		"two forms":   {policies(from, ", name: backend", ""), ""},
+		"rules":       {policies(rules, ", name: backend", ", labels: {app: backend}", ""), ""},
+		"others":      {policies(from, ", name: backend", ", labels: {app: other}", ""), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := ""
+			if p := selection.Select(fixture.Parse(t, tt.text), fixture.Inbounds()[0], permission.Options{}).Circle(permission.Options{}); p != nil {
+				got = p.Origin
+			}
+			if got != tt.want {
+				t.Errorf("got %q", got)
+			}
+		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/kri"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -67,6 +68,9 @@ func Parse(doc manifest.Document, ref *Ref, legacy bool) (Target, error) {
 	case "", "Mesh":
 		return Target{}, checkMesh(doc, targetField, *ref)
 	case "Dataplane":
+		if ref.Name != "" && !kri.IsName(ref.Name) {
+			return Target{}, doc.Errorf(targetField+".name", "%q is no name of a Dataplane: use lower-case letters, digits, '-' and '.' only", ref.Name)
+		}
 		if ref.Name != "" && len(ref.Labels) > 0 {
 			return Target{}, doc.Errorf(targetField+".labels", "must not be set beside name: select by one of them")
 		}

@@ -9,6 +9,7 @@ package timeout
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/meshproof/meshproof/internal/kri"
@@ -87,6 +88,19 @@ type confSchema struct {
 		MaxConnectionDuration *duration `yaml:"maxConnectionDuration"`
 		RequestHeadersTimeout *duration `yaml:"requestHeadersTimeout"`
 	} `yaml:"http"`
+}
+
+// setsNoHTTP reports whether http is written without a time.
+func (c confSchema) setsNoHTTP() bool {
+	if c.HTTP == nil {
+		return false
+	}
+	for b, d := range c.durations() {
+		if strings.HasPrefix(Fields[b], "http.") && d != nil {
+			return false
+		}
+	}
+	return true
 }
 
 func (c confSchema) durations() (out [routing.Bounds]*duration) {
@@ -184,6 +198,9 @@ func parseItem(head *resource.Resource, field string, schema itemSchema) (item I
 			return Item{}, doc.Errorf(at, "the time to connect needs a limit: Envoy refuses 0s")
 		}
 		item.Conf[bound] = routing.Limit{Time: d.Duration, Origin: head.Origin, Place: doc.Place(at)}
+	}
+	if schema.Default.setsNoHTTP() {
+		return Item{}, doc.Errorf(field+".default.http", "no time is set, which Kuma refuses: leave http out")
 	}
 	if item.Conf == (Conf{}) {
 		return Item{}, doc.Errorf(field+".default", "no time is set: without one the item has no effect")
