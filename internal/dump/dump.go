@@ -28,6 +28,8 @@ import (
 // Listeners are taken in their active state. Where another version of a listener warms,
 // drains or was refused, an [Unknown] names it.
 //
+// A part of a dump, such as the answer to ?resource=dynamic_listeners, counts as a dump that lacks the others.
+//
 // It returns an error for input that is no JSON, for more than [messages.MaxSize] bytes,
 // and for JSON without anything that it can read.
 func Parse(data []byte) (*Resources, error) {
@@ -46,7 +48,10 @@ func Parse(data []byte) (*Resources, error) {
 	return r, nil
 }
 
-const give = "give it the output of Envoy's /config_dump"
+const (
+	give    = "give it the output of Envoy's /config_dump"
+	giveAny = "give it the output of Envoy's /config_dump or /runtime"
+)
 
 // errForeign is for JSON of an unknown form.
 var errForeign = errors.New("it is neither a configuration dump, nor a listener, nor typed RBAC filters: " + give)
@@ -136,7 +141,7 @@ func typeOf(o object) string {
 	return messages.Name(url)
 }
 
-// Folder takes all files *.json below a folder, in the order of their names. Each
+// Folder takes all files *.json below a folder, in the order of their names. An [Unknown] names each other file. Each
 // holds a configuration dump, a listener, a route configuration or an extension
 // configuration with its @type, an RBAC filter with its @type or with its name and its
 // typed_config, an array of such filters (the filters of one inbound, in order; with names,
@@ -149,8 +154,12 @@ func Folder(dir fs.FS) (*Resources, error) {
 	r := &Resources{}
 	files := 0
 	err := fs.WalkDir(dir, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".json") {
+		if err != nil || entry.IsDir() {
 			return err
+		}
+		if !strings.HasSuffix(name, ".json") {
+			r.Unknown = append(r.Unknown, Unknown{Kind: Exposed, Reason: fmt.Sprintf("file %q is not read, because its name does not end in .json, and may hold a listener or a dump: take it out of the folder", name)})
+			return nil
 		}
 		files++
 		if err := r.addFile(dir, name); err != nil {
@@ -182,7 +191,7 @@ func (r *Resources) addFile(dir fs.FS, name string) error {
 	}
 	tree, err := messages.Parse(data)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %s, or take it out of the folder", err, giveAny)
 	}
 	return r.add(tree, name)
 }

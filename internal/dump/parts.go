@@ -3,6 +3,7 @@ package dump
 import (
 	"maps"
 	"net"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ const (
 	configDump      = "envoy.admin.v3.ConfigDump"
 	listenerState   = "envoy.admin.v3.ListenersConfigDump.DynamicListenerState"
 	bootstrapConfig = "envoy.config.bootstrap.v3.Bootstrap"
+	adminMessage    = "envoy.config.bootstrap.v3.Admin"
 	// runtimeAnswer is no message: Envoy writes the answer to /runtime by hand.
 	runtimeAnswer = "answer to /runtime"
 )
@@ -55,10 +57,11 @@ var parts = map[string]string{
 	"envoy.extensions.transport_sockets.tls.v3.Secret":                "name tls_certificate session_ticket_keys validation_context generic_secret",
 	"envoy.admin.v3.SecretsConfigDump.StaticSecret":                   "name last_updated secret",
 	"envoy.admin.v3.SecretsConfigDump.DynamicSecret":                  "name version_info last_updated secret error_state client_status",
-	"envoy.config.bootstrap.v3.Bootstrap.StaticResources":             "listeners clusters secrets",
-	"envoy.config.bootstrap.v3.ClusterManager":                        "local_cluster_name outlier_detection load_stats_config enable_deferred_cluster_creation",
-	"envoy.config.bootstrap.v3.LayeredRuntime":                        "layers",
-	"envoy.config.bootstrap.v3.RuntimeLayer":                          "name static_layer admin_layer disk_layer rtds_layer",
+	adminMessage: "access_log access_log_path profile_path address socket_options ignore_global_conn_limit allow_paths",
+	"envoy.config.bootstrap.v3.Bootstrap.StaticResources": "listeners clusters secrets",
+	"envoy.config.bootstrap.v3.ClusterManager":            "local_cluster_name outlier_detection load_stats_config enable_deferred_cluster_creation",
+	"envoy.config.bootstrap.v3.LayeredRuntime":            "layers",
+	"envoy.config.bootstrap.v3.RuntimeLayer":              "name static_layer admin_layer disk_layer rtds_layer",
 	nodeMessage: `id cluster metadata dynamic_parameters locality user_agent_name user_agent_version user_agent_build_version extensions
 		client_features listening_addresses`,
 	"envoy.config.core.v3.BuildVersion": "version metadata",
@@ -115,12 +118,17 @@ func (r *Resources) part(o object, name, message string) object {
 // bring back what a release has mended.
 func (r *Resources) addBootstrap(o object) {
 	version := r.versionOf(r.part(o, "node", nodeMessage))
-	if r.bootstraps++; r.bootstraps > 1 && version != r.Envoy {
+	switch {
+	case r.bootstrap == nil:
+		r.bootstrap = o
+	case version != r.Envoy:
 		r.tellBeside(bootstrapConfig, "there are several, of Envoy %q and of Envoy %q: give the dump of one sidecar", r.Envoy, version)
+	case !reflect.DeepEqual(r.bootstrap, o):
+		r.tellBeside(bootstrapConfig, "there are several that differ: give the dump of one sidecar")
 	}
 	r.Envoy = version
 	r.Nodes = append(r.Nodes, nodeOf(o))
-	r.addAdmin(getObject(o, "admin"))
+	r.addAdmin(o)
 	static := r.part(o, "static_resources", "envoy.config.bootstrap.v3.Bootstrap.StaticResources")
 	r.part(o, "cluster_manager", "envoy.config.bootstrap.v3.ClusterManager")
 	r.each(static, "listeners", "", func(listener object) { r.bootstrapped = append(r.bootstrapped, listener) })
@@ -133,6 +141,10 @@ func (r *Resources) addBootstrap(o object) {
 		}
 		if key != "static_resources" && key != "staticResources" && key != "node" {
 			r.addTexts(o[key])
+		}
+		// The control plane has all that it asks for anyway.
+		if key != "static_resources" && key != "staticResources" && key != "dynamic_resources" && key != "dynamicResources" {
+			r.tellConnections(o[key])
 		}
 	}
 }

@@ -28,6 +28,8 @@ type Decoded[M proto.Message] struct {
 // which of them are read.
 type Resources struct {
 	Listeners []Decoded[*listenerv3.Listener]
+	// DrainAlone are the names of listeners that drain, and of which no version is active.
+	DrainAlone map[string]bool
 	// bootstrapped are the listeners of the bootstrap, as JSON.
 	bootstrapped []any
 	Routes       map[string]Decoded[*routev3.RouteConfiguration]
@@ -46,8 +48,9 @@ type Resources struct {
 	// IsDump is set where a dump of an Envoy is among the input, which has all clusters.
 	IsDump bool
 	// AdminPort is the port of the admin interface, 0 where nothing tells it.
-	AdminPort  uint32
-	bootstraps int
+	AdminPort uint32
+	// bootstrap is the first one.
+	bootstrap object
 	// hiddenLayers are the layers of the runtime whose values a dump does not have. shownLayers
 	// are those of the answer to /runtime.
 	hiddenLayers, shownLayers []string
@@ -157,6 +160,7 @@ func (r *Resources) addConfigs(configs []any) {
 // nothing to do with inbounds.
 func (r *Resources) addTyped(o object, message string) error {
 	r.checkParts(o, message)
+	r.IsDump = r.IsDump || strings.HasPrefix(message, "envoy.admin.v3.")
 	switch message {
 	case "envoy.admin.v3.ListenersConfigDump":
 		r.each(o, "static_listeners", message+".StaticListener", r.addStatic)
@@ -248,6 +252,9 @@ func (r *Resources) addDynamic(o object) {
 		r.addListener(get(draining, "listener"), name)
 		for _, d := range r.Listeners[read:] {
 			d.Message.Name += " (draining)"
+			if get(o, "active_state") == nil {
+				r.DrainAlone = withName(r.DrainAlone, d.Message.Name)
+			}
 		}
 	}
 	if warming := r.part(o, "warming_state", listenerState); warming != nil {

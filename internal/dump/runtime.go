@@ -30,7 +30,7 @@ func (r *Resources) addRuntime(bootstrap object) {
 		r.hiddenLayers = append(r.hiddenLayers, "admin")
 	}
 	r.each(runtime, "layers", "envoy.config.bootstrap.v3.RuntimeLayer", func(layer object) {
-		if get(layer, "static_layer") == nil {
+		if get(layer, "static_layer") == nil || get(layer, "rtds_layer") != nil || get(layer, "disk_layer") != nil || get(layer, "admin_layer") != nil {
 			r.hiddenLayers = append(r.hiddenLayers, getString(layer, "name"))
 		}
 		r.tellRuntime(runtimeKeys(r.part(layer, "static_layer", "google.protobuf.Struct"), ""))

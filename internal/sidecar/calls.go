@@ -100,7 +100,22 @@ var clusterFields = map[protoreflect.FullName]protoreflect.Name{
 	"envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig": "cluster",
 }
 
+// addSources adds the servers that a part of a chain takes its configuration from. Its extensions are read elsewhere.
+func (c *calls) addSources(m proto.Message) {
+	eachMessage(m, func(m proto.Message) {
+		if of, ok := m.(*corev3.GrpcService_GoogleGrpc); ok {
+			c.refuse(fmt.Sprintf("it opens connections of its own to %q", of.TargetUri))
+		}
+		c.addTexts(m.ProtoReflect())
+	})
+}
+
 func (c *calls) addTexts(m protoreflect.Message) {
+	if source, ok := m.Interface().(*corev3.ApiConfigSource); ok {
+		for _, name := range source.ClusterNames {
+			c.asked[name] = true
+		}
+	}
 	if name, ok := clusterFields[m.Descriptor().FullName()]; ok {
 		c.asked[m.Get(m.Descriptor().Fields().ByName(name)).String()] = true
 	}

@@ -190,7 +190,7 @@ func TestFolderRefuses(t *testing.T) {
 	}{
 		"nothing":     {nil, "it has no file *.json: file does not exist"},
 		"a file":      {map[string]string{"a/b.json": "{}"}, "a/b.json: it is neither a configuration dump"},
-		"broken JSON": {map[string]string{"x.json": "{"}, "x.json: no JSON: unexpected EOF"},
+		"broken JSON": {map[string]string{"x.json": "{"}, "x.json: no JSON: unexpected EOF: give it the output of Envoy's /config_dump or /runtime, or take it out of the folder"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -196,6 +196,6 @@ func tlsOf(chain *listenerv3.FilterChain) (context *tlsv3.DownstreamTlsContext, 
 func demandsControlPlane(context *tlsv3.DownstreamTlsContext) bool {
 	validation := context.GetCommonTlsContext().GetValidationContext()
 	sans, cas := validation.GetMatchTypedSubjectAltNames(), validation.GetTrustedCa()
-	return context.GetRequireClientCertificate().GetValue() && len(cas.GetInlineString())+len(cas.GetInlineBytes()) > 0 && validation.GetCustomValidatorConfig() == nil && len(sans) == 1 &&
+	return context.GetRequireClientCertificate().GetValue() && holdsCAs(cas) && validation.GetCustomValidatorConfig() == nil && len(sans) == 1 &&
 		sans[0].SanType == tlsv3.SubjectAltNameMatcher_DNS && sans[0].GetMatcher().GetExact() == controlPlane && !sans[0].GetMatcher().GetIgnoreCase()
 }

@@ -57,6 +57,10 @@ func (r *reader) meetsItself(l *listenerv3.Listener, leads leading) string {
 	if to, ok := r.reaches(leads, r.inbounds, noPort); ok {
 		return fmt.Sprintf("it leads to the listener of an inbound, %s, which sees this sidecar for a caller", to)
 	}
+	// A cluster over mTLS passes the sidecar of its endpoints, which may be this one.
+	if name, reason := r.unreadOf(leads); name != "" {
+		return fmt.Sprintf("its cluster %q %s: it may lead to an inbound of this sidecar, which sees it for a caller", name, reason)
+	}
 	if to := r.onMachine(leads); to.IsValid() {
 		return fmt.Sprintf("it leads to this machine, %s, which makes it an inbound", to)
 	}

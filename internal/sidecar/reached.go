@@ -43,6 +43,14 @@ func unreached(l *listenerv3.Listener, socket *corev3.SocketAddress, match *list
 	return fmt.Sprintf("no connection to the listener on %s has such a destination", ip)
 }
 
+// onLoopback reports whether a listener has addresses of loopback alone.
+func onLoopback(l *listenerv3.Listener) bool {
+	return !slices.ContainsFunc(sockets(l), func(socket *corev3.SocketAddress) bool {
+		ip, err := netip.ParseAddr(socket.GetAddress())
+		return err != nil || !ip.Unmap().IsLoopback()
+	})
+}
+
 // isRedirected reports whether the filters of a listener see the destination that connections had before they were
 // redirected to it. Only with use_original_dst it hands them over to another listener, too.
 func (r *reader) isRedirected(l *listenerv3.Listener) bool {
@@ -73,7 +81,8 @@ func (r *reader) tellUnbound(l *listenerv3.Listener) {
 }
 
 // handsOver reports whether an inbound listener hands redirected connections over to another one. It has every address of
-// the family of the other one, or the same address.
+// the family of the other one, or the same address. Envoy looks for the other one by the text of its address, so that no connection of
+// IPv4 comes to one that is written as IPv6. Those that come to a socket of IPv6 (ipv4_compat) have such an address, too.
 func handsOver(from, to *listenerv3.Listener) bool {
 	if inbound, _ := direction(from); !inbound || !bindsPort(from) || !from.GetUseOriginalDst().GetValue() {
 		return false
@@ -82,10 +91,13 @@ func handsOver(from, to *listenerv3.Listener) bool {
 		ip, err := netip.ParseAddr(socket.GetAddress())
 		return err == nil && slices.ContainsFunc(sockets(to), func(other *corev3.SocketAddress) bool {
 			at, err := netip.ParseAddr(other.GetAddress())
-			if at, ip := at.Unmap(), ip.Unmap(); err != nil || !ip.IsUnspecified() {
-				return err == nil && at == ip
+			if err != nil || at.Is4In6() {
+				return false
 			}
-			return at.Unmap().Is4() == ip.Unmap().Is4() || at.Unmap().Is4() && socket.GetIpv4Compat()
+			if ip := ip.Unmap(); !ip.IsUnspecified() {
+				return at == ip
+			}
+			return at.Is4() == ip.Unmap().Is4()
 		})
 	})
 }

@@ -52,6 +52,7 @@ func read(r *dump.Resources) (Sidecar, dump.References) {
 	}
 	reader.shareWorkloads()
 	reader.sidecar.Unknown, reader.sidecar.Envoy, reader.sidecar.Nodes = reader.found.list, r.Envoy, r.Nodes
+	reader.sidecar.IsDump = r.IsDump
 	of := reader.sidecar.Index()
 	for i, in := range reader.sidecar.Inbounds {
 		if slices.ContainsFunc(of(in), func(u dump.Unknown) bool { return u.Kind == dump.Lost }) {
@@ -95,6 +96,12 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 		tell(dump.Exposed, reason+", but "+twin)
 	} else if reason != "" {
 		tell(dump.Note, reason)
+	}
+	if r.IsDump && bindsPort(l) && onLoopback(l) {
+		tell(dump.Exposed, "it listens on loopback alone: no connection of others comes to it, and something else has its port on other addresses")
+	}
+	if r.DrainAlone[l.Name] {
+		tell(dump.Exposed, "it drains, and no version of it is active: new connections to its address go elsewhere, as to a listener that passes them on")
 	}
 	labels := labelsOf(l)
 	r.faults(l.Name, labels, d.Faults)
@@ -152,23 +159,25 @@ func (r *reader) outbound(d dump.Decoded[*listenerv3.Listener]) {
 	checkKnown(d.Message.ProtoReflect(), nil, tell)
 }
 
+// listenerFilter tells what of a listener filter is not known. It may give connections another destination, as by a PROXY
+// header, to which the listener hands them over or a cluster of type ORIGINAL_DST connects.
 func (r *reader) listenerFilter(listener string, f *listenerv3.ListenerFilter) {
 	packed, faults, typeURL, reason := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
 	if reason == "" {
 		held := messages.TypeURL(packed)
 		if kind, reason, tell := roleOf(messages.Name(held)); tell {
-			r.found.add(dump.Unknown{Kind: kind, Listener: listener, Filter: f.Name, Type: held, Reason: reason, Position: dump.InFront})
+			r.found.add(dump.Unknown{Kind: kind, Listener: listener, Filter: f.Name, Type: held, Reason: reason, Position: dump.InFront, Leads: true})
 		} else {
 			checkPassing(packed.ProtoReflect(), nil, func(at *messages.Path, reason string) {
-				r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Path: at.String(), Reason: reason, Position: dump.InFront})
+				r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Path: at.String(), Reason: reason, Position: dump.InFront, Leads: true})
 			})
 		}
 		for _, fault := range faults {
-			r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Path: fault.Path.String(), Reason: fault.What, Position: dump.InFront})
+			r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Path: fault.Path.String(), Reason: fault.What, Position: dump.InFront, Leads: true})
 		}
 		return
 	}
-	r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Type: typeURL, Reason: reason, Position: dump.InFront})
+	r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Type: typeURL, Reason: reason, Position: dump.InFront, Leads: true})
 }
 
 // inspectsTLS reports whether a listener reads the server name of each handshake.

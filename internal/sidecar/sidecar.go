@@ -49,6 +49,8 @@ type Sidecar struct {
 	Envoy string
 	// Nodes say how the sidecar names itself to its control plane, one for each bootstrap.
 	Nodes []dump.Node
+	// IsDump is set where a dump of an Envoy is among the input, which has a bootstrap.
+	IsDump bool
 }
 
 // Endpoint is an address to which an inbound sends requests.

@@ -120,13 +120,20 @@ func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell func(at *messages.
 	if context.GetTrustedCa() != nil || context.GetCustomValidatorConfig() != nil {
 		tell(at, "CAs stand in the listener beside those of the control plane")
 	}
-	if delivered, ok := c.Validations[secret.Name]; ok {
+	delivered, ok := c.Validations[secret.Name]
+	if !ok && c.IsDump {
+		tell(at, fmt.Sprintf("secret %q, with the CAs, is not in the dump: take the whole answer to /config_dump", secret.Name))
+	}
+	if ok {
 		for _, fault := range delivered.Faults {
 			tell(at, fmt.Sprintf("secret %q: %s", secret.Name, fault.What))
 		}
 		checkTLS(delivered.Message.ProtoReflect(), (*messages.Path)(nil).Field("secret").Key(secret.Name), tell)
-		if delivered.Message.GetTrustedCa() == nil && delivered.Message.GetCustomValidatorConfig() == nil {
+		switch ca := delivered.Message.GetTrustedCa(); {
+		case ca == nil && delivered.Message.GetCustomValidatorConfig() == nil:
 			tell(at, fmt.Sprintf("secret %q has nothing to verify client certificates by", secret.Name))
+		case ca != nil && !holdsCAs(ca):
+			tell(at, fmt.Sprintf("secret %q has no CAs in itself: a dump does not show those of a file or a variable", secret.Name))
 		}
 		merged := proto.CloneOf(delivered.Message)
 		if context != nil {
@@ -145,6 +152,11 @@ func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell func(at *messages.
 	unbound(context, secret.Name, at, tell)
 }
 
+// holdsCAs reports whether a source of CAs has their text.
+func holdsCAs(source *corev3.DataSource) bool {
+	return len(source.GetInlineString())+len(source.GetInlineBytes()) > 0
+}
+
 // unbound tells where CAs are not bound to trust domains, so that one CA could give the names
 // of another.
 func unbound(context *tlsv3.CertificateValidationContext, secret string, at *messages.Path, tell func(at *messages.Path, reason string)) {
@@ -159,7 +171,7 @@ func unbound(context *tlsv3.CertificateValidationContext, secret string, at *mes
 			tell(at, "the SPIFFE validator has no trust domain")
 		}
 		for _, domain := range validator.TrustDomains {
-			if _, err := spiffeid.TrustDomainFromString(domain.Name); err != nil || domain.GetTrustBundle() == nil {
+			if _, err := spiffeid.TrustDomainFromString(domain.Name); err != nil || !holdsCAs(domain.GetTrustBundle()) {
 				tell(at, fmt.Sprintf("the SPIFFE validator has no bundle for the trust domain %q", domain.Name))
 			}
 		}

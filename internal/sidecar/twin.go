@@ -279,6 +279,9 @@ func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 			out.chosen = out.chosen || m.ClusterHeader != ""
 		}
 	}
+	if socket := chain.GetTransportSocket(); socket != nil {
+		out.calls.addSources(socket)
+	}
 	for _, f := range chain.GetFilters() {
 		steady := func(url string) bool {
 			name := messages.Name(url)

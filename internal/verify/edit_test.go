@@ -245,19 +245,26 @@ func endpoints(service, ip string, port int) edit {
 	return add("configs", `{"@type": "T/envoy.admin.v3.EndpointsConfigDump", "dynamic_endpoint_configs": [{"endpoint_config": `+assignment+`}]}`)
 }
 
-// completed adds the clusters of the example to a dump, unless an edit has added some.
+// completed adds what every dump has to a dump, unless an edit has added some: the clusters of the example, a
+// bootstrap, and the secret of the CAs.
 func completed(dump any) any {
-	return editAt(dump, "configs", func(old any) any {
-		list := old.([]any)
-		has := slices.ContainsFunc(list, func(part any) bool {
-			of, _ := part.(map[string]any)
-			return of["@type"] == "type.googleapis.com/envoy.admin.v3.ClustersConfigDump"
+	for _, part := range []struct {
+		message string
+		add     edit
+	}{
+		{"ClustersConfigDump", clusters(ownCluster, redis)},
+		{"BootstrapConfigDump", bootstrap(harmlessLayers)},
+		{"SecretsConfigDump", bundle(`{"trusted_ca": {"inline_string": "x"}}`)},
+	} {
+		has := slices.ContainsFunc(dump.(map[string]any)["configs"].([]any), func(of any) bool {
+			fields, _ := of.(map[string]any)
+			return fields["@type"] == "type.googleapis.com/envoy.admin.v3."+part.message
 		})
-		if has {
-			return list
+		if !has {
+			dump = part.add(dump)
 		}
-		return clusters(ownCluster, redis)(map[string]any{"configs": list}).(map[string]any)["configs"]
-	})
+	}
+	return dump
 }
 
 func clusters(all ...string) edit {

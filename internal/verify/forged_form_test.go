@@ -22,7 +22,7 @@ var forgedForms = []forged{
 	{"a bundle of another name inside", unverified, []edit{secrets(`{"name": "system_trust_bundle", "secret": {"name": "other", "validation_context": {"trusted_ca": {"inline_string": "x"}, "trust_chain_verification": "ACCEPT_UNTRUSTED"}}}`)}},
 	{"a bundle without a name inside", unverified, []edit{secrets(`{"name": "system_trust_bundle", "secret": {"validation_context": {"trusted_ca": {"inline_string": "x"}}}}`)}},
 	{"a secret of a later API", unverified, []edit{secrets(`{"name": "system_trust_bundle", "secret": {"name": "system_trust_bundle", "other_context": {}}}`)}},
-	{"a certificate and its key", verified, []edit{secrets(`{"name": "x", "version_info": "1", "last_updated": "2026-01-01T00:00:00Z", "secret": {"name": "x", "tls_certificate": {"certificate_chain": {"inline_string": "x"}}}}`)}},
+	{"a certificate and its key", verified, []edit{secrets(`{"name": "x", "version_info": "1", "last_updated": "2026-01-01T00:00:00Z", "secret": {"name": "x", "tls_certificate": {"certificate_chain": {"inline_string": "x"}}}}`), bundle(`{"trusted_ca": {"inline_string": "x"}}`)}},
 	{"RBAC by discovery, in the dump", verified, []edit{byECDS("envoy.extensions.filters.http.rbac.v3.RBAC")}},
 	{"RBAC by discovery, of a type that the filter does not take", unverified, []edit{byECDS("envoy.extensions.filters.http.lua.v3.Lua")}},
 	{"RBAC by discovery, of no type", unverified, []edit{byECDS("envoy.extensions.filters.http.rbac.v3.RBAC"), put(filters+".0.config_discovery.type_urls", `[]`)}},

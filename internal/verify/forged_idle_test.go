@@ -27,7 +27,10 @@ var forgedIdle = []forged{
 // Where one inbound is chosen, another one may lead to its workload.
 func TestChosenInbound(t *testing.T) {
 	t.Parallel()
-	const to = "dp/http-port"
+	const (
+		to          = "dp/http-port"
+		tcpListener = "configs.0.dynamic_listeners.1.active_state.listener"
+	)
 	for _, tt := range []forged{
 		{"as it is", verified, nil},
 		{"the other one is open", verified, []edit{drop(tcpChain + ".filters.0")}},
@@ -44,6 +47,12 @@ func TestChosenInbound(t *testing.T) {
 		{"the other one has routes that are not there", unverified, []edit{put(tcpChain+".filters.1", typed("m", "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", `"stat_prefix": "x", "rds": {"route_config_name": "x", "config_source": {"ads": {}}}, "http_filters": [`+typed("r", "envoy.extensions.filters.http.router.v3.Router", "")+`]`))}},
 		{"the other one has a rule that cannot be read", verified, []edit{letting(anyone, `{"custom": `+typed("x", "acme.Principal", "")+`}`)}},
 		{"the other one has an unknown filter", unverified, []edit{tcpFront("acme.v3.Filter", "")}},
+		{"the other one goes where callers write", unverified, []edit{put(tcpListener+".listener_filters", `[`+proxyProtocol+`]`), clusters(ownCluster, `{"name": "self_inbound_dp_6379", "type": "ORIGINAL_DST"}`)}},
+		{"the other one hands over to where callers write", unverified, []edit{put(tcpListener+".use_original_dst", `true`), put(tcpChain+".filter_chain_match", `{"destination_port": 6379}`), put(tcpListener+".listener_filters", `[`+proxyProtocol+`]`)}},
+		{"the other one hands over to where callers write, in the old way", unverified, []edit{put(tcpListener+".use_original_dst", `true`), put(tcpChain+".filter_chain_match", `{"destination_port": 6379}`), put(tcpChain+".use_proxy_proto", `true`)}},
+		{"the other one has an unknown listener filter", unverified, []edit{put(tcpListener+".listener_filters", `[`+typed("x", "acme.L", "")+`]`)}},
+		{"the other one has a listener filter with a field of later", unverified, []edit{put(tcpListener+".listener_filters", `[{"name": "x", "typed_config": {"@type": "T/envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector", "later": 1}}]`)}},
+		{"the other one hands over to where connections were going", verified, []edit{put(tcpListener+".use_original_dst", `true`), put(tcpChain+".filter_chain_match", `{"destination_port": 6379}`)}},
 		{"the other one has a filter that sends nothing", verified, []edit{tcpFront("connection_limit.v3.ConnectionLimit", `"stat_prefix": "x", "max_connections": 5`)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -20,6 +20,8 @@ var forgedMet = []forged{
 		"udp_listener_config": {}, "listener_filters": [`+typed("u", "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig", `"stat_prefix": "x", "cluster": "self_inbound_dp_http-port"`)+`]}}}`)}},
 	{"outbound over mTLS to an inbound of its own", unverified, []edit{sending("10.0.0.8", "", "self"), clusters(ownCluster, redis, having(static("self", "10.0.0.7", 8080), meshTLS("")))}},
 	{"outbound over mTLS to an inbound of its own, by discovery", unverified, []edit{sending("10.0.0.8", "", "self"), clusters(ownCluster, redis, having(byEDS("self", `"eds_cluster_config": {"eds_config": {"ads": {}}}`), meshTLS(""))), endpoints("self", "10.0.0.7", 8080)}},
+	{"outbound over mTLS to a name", unverified, []edit{sending("10.0.0.8", "", "self"), clusters(ownCluster, redis, having(retyped(static("self", "web.shop.svc", 8080), `"type": "STRICT_DNS"`), meshTLS("")))}},
+	{"outbound over mTLS to endpoints that the dump does not have", unverified, []edit{sending("10.0.0.8", "", "self"), clusters(ownCluster, redis, having(byEDS("self", `"eds_cluster_config": {"eds_config": {"ads": {}}}`), meshTLS("")))}},
 	{"outbound over mTLS to an inbound of its own, on this machine alone", verified, []edit{sending("127.0.0.1", "", "self"), clusters(ownCluster, redis, having(static("self", "10.0.0.7", 8080), meshTLS("")))}},
 	{"outbound over mTLS to an inbound of another machine", verified, []edit{sending("10.0.0.8", "", "other"), clusters(ownCluster, redis, having(static("other", "10.9.9.9", 8080), meshTLS("")))}},
 }

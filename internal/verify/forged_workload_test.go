@@ -78,7 +78,7 @@ func TestStatedWorkload(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := matchedDump(t, all, files, "", exampleDump(t), append([]edit{clusters(static("self_inbound_dp_http-port", tt.ip, tt.port), redis, `{"name": "on", "type": "ORIGINAL_DST"}`)}, tt.more...)...)
+			v := matchedDump(t, all, files, "", exampleDump(t), append([]edit{clusters(static("self_inbound_dp_http-port", tt.ip, tt.port), redis, `{"name": "on", "type": "ORIGINAL_DST"}`)}, append(tt.more, completed)...)...)
 			if got := outcomeOf(v); got != tt.want {
 				t.Errorf("%s, want %s: %q", got, tt.want, lines(v.Unverified))
 			}

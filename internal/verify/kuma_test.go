@@ -140,6 +140,8 @@ func TestKumaSidecar(t *testing.T) {
 		"passed on on a port that no inbound has":                             {unverified, []edit{kumaBootstrap, transparent, put(passingOn+".filter_chains.0.filter_chain_match", `{"destination_port": 8081}`)}},
 		"passed on for one server name":                                       {unverified, []edit{kumaBootstrap, transparent, put(passingOn+".filter_chains.0.filter_chain_match", `{"destination_port": 8080, "server_names": ["x"]}`)}},
 		"passed on, where the inbound has another address":                    {unverified, []edit{kumaBootstrap, transparent, put(listener+".address.socket_address.address", `"10.0.0.8"`)}},
+		"passed on by a socket of IPv6":                                       {unverified, []edit{kumaBootstrap, transparent, put(passingOn+".address.socket_address", `{"address": "::", "port_value": 15006, "ipv4_compat": true}`)}},
+		"passed on, where the inbound is written as IPv6":                     {unverified, []edit{kumaBootstrap, transparent, put(listener+".address.socket_address.address", `"::ffff:10.0.0.7"`)}},
 		"inbound of a transparent proxy":                                      {verified, []edit{kumaBootstrap, transparent}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -37,7 +37,13 @@ func pair(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool,
 	v := &Verification{sidecar: found}
 	of := found.Index()
 	replays := groups{keys: keys}
-	here, elsewhere := partElsewhere(subjectsOf(all, files, portNamed || to != ""), found)
+	subjects := subjectsOf(all, files, portNamed || to != "")
+	for _, s := range subjects {
+		if s.source.Generated && !s.anyPort {
+			v.described = append(v.described, s.inbound.Inbound)
+		}
+	}
+	here, elsewhere := partElsewhere(subjects, found)
 	for _, s := range elsewhere {
 		v.leftOut = append(v.leftOut, fmt.Sprintf("%s: the sidecar belongs to another Dataplane: it does not listen on %s", s.name(), s.addresses[0]))
 	}
@@ -93,6 +99,15 @@ func pair(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool,
 			}
 		}
 	}
+	if found.IsDump && len(found.Nodes) == 0 {
+		const reason = "the dump has no bootstrap, which holds static listeners, runtime keys and the admin interface: take the whole answer to /config_dump"
+		v.Unverified = append(v.Unverified, Unverified{Gap: OtherJudges, Inbound: "the sidecar", Reasons: []string{reason}})
+	}
+	for _, node := range found.Nodes {
+		if past := passedBy(node); len(past) > 0 {
+			v.Unverified = append(v.Unverified, Unverified{Gap: Contradicted, Inbound: "the sidecar", Reasons: past})
+		}
+	}
 	for _, u := range found.Unplaced() {
 		v.Unverified = append(v.Unverified, Unverified{Gap: OtherJudges, Inbound: "the sidecar", Reasons: []string{u.String()}})
 	}
@@ -133,6 +148,13 @@ func (v *Verification) claim(s *subject, enforced sidecar.Inbound, unknown []dum
 	}
 	if enforced.Unguarded() {
 		v.Findings = append(v.Findings, Finding{Fact: Unguarded, Inbound: name})
+	}
+	other, err := s.unstatedLabels(in, enforced, v.sidecar.Nodes)
+	if err != nil {
+		return err
+	}
+	if other != "" {
+		v.Unverified = append(v.Unverified, Unverified{Gap: Contradicted, Inbound: name, Reasons: []string{other}})
 	}
 	meant, err := s.source.takesPlaintext(in, enforced)
 	if err != nil {

@@ -1,12 +1,15 @@
 package verify
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/dump"
+	"github.com/meshproof/meshproof/internal/sidecar"
 )
 
 // otherNodes says in what the nodes of a dump name another workload than the subject: the dump may be that of
@@ -54,6 +57,42 @@ func (s *subject) otherIstioNode(node dump.Node) string {
 		}
 	}
 	return ""
+}
+
+// unstatedLabels says which labels of the pod flags do not state, where the policies decide otherwise for a workload that has
+// them; "" where they decide alike.
+func (s *subject) unstatedLabels(in cases.Inbound, enforced sidecar.Inbound, nodes []dump.Node) (string, error) {
+	if !s.source.ofFlags {
+		return "", nil
+	}
+	for _, node := range nodes {
+		stated, _ := node.Metadata["LABELS"].(map[string]any)
+		more := in
+		more.Workload.Labels = maps.Clone(in.Workload.Labels)
+		if more.Workload.Labels == nil {
+			more.Workload.Labels = map[string]string{}
+		}
+		var added []string
+		for _, key := range slices.Sorted(maps.Keys(stated)) {
+			if value, isText := stated[key].(string); isText && in.Workload.Labels[key] != value {
+				more.Workload.Labels[key] = value
+				added = append(added, key+"="+value)
+			}
+		}
+		if len(added) == 0 {
+			continue
+		}
+		first, errFirst := s.source.readFor(in, enforced)
+		second, errSecond := s.source.readFor(more, enforced)
+		if err := errors.Join(errFirst, errSecond); err != nil {
+			return "", err
+		}
+		a, b := first.Inbounds()[0].Program, second.Inbounds()[0].Program
+		if !a.Equal(b.Program) || a.MTLS != b.MTLS || a.JudgesPlaintext != b.JudgesPlaintext || !a.Tokens.Equal(b.Tokens) {
+			return fmt.Sprintf("the dump is that of a pod that has also the labels %s, and the policies decide otherwise for it: state each one that a policy selects by, by --label", strings.Join(added, ", ")), nil
+		}
+	}
+	return "", nil
 }
 
 // otherKumaNode reads the ID of a node as Kuma writes it: the mesh, a dot, and the name of the Dataplane, which

@@ -59,6 +59,7 @@ func (v *Verification) plan(ctx context.Context, all []*group) error {
 			g.reading.Case.Name += fmt.Sprintf(", and %s with equal filters", terminal.Count(n, "inbound"))
 		}
 		plan := proof.PlanRead(g.reading, g.lifted)
+		plan.LintAmong(v.lintScope(g, all))
 		cover := plan.Inbounds[0].Cover
 		if n := len(cover.Classes); n > mostClasses {
 			reason := fmt.Sprintf("there are %d classes of its requests, and no more than %d are asked, which takes minutes", n, mostClasses)
@@ -81,6 +82,24 @@ func (v *Verification) plan(ctx context.Context, all []*group) error {
 	return nil
 }
 
+// lintScope returns the inbounds that warnings about the policies of a group are about: all that the files or the
+// flags describe, and those of the sidecar.
+func (v *Verification) lintScope(of *group, all []*group) (out []policy.Inbound) {
+	if !of.source.Generated {
+		for _, in := range of.source.Inbounds {
+			out = append(out, in.Inbound)
+		}
+		return out
+	}
+	out = slices.Clone(v.described)
+	for _, g := range all {
+		if g.source.Generated {
+			out = append(out, g.reading.Case.Inbounds[0].Inbound)
+		}
+	}
+	return out
+}
+
 // Explain gives each request that will not be decided as specified the command that explains
 // it. The function returns the command for a case of the policies, where flags describe the
 // inbound with the further arguments.
@@ -98,13 +117,18 @@ func (v *Verification) Explain(command func(lab.Case, ...string) explanation.Com
 // Run runs the replays, one after the other, and takes their results. The error is the
 // cause for which ctx ended.
 func (v *Verification) Run(ctx context.Context, run func(context.Context, Replay) result.Case) error {
+	warned := map[string]bool{}
 	for _, replay := range v.Replays {
 		r := run(ctx, replay)
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		// Lint is about all inbounds, and a replay has one of them.
-		r.Warnings = nil
+		// Lint is about all inbounds, so that each replay has the same warnings.
+		r.Warnings = slices.DeleteFunc(r.Warnings, func(w policy.Warning) bool {
+			before := warned[w.String()]
+			warned[w.String()] = true
+			return before
+		})
 		v.Report.Add(replay.Proof, r)
 	}
 	return nil

@@ -40,6 +40,8 @@ type Verification struct {
 	namedRelease bool
 	// leftOut are the inbounds of other Dataplanes.
 	leftOut []string
+	// described are the inbounds that files describe, or flags with a port.
+	described []policy.Inbound
 }
 
 // Holds reports whether everything was proven, and decided as specified. Where nothing was

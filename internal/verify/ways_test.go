@@ -54,10 +54,16 @@ var forgedWays = []forged{
 	{"a later state of a listener", unverified, []edit{put(states+".paused_state", `{}`)}},
 	{"a later part of a dump", unverified, []edit{add("configs", `{"@type": "T/envoy.admin.v3.FilterChainsConfigDump"}`)}},
 	{"it drains, open", differs, []edit{copied(listener, states+".draining_state", withoutRBAC, listenerOf)}},
+	{"it drains alone", unverified, []edit{drained}},
+	{"it drains alone, where connections are passed on", unverified, []edit{kumaBootstrap, transparent, drained}},
 	{"it drains, as it is", verified, []edit{copied(listener, states+".draining_state", listenerOf)}},
-	{"a removed one drains, open", differs, []edit{copied(listener, "configs.0.dynamic_listeners[]", withoutRBAC, func(part any) any {
+	{"a removed one drains, open", unverified, []edit{copied(listener, "configs.0.dynamic_listeners[]", withoutRBAC, func(part any) any {
 		return map[string]any{"name": "old", "draining_state": listenerOf(part)}
 	})}},
+	{"an outbound listener drains alone", verified, []edit{func(dump any) any {
+		dump = copied(outbound, "configs.0.dynamic_listeners.2.draining_state", listenerOf)(dump)
+		return drop("configs.0.dynamic_listeners.2.active_state")(dump)
+	}}},
 	{"it warms, open", unverified, []edit{copied(listener, states+".warming_state", withoutRBAC, listenerOf)}},
 	{"an update was refused", verified, []edit{put(states+".error_state", `{"details": "x"}`)}},
 	{"a default chain", differs, []edit{copied(chain, listener+".default_filter_chain", drop("filters.0.typed_config.http_filters.0"))}},
@@ -219,7 +225,7 @@ var forgedWays = []forged{
 	{"a part of a URI", unverified, []edit{put(sans+".0.matcher", `{"contains": "spiffe://td/"}`)}},
 	{"any case of a URI", unverified, []edit{put(sans+".0.matcher.ignore_case", `true`)}},
 	{"one SAN more", unverified, []edit{add(sans, `{"san_type": "DNS", "matcher": {"suffix": "evil"}}`)}},
-	{"one trust domain more", verified, []edit{add(sans, `{"san_type": "URI", "matcher": {"prefix": "spiffe://other.mesh/"}}`)}},
+	{"one trust domain more", verified, []edit{add(sans, `{"san_type": "URI", "matcher": {"prefix": "spiffe://other.mesh/"}}`), bundle(spiffe(`{"name": "default.zone-1.mesh.local", "trust_bundle": {"inline_string": "x"}}, {"name": "other.mesh", "trust_bundle": {"inline_string": "y"}}`))}},
 	{"SANs in the old way", unverified, []edit{drop(sans), put(validation+".match_subject_alt_names", `[{"prefix": "spiffe://default.zone-1.mesh.local/"}]`)}},
 	{"a CA of its own", unverified, []edit{drop(secret), put(validation+".trusted_ca", `{"filename": "/tmp/ca.pem"}`)}},
 	{"one CA more", unverified, []edit{put(validation+".trusted_ca", `{"inline_string": "x"}`)}},
@@ -249,4 +255,10 @@ var forgedWays = []forged{
 	{"the bundle has a trust domain", verified, []edit{drop(sans), bundle(spiffe(`{"name": "td", "trust_bundle": {"inline_string": "x"}}`))}},
 	{"one bundle for two trust domains", unverified, []edit{add(sans, `{"san_type": "URI", "matcher": {"prefix": "spiffe://other.mesh/"}}`), bundle(`{"trusted_ca": {"inline_string": "x"}}`)}},
 	{"two bundles of one name", unverified, []edit{bundle(spiffe(`{"name": "td", "trust_bundle": {"inline_string": "x"}}`)), bundle(spiffe(`{"name": "td", "trust_bundle": {"inline_string": "y"}}`))}},
+}
+
+// drained leaves nothing of the HTTP inbound but a version that drains.
+func drained(dump any) any {
+	dump = copied(listener, states+".draining_state", listenerOf)(dump)
+	return drop(states + ".active_state")(dump)
 }

@@ -1,0 +1,41 @@
+package verify
+
+import "fmt"
+
+// forgedBootstraps are dumps whose bootstrap stands in a form that no Envoy prints, stands there twice, or lets Envoy send
+// requests without a cluster.
+var forgedBootstraps = []forged{
+	{"the admin interface in a list", unverified, []edit{admin(`[{` + adminOn("0.0.0.0", 9901) + `}]`)}},
+	{"the admin interface as text", unverified, []edit{admin(`"0.0.0.0:9901"`)}},
+	{"the admin interface with a misspelt address", unverified, []edit{admin(`{"adress": {"socket_address": {"address": "0.0.0.0", "port_value": 9901}}}`)}},
+	{"the admin interface with a field of later", unverified, []edit{admin(`{"later": 1, ` + adminOn("127.0.0.1", 9901) + `}`)}},
+	{"the admin interface on a port with a name", unverified, []edit{admin(`{"address": {"socket_address": {"address": "127.0.0.1", "named_port": "x"}}}`)}},
+	{"the admin interface on any port", unverified, []edit{admin(`{` + adminOn("127.0.0.1", 0) + `}`)}},
+	{"two bootstraps, and the workload is the admin interface of one", unverified, []edit{admin(`{` + adminOn("127.0.0.1", 8080) + `}`), admin(`{` + adminOn("127.0.0.1", 9901) + `}`)}},
+	{"one bootstrap twice", verified, []edit{admin(`{` + adminOn("127.0.0.1", 9901) + `}`), admin(`{` + adminOn("127.0.0.1", 9901) + `}`)}},
+	{"no admin interface", verified, []edit{admin(`{}`)}},
+	{"a layer of the runtime of two kinds", unverified, []edit{bootstrap(`"layered_runtime": {"layers": [{"name": "a", "static_layer": {}, "rtds_layer": {"name": "x"}}]}`)}},
+
+	// A client of gRPC opens connections by itself.
+	{"statistics to the workload past every cluster", unverified, []edit{bootstrap(harmlessLayers + `, "stats_sinks": [` + typed("m", "envoy.config.metrics.v3.MetricsServiceConfig", byItself) + `]`)}},
+	{"statistics by structure to the workload past every cluster", unverified, []edit{bootstrap(harmlessLayers + `, "stats_sinks": [{"name": "m", "typed_config": ` + structured("envoy.config.metrics.v3.MetricsServiceConfig", `{`+byItself+`}`) + `}]`)}},
+	{"statistics of OpenTelemetry to the workload past every cluster", unverified, []edit{bootstrap(harmlessLayers + `, "stats_sinks": [` + typed("m", "envoy.extensions.stat_sinks.open_telemetry.v3.SinkConfig", byItself) + `]`)}},
+	{"traces of the bootstrap to the workload past every cluster", unverified, []edit{bootstrap(harmlessLayers + `, "tracing": {"http": ` + typed("t", "envoy.config.trace.v3.OpenTelemetryConfig", byItself) + `}`), put(manager+".tracing", `{}`)}},
+	{"health checks by a server past every cluster", unverified, []edit{bootstrap(harmlessLayers + `, "hds_config": {"api_type": "GRPC", "grpc_services": [{"google_grpc": {"target_uri": "127.0.0.1:8080", "stat_prefix": "x"}}]}`)}},
+	{"a control plane past every cluster", verified, []edit{bootstrap(harmlessLayers + `, "dynamic_resources": {"ads_config": {"api_type": "GRPC", "grpc_services": [{"google_grpc": {"target_uri": "cp:5678", "stat_prefix": "x"}}]}}`)}},
+
+	// A server of configuration that is the workload.
+	{"routes that the workload gives", unverified, []edit{byRDS(), put(manager+".rds.config_source", `{"api_config_source": {"api_type": "REST", "cluster_names": ["self_inbound_dp_http-port"]}}`)}},
+	{"a certificate that the workload gives", unverified, []edit{put(common+".tls_certificate_sds_secret_configs.0.sds_config", `{"api_config_source": {"api_type": "GRPC", "grpc_services": [{"envoy_grpc": {"cluster_name": "self_inbound_dp_http-port"}}]}}`)}},
+	{"a certificate that another workload gives", unverified, []edit{put(common+".tls_certificate_sds_secret_configs.0.sds_config", `{"api_config_source": {"api_type": "GRPC", "grpc_services": [{"envoy_grpc": {"cluster_name": "self_inbound_dp_6379"}}]}}`)}},
+	{"a certificate of a server past every cluster", unverified, []edit{put(common+".tls_certificate_sds_secret_configs.0.sds_config", `{"api_config_source": {"api_type": "GRPC", "grpc_services": [{"google_grpc": {"target_uri": "127.0.0.1:8080", "stat_prefix": "x"}}]}}`)}},
+}
+
+const byItself = `"grpc_service": {"google_grpc": {"target_uri": "127.0.0.1:8080", "stat_prefix": "x"}}`
+
+// admin adds a bootstrap with an admin interface.
+func admin(of string) edit { return bootstrap(harmlessLayers + `, "admin": ` + of) }
+
+func adminOn(ip string, port int) string {
+	return fmt.Sprintf(`"address": {"socket_address": {"address": %q, "port_value": %d}}`, ip, port)
+}

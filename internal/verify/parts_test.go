@@ -1,0 +1,106 @@
+package verify
+
+import (
+	"encoding/json"
+	"testing"
+	"testing/fstest"
+
+	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/sidecar"
+)
+
+// TestLackingParts takes parts out of a whole dump: each of them may hold another way in.
+func TestLackingParts(t *testing.T) {
+	t.Parallel()
+	files, err := lab.Open(lab.Choice{}, "../../examples/sidecar/policies")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := files.CasesFor(lab.Surroundings{}, files.Inbounds())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		want  outcome
+		edits []edit
+	}{
+		"the whole dump":       {verified, nil},
+		"no clusters":          {unverified, []edit{drop("configs.1")}},
+		"no bootstrap":         {unverified, []edit{drop("configs.2")}},
+		"no secrets":           {unverified, []edit{drop("configs.3")}},
+		"no secret of the CAs": {unverified, []edit{put("configs.3.dynamic_active_secrets", `[]`)}},
+		"a secret of that name with something else": {unverified, []edit{drop(bundled), put("configs.3.dynamic_active_secrets.0.secret.tls_certificate", `{}`)}},
+		"a secret that warms":                       {unverified, []edit{drop(bundled), put("configs.3.dynamic_active_secrets.0.secret.name", `"system_trust_bundle"`)}},
+		"CAs of a file":                             {unverified, []edit{put(bundled+".trusted_ca", `{"filename": "/etc/ssl/certs/ca-certificates.crt"}`)}},
+		"CAs of a variable":                         {unverified, []edit{put(bundled+".trusted_ca", `{"environment_variable": "X"}`)}},
+		"CAs without text":                          {unverified, []edit{put(bundled+".trusted_ca", `{"inline_string": ""}`)}},
+		"no CAs":                                    {unverified, []edit{put(bundled, `{}`)}},
+		"CAs of a trust domain without text":        {unverified, []edit{put(bundled, spiffe(`{"name": "default.zone-1.mesh.local", "trust_bundle": {}}`))}},
+		"CAs of a trust domain":                     {verified, []edit{put(bundled, spiffe(`{"name": "default.zone-1.mesh.local", "trust_bundle": {"inline_bytes": "eA=="}}`))}},
+		"two trust domains, and one list of CAs":    {unverified, []edit{add(sans, `{"san_type": "URI", "matcher": {"prefix": "spiffe://other/"}}`)}},
+		"two trust domains, and no list of CAs":     {unverified, []edit{drop("configs.3"), add(sans, `{"san_type": "URI", "matcher": {"prefix": "spiffe://other/"}}`)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := matchedDump(t, all, files, "", exampleDump(t), append([]edit{completed}, tt.edits...)...)
+			if got := outcomeOf(v); got != tt.want {
+				t.Errorf("%s, want %s: %q, unknown %q", got, tt.want, lines(v.Unverified), lines(v.sidecar.Unknown))
+			}
+		})
+	}
+}
+
+// TestFoldersOfParts reads parts of a dump out of files. A part counts as a dump, and no file is passed over.
+func TestFoldersOfParts(t *testing.T) {
+	t.Parallel()
+	files, err := lab.Open(lab.Choice{}, "../../examples/sidecar/policies")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := files.CasesFor(lab.Surroundings{}, files.Inbounds())
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := completed(exampleDump(t))
+	text := func(of any) *fstest.MapFile {
+		data, err := json.Marshal(of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &fstest.MapFile{Data: data}
+	}
+	parts := whole.(map[string]any)["configs"].([]any)
+	for name, tt := range map[string]struct {
+		want  outcome
+		files fstest.MapFS
+	}{
+		"the whole dump":                 {verified, fstest.MapFS{"a.json": text(whole)}},
+		"its parts":                      {verified, fstest.MapFS{"a.json": text(parts[0]), "b.json": text(parts[1]), "c.json": text(parts[2]), "d.json": text(parts[3])}},
+		"its parts in a list":            {verified, fstest.MapFS{"a.json": text(parts)}},
+		"listeners alone":                {unverified, fstest.MapFS{"a.json": text(parts[0])}},
+		"listeners and clusters":         {unverified, fstest.MapFS{"a.json": text(parts[0]), "b.json": text(parts[1])}},
+		"no bootstrap":                   {unverified, fstest.MapFS{"a.json": text(parts[0]), "b.json": text(parts[1]), "d.json": text(parts[3])}},
+		"no secrets":                     {unverified, fstest.MapFS{"a.json": text(parts[0]), "b.json": text(parts[1]), "c.json": text(parts[2])}},
+		"a file with another ending":     {unverified, fstest.MapFS{"a.json": text(whole), "b.txt": text(parts[0])}},
+		"a file with capitals as ending": {unverified, fstest.MapFS{"a.json": text(whole), "b.JSON": text(parts[0])}},
+		"a file without an ending":       {unverified, fstest.MapFS{"a.json": text(whole), "x/listener": text(parts[0])}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			found, err := sidecar.Folder(tt.files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, _, err := pair(t.Context(), all, files, false, "", nil, found)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := outcomeOf(v); got != tt.want {
+				t.Errorf("%s, want %s: %q", got, tt.want, lines(v.Unverified))
+			}
+		})
+	}
+}
+
+// bundled is the place of the CAs in a dump that [completed] has completed.
+const bundled = "configs.3.dynamic_active_secrets.0.secret.validation_context"
