@@ -1,12 +1,17 @@
 #!/bin/sh
 # Compares what each overlay applies here with what it applies at the commit BASE. Run it in the root of the repository:
 #
-#   overlays.sh BASE [FOLDER]    # FOLDER has the overlays; overlays unless stated
+#   overlays.sh BASE [FOLDER [OPTION...]]    # FOLDER has the overlays; overlays unless stated
+#
+# The options go to meshproof diff, such as --trust-domain cluster.local.
 #
 # The exit status is that of meshproof diff --deny-widening, the greatest of all overlays. It is 2 where an overlay
 # cannot be built, and where there is none. The output is Markdown.
 set -eu
+[ $# -gt 0 ] || { echo "overlays.sh: BASE is missing: write overlays.sh BASE [FOLDER [OPTION...]], as in overlays.sh origin/main overlays" >&2; exit 2; }
 base=$1 folder=${2:-overlays}
+shift
+[ $# -eq 0 ] || shift
 work=$(mktemp -d)
 trap 'git worktree remove --force "$work/base" 2> /dev/null || true; rm -rf "$work"' EXIT
 git worktree add --quiet --detach "$work/base" "$base" || exit 2
@@ -25,7 +30,7 @@ while read -r overlay; do
 	echo "# $overlay"
 	if build "$work/base" old "$overlay" && build . new "$overlay"; then
 		# The short names of the folders stand in the output.
-		(cd "$work" && meshproof diff "old/$overlay" "new/$overlay" --deny-widening -o markdown) < /dev/null && now=0 || now=$?
+		(cd "$work" && meshproof diff "old/$overlay" "new/$overlay" --deny-widening -o markdown "$@") < /dev/null && now=0 || now=$?
 	else
 		now=2
 	fi

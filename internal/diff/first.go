@@ -3,6 +3,8 @@ package diff
 import (
 	"fmt"
 
+	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -18,6 +20,28 @@ func (d *Difference) firstRules() (n int) {
 					n++
 				}
 			}
+		}
+	}
+	return n + d.firstServers()
+}
+
+// firstServers counts the Servers of Linkerd that only NEW has, and that let everybody in by themselves: no class of requests
+// changes by them, because that is the default which is taken. The default of the mesh may be another one.
+func (d *Difference) firstServers() (n int) {
+	servers := func(files *lab.Files) map[string]bool {
+		out := map[string]bool{}
+		for _, doc := range files.Policies {
+			access := metadata.TextAt(doc, "spec.accessPolicy")
+			if id := metadata.IdentityOf(doc); id.Kind == "Server" && id.Group == "policy.linkerd.io" {
+				out[id.String()] = access == "all-unauthenticated" || access == "audit"
+			}
+		}
+		return out
+	}
+	was := servers(d.old)
+	for name, isOpen := range servers(d.recent) {
+		if _, had := was[name]; isOpen && !had {
+			n++
 		}
 	}
 	return n

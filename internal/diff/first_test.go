@@ -30,6 +30,8 @@ func TestFirstRules(t *testing.T) {
 		"a first rule beside a deny":       {istio("d", "web", "action: DENY, rules: [{to: [{operation: {paths: [/a]}}]}]"), istio("d", "web", "action: DENY, rules: [{to: [{operation: {paths: [/a]}}]}]") + istio("web", "web", "rules: [{}]"), "note: "},
 		"a first rule of Cilium":           {cilium("db", "db", "{}"), cilium("db", "db", "{}") + cilium("web", "web", "{fromEndpoints: [{matchLabels: {app: fe}}]}"), "note: "},
 		"a first rule of Linkerd":          {strings.ReplaceAll(server, "web", "db"), strings.ReplaceAll(server, "web", "db") + strings.ReplaceAll(server+grant, "name: s", "name: t"), "note: "},
+		"a first Server that is open":      {strings.ReplaceAll(server, "web", "db"), strings.ReplaceAll(server, "web", "db") + strings.NewReplacer("name: s", "name: t", "port: 80", "port: 80, accessPolicy: all-unauthenticated").Replace(server), "note: 1 class of requests gets in by a rule now"},
+		"a first Server that only logs":    {strings.ReplaceAll(server, "web", "db"), strings.ReplaceAll(server, "web", "db") + strings.NewReplacer("name: s", "name: t", "port: 80", "port: 80, accessPolicy: audit").Replace(server), "note: "},
 		"the first rule denies":            {db, db + istio("web", "web", "action: DENY, rules: [{}]"), ""},
 		"a rule in the place of a rule":    {istio("web", "web", "rules: [{}]"), istio("web2", "web", "rules: [{}]"), ""},
 		"a first rule of Kuma, which told": {deny, deny + allow, ""},

@@ -67,6 +67,19 @@ func (c *comparison) namesService(o object) bool {
 	return strings.Contains(c.callers.named, o.name+"_"+o.namespace+"_svc")
 }
 
+// namesHost reports whether policies have the host of a Service, such as that of the keys of tokens: "name.namespace", with more of its
+// domain or a port behind it, or without.
+func (c *comparison) namesHost(o object) bool {
+	host, found := "//"+o.name+"."+o.namespace, false
+	for _, policy := range slices.Concat(c.oldPolicies.all, c.recentPolicies.all) {
+		eachText(policy.fields, func(text string) {
+			_, rest, has := strings.Cut(strings.ToLower(text), host)
+			found = found || has && (rest == "" || strings.ContainsAny(rest[:1], ".:/?"))
+		})
+	}
+	return found
+}
+
 // mayLetIn reports whether policies may let an account of a namespace in; "" is no namespace. Its name stands in
 // what they say of callers, or they say it of many.
 func (c *comparison) mayLetIn(namespace, account string) bool {

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// What a manifest in a text has: the version of a kind of a cluster or of a mesh, and a kind. A document of Kuma on Universal
+// What a manifest in a text has: the version of a kind, with a domain where it is no kind of the core, and a kind. A document of Kuma on Universal
 // has a type.
 var (
-	carriedVersion = regexp.MustCompile(`apiVersion["']?\s*:\s*["']?(v1|apps/\w+|batch/\w+|[a-z0-9.-]*(?:k8s|istio|linkerd|cilium|kuma|kyverno|argoproj|fluxcd)\.io/\w+)\b`)
+	carriedVersion = regexp.MustCompile(`apiVersion["']?\s*:\s*["']?(v1|(?:apps|autoscaling|batch|extensions|policy)/\w+|[a-z0-9-]+(?:\.[a-z0-9-]+)+/\w+)\b`)
 	carriedKind    = regexp.MustCompile(`kind["']?\s*:\s*["']?(\w+)`)
 	carriedType    = regexp.MustCompile(`(?:^|[\n{,])\s*["']?type["']?\s*:\s*["']?(?:Mesh|Dataplane)`)
 	ofComponent    = regexp.MustCompile(`\.config\.k8s\.io/`)

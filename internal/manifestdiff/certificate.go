@@ -16,7 +16,7 @@ var ordinary = fields(`spec.secretName spec.dnsNames[] spec.ipAddresses[] spec.c
 func (c *comparison) isUsed(o object) bool {
 	switch o.kind {
 	case "Certificate":
-		return c.namesSecret(fmt.Sprint(fieldOf(o.fields, "spec", "secretName"))) || unknownField("spec", fieldOf(o.fields, "spec"), ordinary) != "" || c.isIdentityName(fieldOf(o.fields, "spec"))
+		return c.namesSecret(fmt.Sprint(fieldOf(o.fields, "spec", "secretName"))) || unknownField("spec", fieldOf(o.fields, "spec"), ordinary) != "" || c.isIdentityName(fieldOf(o.fields, "spec")) || c.isTrusted(o)
 	default:
 		for _, other := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
 			if other.kind == "Certificate" && fieldOf(other.fields, "spec", "issuerRef", "name") == o.name && (other.category != config || c.isUsed(other)) {
@@ -31,9 +31,19 @@ func (c *comparison) isUsed(o object) bool {
 // name of Linkerd.
 func (c *comparison) isIdentityName(spec any) bool {
 	names, _ := fieldOf(spec, "dnsNames").([]any)
-	return slices.ContainsFunc(append(slices.Clone(names), fieldOf(spec, "commonName")), func(name any) bool {
+	groups, _ := fieldOf(spec, "subject", "organizations").([]any)
+	return slices.ContainsFunc(slices.Concat(names, groups, []any{fieldOf(spec, "commonName")}), func(name any) bool {
 		text, _ := name.(string)
-		return c.peers.has(text) || strings.Contains(text, ".identity.") || strings.Contains(text, "spiffe")
+		return c.peers.has(text) || strings.Contains(text, ".identity.") || strings.Contains(text, "spiffe") || strings.HasPrefix(text, "system:") // a user of the API server
+	})
+}
+
+// isTrusted reports whether a certificate is of an issuer whose authority something names, such as a gateway that takes the
+// clients of this authority.
+func (c *comparison) isTrusted(o object) bool {
+	return slices.ContainsFunc(slices.Concat(c.oldObjects.all, c.recentObjects.all), func(issuer object) bool {
+		name, _ := fieldOf(issuer.fields, "spec", "ca", "secretName").(string)
+		return issuer.group == "cert-manager.io" && name != "" && issuer.name == fieldOf(o.fields, "spec", "issuerRef", "name") && c.namesSecret(name)
 	})
 }
 

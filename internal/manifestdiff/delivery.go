@@ -4,6 +4,8 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+
+	"github.com/meshproof/meshproof/internal/fieldpath"
 )
 
 // harmlessOfDeliveries are the fields of the objects of tools by which these tools apply what is in a folder
@@ -38,15 +40,34 @@ func (c *comparison) compareDeliveries() (out []Change) {
 			out = append(out, o.change("without spec.source.directory.recurse leaves folders out, and policies have changed: write out what is applied"))
 		}
 	}
+	for _, o := range c.recentObjects.all {
+		if field := o.leavesOut(); field != "" {
+			out = append(out, Change{o.doc.Place(field), o.String(), effect})
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.recent.Files)) {
 		out = append(out, Change{name, toolFile, effect})
 	}
 	return out
 }
 
+// leavesOut returns the field by which the configuration of Argo CD leaves kinds out, or parts of them; "" where it has none.
+func (o object) leavesOut() string {
+	if o.kind != "ConfigMap" || !begins(o.name, []string{"argocd-"}) {
+		return ""
+	}
+	data, _ := fieldOf(o.fields, "data").(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(data)) {
+		if begins(key, []string{"resource.exclusions", "resource.inclusions", "resource.customizations", "resource.compareoptions"}) {
+			return fieldpath.Child("data", key)
+		}
+	}
+	return ""
+}
+
 // isOfTool reports whether an object is of a tool that applies manifests, or tells it how.
 func (o object) isOfTool() bool {
-	return o.mutates() || o.version == "builtin" || o.kind == "Kptfile" || o.group == "kpt.dev" || isWithin(o.group, toolDomains)
+	return o.mutates() || o.boundsPolicies() || o.version == "builtin" || o.kind == "Kptfile" || o.group == "kpt.dev" || isWithin(o.group, toolDomains)
 }
 
 // unknownField returns the first field that is not in a table, "" where there is none.

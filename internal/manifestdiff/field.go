@@ -19,7 +19,7 @@ var harmlessFields = map[category]map[string]bool{
 	// fields that say who reaches it, and from which address, are not here.
 	service: fields(`apiVersion status spec.clusterIPs spec.ipFamilies spec.ipFamilyPolicy spec.sessionAffinity spec.sessionAffinityConfig
 		spec.publishNotReadyAddresses spec.internalTrafficPolicy spec.trafficDistribution spec.allocateLoadBalancerNodePorts
-		spec.healthCheckNodePort spec.loadBalancerClass spec.loadBalancerIP spec.ports[].nodePort`),
+		spec.healthCheckNodePort spec.loadBalancerIP spec.ports[].nodePort`),
 	namespace: fields(`apiVersion status spec.finalizers`),
 	account:   fields(`apiVersion secrets imagePullSecrets`),
 	dataplane: readOfDataplanes,
@@ -94,6 +94,7 @@ var itemKeys = map[string][]string{
 // itemSets are the lists whose order does not matter, and whose items have no names.
 var itemSets = map[string]bool{
 	"spec.containers[].securityContext.capabilities.add": true, "spec.containers[].securityContext.capabilities.drop": true,
+	"spec.initContainers[].securityContext.capabilities.add": true, "spec.initContainers[].securityContext.capabilities.drop": true,
 	"spec.loadBalancerSourceRanges": true, "spec.externalIPs": true,
 	"spec.ingress": true, "spec.ingress[].from": true, "spec.ingress[].ports": true, "spec.egress": true, "spec.policyTypes": true,
 }

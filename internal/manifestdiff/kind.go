@@ -88,8 +88,10 @@ func isAmong(kinds map[string]string, o object) bool {
 // categoryOf says how an object is compared. Whatever belongs to a control plane counts as a whole.
 func categoryOf(o object) category {
 	switch {
-	case o.changesRequests(), o.rewrites(), o.callsItself(), o.isWritten(), o.isOfNode(), o.hasWaypoint(), o.statesTLS():
+	case o.changesRequests(), o.rewrites(), o.callsItself(), o.isWritten(), o.isOfNode(), o.hasWaypoint(), o.statesTLS(), o.boundsPolicies():
 		return unknown
+	case o.scales() && (o.isOfControlPlane() || o.isOfSystem()):
+		return unknown // a control plane that does not run tells nobody of a new policy
 	case isAmong(harmlessKinds, o) && (!o.isOfControlPlane() || o.group != "rbac.authorization.k8s.io"):
 		return harmless
 	case o.kind == "ServiceEntry" && o.group == "networking.istio.io" && !o.hasEndpoints():
@@ -106,6 +108,13 @@ func categoryOf(o object) category {
 	}
 	return unknown
 }
+
+// scales reports whether an object says how many pods there are, or how much they may have.
+func (o object) scales() bool {
+	return isAmong(harmlessKinds, o) && scaling[o.kind]
+}
+
+var scaling = fields("HorizontalPodAutoscaler LimitRange PodDisruptionBudget ResourceQuota ScaledObject VerticalPodAutoscaler")
 
 // hasEndpoints reports whether a ServiceEntry says what stands behind it: the ports of such a workload
 // have the protocols of the entry. So it is where the entry takes the name of a service of the cluster.
@@ -136,16 +145,24 @@ func (o object) secrets() []string {
 	return []string{o.name, target, sealed}
 }
 
+// isAuthority reports whether a Secret has the authority of an issuer that a mesh may use.
+func (c *comparison) isAuthority(o object) bool {
+	return slices.ContainsFunc(slices.Concat(c.oldObjects.all, c.recentObjects.all), func(issuer object) bool {
+		name, _ := fieldOf(issuer.fields, "spec", "ca", "secretName").(string)
+		return issuer.group == "cert-manager.io" && name != "" && slices.Contains(o.secrets(), name) && (issuer.category != config || c.isUsed(issuer))
+	})
+}
+
 // isHarmless reports whether nothing about an object matters, in the light of all documents of its side.
 func (c *comparison) isHarmless(all []object, own, other workloads) bool {
 	for _, o := range all {
 		switch o.category {
 		case harmless:
-			if o.isEndpoints() && !c.isSelected(o) || o.kind == "PersistentVolumeClaim" && c.disks.asksFor(o.fields) {
+			if c.sendsToken(o) || o.isEndpoints() && !c.isSelected(o) || o.kind == "PersistentVolumeClaim" && c.disks.asksFor(o.fields) {
 				return false
 			}
 		case config:
-			if o.mapsUsers() || slices.ContainsFunc(o.secrets(), c.namesSecret) || c.setsVariable(o) || c.isParameter(o) || o.carriesManifest() || o.group == "cert-manager.io" && c.isUsed(o) {
+			if o.isOfSystem() || o.isForTool() || c.isAuthority(o) || slices.ContainsFunc(o.secrets(), c.namesSecret) || c.setsVariable(o) || c.isParameter(o) || o.carriesManifest() || o.group == "cert-manager.io" && c.isUsed(o) {
 				return false
 			}
 		case unknown:
@@ -164,18 +181,41 @@ func (c *comparison) isHarmless(all []object, own, other workloads) bool {
 	return true
 }
 
+// isForTool reports whether a label says that a tool reads an object, such as the address of a cluster to which Argo CD applies.
+func (o object) isForTool() bool {
+	labels, _ := fieldOf(o.fields, "metadata", "labels").(map[string]any)
+	for key := range labels {
+		if isOfTool(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// sendsToken reports whether an object names a Secret with the token of an account: what reads it, such as Prometheus, sends the
+// token to a target that the object chooses.
+func (c *comparison) sendsToken(o object) bool {
+	return anyIn(o.fields, func(value any) bool {
+		name, _ := value.(string)
+		return name != "" && c.tokens[o.namespace+"/"+name]
+	})
+}
+
 // isEndpoints reports whether an object says what addresses stand behind a Service.
 func (o object) isEndpoints() bool { return o.kind == "Endpoints" || o.kind == "EndpointSlice" }
 
 // isSelected reports whether the Service of endpoints has a selector, so that a control plane writes them.
 // Those that an author writes may name a workload, which then has the ports of the Service.
 func (c *comparison) isSelected(endpoints object) bool {
-	name, _ := fieldOf(endpoints.fields, "metadata", "labels", "kubernetes.io/service-name").(string)
-	if by := fieldOf(endpoints.fields, "metadata", "labels", "endpointslice.kubernetes.io/managed-by"); endpoints.kind == "EndpointSlice" && by != "endpointslice-controller.k8s.io" {
-		return false
+	name := endpoints.name
+	if endpoints.kind == "EndpointSlice" {
+		name, _ = fieldOf(endpoints.fields, "metadata", "labels", "kubernetes.io/service-name").(string)
+		if by := fieldOf(endpoints.fields, "metadata", "labels", "endpointslice.kubernetes.io/managed-by"); by != "endpointslice-controller.k8s.io" {
+			return false
+		}
 	}
 	for _, o := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
-		if o.category == service && o.namespace == endpoints.namespace && (o.name == endpoints.name || o.name == name) && fieldOf(o.fields, "spec", "selector") != nil {
+		if o.category == service && o.namespace == endpoints.namespace && o.name == name && fieldOf(o.fields, "spec", "selector") != nil {
 			return true
 		}
 	}

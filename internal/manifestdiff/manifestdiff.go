@@ -83,16 +83,17 @@ type comparison struct {
 	// have of callers, and identities those by which a mesh names callers.
 	named, peers, identities words
 	callers                  callers
-	// volumes are the names of volumes of sidecars, tokens the Secrets with the token of an account, and the claims of a folder
+	// volumes are the names of volumes of sidecars, tokens the Secrets with the token of an account or with the authority of a mesh, and claims those of a folder
 	// of a node, by their namespaces and names, and programs what may change labels and annotations, or read them.
 	// disks are the volumes that may be a folder of a node, and their classes.
 	volumes, disks words
 	// targets are the names of Dataplanes and services that policies of Kuma have.
 	targets  []string
 	tokens   map[string]bool
+	claims   map[string]bool
 	programs programs
-	// isIstio is true where a document is of Istio.
-	isIstio bool
+	// isIstio is true where a document is of Istio, byAddress where a policy has an address: a caller may be chosen by it.
+	isIstio, byAddress bool
 	// customized is true where Kustomize changes policies before they are applied.
 	customized bool
 	// oldObjects and recentObjects are the objects of both sides beside the policies, olds and recents their workloads.
@@ -108,7 +109,7 @@ type comparison struct {
 }
 
 func newComparison(old, recent Side, symmetric bool) *comparison {
-	c := &comparison{old: old, recent: recent, symmetric: symmetric, named: words{}, peers: words{}, identities: words{}, volumes: words{}, disks: words{}, tokens: map[string]bool{}, programs: programs{words: map[string]bool{}, asked: map[string]bool{}}, told: told{}, variables: map[string]bool{}}
+	c := &comparison{old: old, recent: recent, symmetric: symmetric, named: words{}, peers: words{}, identities: words{}, volumes: words{}, disks: words{}, tokens: map[string]bool{}, claims: map[string]bool{}, programs: programs{words: map[string]bool{}, asked: map[string]bool{}}, told: told{}, variables: map[string]bool{}}
 	c.oldObjects, c.recentObjects = objectsOf(old.Others), objectsOf(recent.Others)
 	c.oldPolicies, c.recentPolicies = objectsOf(old.Policies), objectsOf(recent.Policies)
 	c.oldDataplanes, c.recentDataplanes = objectsOf(old.Dataplanes), objectsOf(recent.Dataplanes)
@@ -116,6 +117,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 		c.named.addSelectors(o.fields)
 		c.peers.addPeers(o.fields)
 		c.addTargets(o.fields)
+		eachText(o.fields, func(text string) { c.byAddress = c.byAddress || isAddress(text) })
 		c.isIstio = c.isIstio || o.isOfIstio()
 	}
 	for _, o := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
@@ -148,7 +150,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 		maps.Copy(c.disks, side.disksOfNodes())
 	}
 	for _, claim := range slices.Concat(c.oldObjects.claims(c.disks), c.recentObjects.claims(c.disks)) {
-		c.tokens[claim] = true
+		c.claims[claim] = true
 	}
 	for _, files := range []map[string]string{old.Files, recent.Files} {
 		for name := range files {
@@ -160,6 +162,9 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 	c.gone, c.callers = c.departed(), callersOf(c.peers)
 	for _, o := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
 		c.addVariables(o)
+		if name, _ := fieldOf(o.fields, "spec", "ca", "secretName").(string); o.group == "cert-manager.io" && (o.category != config || c.isUsed(o)) {
+			c.tokens[o.namespace+"/"+name] = true // whoever has the authority is whom he likes
+		}
 	}
 	return c
 }
@@ -190,7 +195,7 @@ func (c *comparison) compare(olds, recents []object) []Change {
 		}
 		return found
 	}
-	if c.isHarmless(olds, c.olds, c.recents) && c.isHarmless(recents, c.recents, c.olds) {
+	if c.isHarmless(olds, c.olds, c.recents) && c.isHarmless(recents, c.recents, c.olds) && !isRewritten(olds, recents) {
 		return nil
 	}
 	switch {
@@ -216,7 +221,7 @@ func (c *comparison) compare(olds, recents []object) []Change {
 // both compares the fields of one object.
 func (c *comparison) both(was, is object) []Change {
 	w := walker{comparison: c, category: is.category, kind: is.kind, namespace: is.namespace}
-	if was.category == unknown {
+	if was.category == unknown || is.isOfSystem() {
 		w.category = unknown
 	}
 	w.walk("", "", was.fields, is.fields)
@@ -229,11 +234,14 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 	if c.symmetric {
 		effect = isAlone
 	}
+	if o.isOfSystem() && o.category != namespace {
+		return []Change{o.change(effect)}
+	}
 	switch o.category {
 	case unknown:
 		return []Change{o.change(effect)}
 	case service:
-		if other.isMissing(o, own) && !c.namesService(o) {
+		if other.isMissing(o, own) && !c.namesService(o) && !c.namesHost(o) && fieldOf(o.fields, "spec", "externalIPs") == nil {
 			return nil
 		}
 		return []Change{o.change(effect)}
@@ -248,8 +256,13 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 		w := walker{comparison: c, category: o.category, kind: o.kind, namespace: o.namespace, alone: true}
 		w.walk("", "", nil, o.fields)
 		found := w.changes(o, o)
+		if o.kind == "WorkloadEntry" && len(found) == 0 {
+			return []Change{o.change(effect + ", and its address may be that of any pod")}
+		}
 		if p, hasPods := own.byKey[o.key]; hasPods && len(found) == 0 && c.mayLetIn(o.namespace, fmt.Sprint(normal("serviceAccountName", p.account))) {
 			found = append(found, o.change("calls as somebody whom policies may let in, and the other side does not have the object"))
+		} else if hasPods && len(found) == 0 && c.hasRights(o.namespace, fmt.Sprint(normal("serviceAccountName", p.account))) {
+			found = append(found, o.change("has an account that may change policies or call as somebody else, and the other side does not have the object"))
 		} else if hasPods && len(found) == 0 && (c.callsByDerived(p) || c.namesService(o)) {
 			found = append(found, o.change("calls as somebody whom policies may let in, by a label that a cluster makes, and the other side does not have the object"))
 		}
@@ -261,6 +274,9 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 
 // ended says of an object that only the old side has whether its end may open something.
 func (c *comparison) ended(o object) []Change {
+	if o.isOfSystem() && o.category != namespace {
+		return []Change{o.change(isGone)}
+	}
 	switch o.category {
 	case namespace:
 		// Where its workloads stay, a tool makes it again, without what it says to a mesh.
@@ -280,119 +296,4 @@ func (c *comparison) ended(o object) []Change {
 		}
 	}
 	return []Change{o.change(isGone)}
-}
-
-// words are the words of documents.
-type words map[string]bool
-
-func (w words) has(word string) bool { return word != "" && w[word] }
-
-// add adds the words of a text, and what of them stands behind a prefix by which Cilium asks for the labels
-// of a namespace.
-func (w words) add(text string) {
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("{}[]\",': \n\t\r=|&()!<>;`\\", r) }) {
-		_, label, _ := strings.Cut(word, "namespace.labels.")
-		w[word], w[label] = true, true
-		for _, part := range strings.FieldsFunc(word, func(r rune) bool { return r == '/' || r == '.' }) {
-			w["/"+part] = true
-		}
-	}
-}
-
-// addValue adds the words of a value.
-func (w words) addValue(value any) {
-	switch value := value.(type) {
-	case string:
-		w.add(value)
-		w[value] = true
-	case []any:
-		for _, item := range value {
-			w.addValue(item)
-		}
-	case map[string]any:
-		for key, item := range value {
-			w.add(key)
-			w.addValue(item)
-		}
-	}
-}
-
-// peerKeys are the fields by which policies name callers, beside those such as from, fromEndpoints and source.
-var peerKeys = fields("spiffeid identities identityrefs serviceaccounts client requiredauthenticationrefs")
-
-// anybody is a word that no document has: a policy says of callers what many of them meet.
-const anybody = "\x00"
-
-// addPeers adds the words of what a policy says of callers.
-func (w words) addPeers(value any) {
-	switch value := value.(type) {
-	case []any:
-		for _, item := range value {
-			w.addPeers(item)
-		}
-	case map[string]any:
-		if of, _ := value["key"].(string); strings.HasPrefix(of, "source.") { // a condition of Istio
-			w.addValue(value["values"])
-			if value["notValues"] != nil {
-				w[anybody] = true
-			}
-		}
-		for key, item := range value {
-			if strings.HasPrefix(key, "from") || strings.HasPrefix(key, "source") || peerKeys[strings.ToLower(key)] {
-				w.addValue(item)
-				if hasEmpty(item) {
-					w[anybody] = true
-				}
-			}
-			w.addPeers(item)
-		}
-	}
-}
-
-// hasEmpty reports whether a value has a mapping without fields: a selector of everything.
-func hasEmpty(value any) bool {
-	return anyIn(value, func(value any) bool {
-		fields, isMapping := value.(map[string]any)
-		return isMapping && len(fields) == 0
-	})
-}
-
-// addSelectors adds the words of a document, but for its own labels and annotations.
-func (w words) addSelectors(value any) {
-	fields, ok := value.(map[string]any)
-	if !ok {
-		w.addValue(value)
-		return
-	}
-	for key, item := range fields {
-		if metadata, ok := item.(map[string]any); ok && key == "metadata" {
-			item = map[string]any{"name": metadata["name"], "namespace": metadata["namespace"]}
-		}
-		w.add(key)
-		w.addValue(item)
-	}
-}
-
-// addSidecars adds the names of what a workload gives to a sidecar that it has by itself.
-func (w words) addSidecars(o object) {
-	spec := fieldOf(o.fields, append(strings.Split(podPlaces[o.kind], "."), "spec")...)
-	for _, container := range slices.Concat(mappings(fieldOf(spec, "containers")), mappings(fieldOf(spec, "initContainers"))) {
-		if isSidecar(container) {
-			w.addValue(fieldOf(spec, "volumes"))
-			w.addValue(container)
-		}
-	}
-}
-
-// addMeshAnnotations adds the words of the annotations by which an object tells a mesh something, such as
-// the name of a ConfigMap with the first configuration of its sidecars.
-func (w words) addMeshAnnotations(o object) {
-	for _, head := range []string{"metadata", podPlaces[o.kind] + "metadata"} {
-		annotations, _ := fieldOf(o.fields, append(strings.Split(head, "."), "annotations")...).(map[string]any)
-		for key, value := range annotations {
-			if isOfMesh(key) {
-				w.addValue(value)
-			}
-		}
-	}
 }

@@ -2,6 +2,7 @@ package manifestdiff
 
 import (
 	"path/filepath"
+	"regexp"
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/metadata"
@@ -10,7 +11,13 @@ import (
 
 // isMoved says of an object of both sides that it is in other folders of them. Tools apply folders: kubectl takes no
 // folder below the one that it is given, unless it is told to, and others take one folder for each cluster.
-const isMoved = "is in another folder than before: a tool may apply it no more, or elsewhere"
+const isMoved = "is in another folder than before, or in a file whose name a tool takes for its own: a tool may apply it no more, or elsewhere"
+
+// taken are names of files that tools read for themselves. Such a tool applies nothing of what stands there, and Argo CD takes
+// a folder with some of them for a chart.
+var taken = regexp.MustCompile(`(?i)^([._].*|(kustomization|chart|values\S*|requirements|fleet|helmfile|skaffold|werf|qbec|kptfile)(\.(ya?ml|json))?)$`)
+
+func isTaken(name string) bool { return taken.MatchString(name) }
 
 // compareFolders names the policies, and what nothing is known of, that have moved to another folder. Others pass.
 func (c *comparison) compareFolders() (out []Change) {
@@ -32,6 +39,9 @@ func (c *comparison) compareFolders() (out []Change) {
 			folder, err := filepath.Rel(side.Root, filepath.Dir(metadata.FileOf(doc)))
 			if err != nil {
 				folder = metadata.FileOf(doc)
+			}
+			if name := filepath.Base(metadata.FileOf(doc)); isTaken(name) {
+				folder = filepath.Join(folder, name)
 			}
 			p.folders = append(p.folders, folder)
 			out[key] = p

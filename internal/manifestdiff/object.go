@@ -26,13 +26,18 @@ type object struct {
 func objectOf(doc manifest.Document) object {
 	id := metadata.IdentityOf(doc)
 	o := object{doc: doc, group: id.Group, kind: id.Kind, version: doc.Type().APIVersion, namespace: id.Namespace, name: id.Name, universal: id.Universal}
-	o.key = fmt.Sprintf("%t %q %q %q %q", o.universal, o.group, o.kind, o.namespace, o.name)
+	o.key = keyOfObject(o.universal, o.group, o.kind, o.namespace, o.name)
 	if o.kind == "" || o.name == "" {
 		o.key += doc.Flow()
 	}
 	o.fields = valueOf(doc)
 	o.category = categoryOf(o)
 	return o
+}
+
+// keyOfObject is the key of an object with a name.
+func keyOfObject(universal bool, group, kind, namespace, name string) string {
+	return fmt.Sprintf("%t %q %q %q %q", universal, group, kind, namespace, name)
 }
 
 // String names the object, as in "Deployment shop/web".

@@ -1,6 +1,7 @@
 package manifestdiff
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -35,6 +36,10 @@ func givesPower(path string) bool {
 	return begins(path, []string{"spec.ephemeralContainers", "spec.resourceClaims"})
 }
 
+// ofProxies are the users and groups of sidecars: the rules of the network leave what they send as it is, so that such a program has
+// no sidecar in front of its calls.
+var ofProxies = fields(`1337 2102 5678`)
+
 // isTrue reports whether a value says yes. The parser of kubectl takes such words for truth values.
 func isTrue(value any) bool {
 	text, _ := value.(string)
@@ -59,13 +64,15 @@ func (w *walker) opens(path string, value any) bool {
 	case isGiver(relative):
 		_, field, _ := cutLast(path)
 		return certifies(value) || w.disks.asksFor(map[string]any{field: value}) || w.namesToken(value)
+	case w.category == workload && (strings.HasSuffix(relative, "securityContext.runAsUser") || strings.HasSuffix(relative, "securityContext.runAsGroup")):
+		return ofProxies[fmt.Sprint(value)]
 	case w.category == workload && givesPower(relative):
 		return value != nil && value != "" && !isFalse(value) && value != "Default"
 	case !openings[relative]:
 		return false
 	case strings.Contains(relative, "serviceAccount"):
 		name, _ := value.(string)
-		return name != "" && w.mayLetIn(w.namespace, name)
+		return name != "" && (w.mayLetIn(w.namespace, name) || w.hasRights(w.namespace, name))
 	case isList:
 		return len(list) > 0
 	case strings.HasSuffix(relative, "automountServiceAccountToken"):

@@ -90,7 +90,21 @@ func makerOf(o object, labels map[string]any) string {
 func (c *comparison) deviations(a, b pods) []finding {
 	w := walker{comparison: c, category: workload, kind: "Pod", namespace: b.namespace}
 	w.walk("", "", c.asTemplate(a), c.asTemplate(b))
+	if slices.Contains(systemNamespaces, b.namespace) && a.programs() != b.programs() {
+		w.find("spec.containers", nil, nil) // what runs there counts by what it does
+	}
 	return w.found
+}
+
+// programs has what the containers of pods run.
+func (p pods) programs() string {
+	var out []any
+	for _, list := range []string{"containers", "initContainers"} {
+		for _, container := range mappings(p.spec[list]) {
+			out = append(out, container["image"], container["command"], container["args"])
+		}
+	}
+	return fmt.Sprint(out...)
 }
 
 // asTemplate returns pods without what a controller and the scheduler write.

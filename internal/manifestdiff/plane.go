@@ -11,6 +11,19 @@ var (
 	planeNamespaces = []string{"cilium", "cilium-system", "istio-system", "kong-mesh-system", "kuma-system", "linkerd", "linkerd-cni", "linkerd-viz", "spire", "spire-server", "spire-system"}
 )
 
+// systemNamespaces are where the control plane of a cluster runs, and where tools run that apply, change or sign objects; systemNames
+// begin the names of what such a tool consists of.
+var (
+	systemNamespaces = []string{"argocd", "cert-manager", "gatekeeper-system", "kube-public", "kube-system", "kyverno"}
+	systemNames      = []string{"argocd-", "bootstrap-token-", "gatekeeper-", "kyverno"}
+)
+
+// isOfSystem reports whether an object belongs to the control plane of a cluster, or to such a tool. Each of its fields may matter, but
+// for a kind that says nothing to anybody, and for a role. What a workload made again passes before this is asked.
+func (o object) isOfSystem() bool {
+	return !o.universal && (slices.Contains(systemNamespaces, o.namespace) || begins(o.name, systemNames))
+}
+
 // planeLabels tell what a control plane consists of. Their values are parts of names.
 var planeLabels = map[string][]string{
 	"app":                                       {"cilium", "istiod", "istio-", "kuma-", "kong-mesh", "ztunnel"},

@@ -3,37 +3,48 @@ package manifestdiff
 import (
 	"net"
 	"net/netip"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// changesRequests reports whether an object is a VirtualService by which a gateway changes requests: policies of
+// ofRoute are the fields of a route of HTTP by which a gateway changes neither the path nor the headers of requests. The world is
+// closed: a mirror gets another host, a rewrite another path, and another VirtualService may say anything.
+var ofRoute = fields(`name match redirect directResponse timeout retries fault corsPolicy headers.response
+	route[].destination route[].weight route[].headers.response`)
+
+// changesRequests reports whether an object is a VirtualService by which a gateway may change requests: policies of
 // the gateway judge a request as it came, and those of a workload judge what the gateway makes of it. Where
 // sidecars change requests, the caller does so itself. A VirtualService without hosts is a part of another one.
 func (o object) changesRequests() bool {
 	if o.kind != "VirtualService" || o.group != "networking.istio.io" {
 		return false
 	}
-	gateways, _ := fieldOf(o.fields, "spec", "gateways").([]any)
-	isOfGateway := slices.ContainsFunc(gateways, func(gateway any) bool { return gateway != "mesh" }) || fieldOf(o.fields, "spec", "hosts") == nil
-	changes := func(route map[string]any) bool {
-		return route["rewrite"] != nil || fieldOf(route, "headers", "request") != nil
-	}
+	gateways := textsOf(fieldOf(o.fields, "spec", "gateways"))
+	isOfGateway := slices.ContainsFunc(gateways, func(gateway string) bool { return gateway != "mesh" }) || len(textsOf(fieldOf(o.fields, "spec", "hosts"))) == 0
 	return isOfGateway && slices.ContainsFunc(mappings(fieldOf(o.fields, "spec", "http")), func(route map[string]any) bool {
-		return changes(route) || slices.ContainsFunc(mappings(route["route"]), changes)
+		return unknownField("", route, ofRoute) != ""
 	})
 }
 
-// rewriting is the name of an annotation by which the controller of an Ingress changes the path, the host or the headers of
-// requests, or runs what an author writes.
-var rewriting = regexp.MustCompile(`(?i)/.*(rewrite|snippet|header|vhost|middleware|app-root|actions\.|conditions\.|transform|lua|backend-config|configuration|set-host|strip|replace|regex|plugin)`)
+// idleOfIngress begin the annotations by which the controller of an Ingress changes neither the path, the host, the headers nor
+// the identity of requests. The world is closed: each other one with a domain counts.
+var idleOfIngress = slices.Concat(harmlessAnnotations, []string{
+	"kubernetes.io/ingress.", "kubernetes.io/tls-acme", "acme.cert-manager.io/", "cert-manager.io/", "networking.gke.io/managed-certificates", "ingress.gcp.kubernetes.io/pre-shared-cert",
+	"alb.ingress.kubernetes.io/scheme", "alb.ingress.kubernetes.io/target-type", "alb.ingress.kubernetes.io/listen-ports", "alb.ingress.kubernetes.io/certificate-arn", "alb.ingress.kubernetes.io/healthcheck-",
+	"alb.ingress.kubernetes.io/tags", "alb.ingress.kubernetes.io/group.", "alb.ingress.kubernetes.io/ssl-", "alb.ingress.kubernetes.io/subnets", "alb.ingress.kubernetes.io/security-groups", "alb.ingress.kubernetes.io/success-codes",
+	"nginx.ingress.kubernetes.io/affinity", "nginx.ingress.kubernetes.io/session-cookie-", "nginx.ingress.kubernetes.io/canary", "nginx.ingress.kubernetes.io/client-body-buffer-size", "nginx.ingress.kubernetes.io/cors-", "nginx.ingress.kubernetes.io/enable-cors",
+	"nginx.ingress.kubernetes.io/limit-", "nginx.ingress.kubernetes.io/load-balance", "nginx.ingress.kubernetes.io/proxy-body-size", "nginx.ingress.kubernetes.io/proxy-buffer", "nginx.ingress.kubernetes.io/proxy-connect-timeout",
+	"nginx.ingress.kubernetes.io/proxy-next-upstream", "nginx.ingress.kubernetes.io/proxy-read-timeout", "nginx.ingress.kubernetes.io/proxy-send-timeout", "nginx.ingress.kubernetes.io/ssl-redirect", "nginx.ingress.kubernetes.io/force-ssl-redirect",
+	"haproxy.org/ssl-redirect", "haproxy.org/timeout-", "traefik.ingress.kubernetes.io/router.entrypoints", "traefik.ingress.kubernetes.io/router.tls", "traefik.ingress.kubernetes.io/router.priority",
+})
 
-// rewrites reports whether an Ingress changes requests, as a VirtualService of a gateway may.
+// rewrites reports whether an Ingress may change requests, as a VirtualService of a gateway may.
 func (o object) rewrites() bool {
 	annotations, _ := fieldOf(o.fields, "metadata", "annotations").(map[string]any)
 	for key := range annotations {
-		if o.kind == "Ingress" && !begins(key, harmlessAnnotations) && rewriting.MatchString(key) {
+		if o.kind == "Ingress" && domainOf(key) != "" && !begins(key, idleOfIngress) {
 			return true
 		}
 	}
@@ -45,13 +56,30 @@ func isOfCluster(host string) bool {
 	return !strings.Contains(host, ".") || strings.HasPrefix(host, "*") && !strings.Contains(strings.Trim(host, "*."), ".") || strings.HasSuffix(host, ".svc") || strings.Contains(host, ".svc.") || strings.HasSuffix(host, ".local")
 }
 
-// statesTLS reports whether a DestinationRule says with which TLS requests go to a service of the cluster: without mTLS a
-// gateway, which sends what others ask for, has no name any more by which a policy may keep it out.
+// ofDestination are the fields of a DestinationRule that say which of the endpoints of a service get requests, and how many.
+var ofDestination = fields(strings.Join([]string{`host exportTo workloadSelector subsets[].name subsets[].labels`,
+	ofTraffic("trafficPolicy."), ofTraffic("trafficPolicy.portLevelSettings[]."), ofTraffic("subsets[].trafficPolicy."), ofTraffic("subsets[].trafficPolicy.portLevelSettings[].")}, " "))
+
+func ofTraffic(place string) string {
+	var b strings.Builder
+	for _, field := range []string{"port", "loadBalancer", "connectionPool", "outlierDetection", "retryBudget", "tls"} {
+		b.WriteString(" " + place + field)
+	}
+	return b.String()
+}
+
+// statesTLS reports whether a DestinationRule says with which TLS, or in which other way, requests go to a service of the cluster:
+// without mTLS a gateway, which sends what others ask for, has no name any more by which a policy may keep it out. A host
+// outside of the cluster may be a machine of the mesh, so plaintext and another certificate count there too.
 func (o object) statesTLS() bool {
+	if o.kind != "DestinationRule" || o.group != "networking.istio.io" {
+		return false
+	}
 	host, _ := fieldOf(o.fields, "spec", "host").(string)
-	return o.kind == "DestinationRule" && o.group == "networking.istio.io" && isOfCluster(host) && anyIn(fieldOf(o.fields, "spec"), func(value any) bool {
+	return unknownField("", fieldOf(o.fields, "spec"), ofDestination) != "" || anyIn(fieldOf(o.fields, "spec"), func(value any) bool {
 		mode := fieldOf(value, "tls", "mode")
-		return mode != nil && mode != "ISTIO_MUTUAL" // which is the mTLS that a sidecar chooses by itself
+		// The mTLS that a sidecar chooses by itself is ISTIO_MUTUAL.
+		return mode != nil && mode != "ISTIO_MUTUAL" && (mode != "SIMPLE" || isOfCluster(host))
 	})
 }
 
@@ -61,25 +89,36 @@ func (o object) callsItself() bool {
 	if !strings.HasPrefix(o.kind, "Mesh") || !isAmong(harmlessKinds, o) {
 		return false
 	}
-	found := false
+	found := fieldOf(o.fields, "spec", "extension") != nil // what an extension does is not known
 	eachText(o.fields, func(text string) {
 		_, rest, isURL := strings.Cut(text, "://")
 		if !isURL {
 			rest = text
 		}
 		rest, _, _ = strings.Cut(rest, "/")
+		rest = rest[strings.LastIndexByte(rest, '@')+1:]
 		host, _, err := net.SplitHostPort(rest)
 		if err != nil {
 			host = strings.Trim(rest, "[]")
 		}
-		ip, err := netip.ParseAddr(host)
-		found = found || err == nil && text != host+"/0" && (ip.Unmap().IsLoopback() || ip.IsUnspecified()) || strings.EqualFold(host, "localhost")
+		found = found || strings.HasPrefix(text, "unix:") || text != host+"/0" && isOwnMachine(host)
 	})
 	return found
 }
 
-// mapsUsers reports whether a ConfigMap says which users of a cloud are which users and groups of the cluster.
-func (o object) mapsUsers() bool { return o.name == "aws-auth" && o.namespace == "kube-system" }
+// ownNumber is an address of the own machine as old resolvers read it: with fewer dots, or in another base.
+var ownNumber = regexp.MustCompile(`(?i)^(127(\.\d+){1,2}|0x7f[0-9a-f.x]*|0177[0-7.]*|21307\d{5})$`)
+
+// isOwnMachine reports whether a host is the machine on which a program asks for it, by its address or by a name.
+func isOwnMachine(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.Unmap().IsLoopback() || ip.IsUnspecified()
+	}
+	first, _, _ := strings.Cut(host, ".")
+	ofTable := slices.Contains([]string{"ip6-localhost", "ip6-loopback", "localhost4", "localhost6"}, host)
+	return ofTable || first == "localhost" || strings.HasSuffix(host, ".localhost") || ownNumber.MatchString(host)
+}
 
 // agents are the kinds of which an agent of Cilium writes each object.
 var agents = fields("CiliumEndpoint CiliumIdentity CiliumNode")
@@ -87,7 +126,17 @@ var agents = fields("CiliumEndpoint CiliumIdentity CiliumNode")
 // isWritten reports whether an author writes an object for which agents are there: no API server gave it. By
 // such an object an address gets the name of another caller.
 func (o object) isWritten() bool {
-	return o.group == "cilium.io" && agents[o.kind] && fieldOf(o.fields, "metadata", "resourceVersion") == nil
+	version := fieldOf(o.fields, "metadata", "resourceVersion")
+	return o.group == "cilium.io" && agents[o.kind] && (version == nil || version == "0" || version == "")
+}
+
+// isRewritten reports whether an author has changed such an object: no API server gives two contents one version.
+func isRewritten(olds, recents []object) bool {
+	if len(olds) != 1 || len(recents) != 1 || olds[0].group != "cilium.io" || !agents[olds[0].kind] {
+		return false
+	}
+	version := func(o object) any { return fieldOf(o.fields, "metadata", "resourceVersion") }
+	return reflect.DeepEqual(version(olds[0]), version(recents[0])) && olds[0].doc.Flow() != recents[0].doc.Flow()
 }
 
 // hasWaypoint reports whether a ServiceEntry says to a mesh by a label who judges what is sent to it.

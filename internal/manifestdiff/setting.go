@@ -2,6 +2,7 @@ package manifestdiff
 
 import (
 	"maps"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
@@ -35,9 +36,11 @@ var harmlessAnnotations = []string{
 	"co.elastic.logs/", "cni.projectcalico.org/podIP", "cni.projectcalico.org/containerID", "k8s.v1.cni.cncf.io/network-status", "kubernetes.io/limit-ranger", "fluentbit.io/", "backstage.io/", "a8r.io/", "link.argocd.argoproj.io/", "eks.amazonaws.com/", "iam.gke.io/", "azure.workload.identity/",
 }
 
+// domainOf is the domain in front of a key. A runtime of containers reads keys without a slash, such as
+// io.kubernetes.cri-o.Devices: all of such a key counts as a domain.
 func domainOf(key string) string {
 	domain, _, found := strings.Cut(key, "/")
-	if !found {
+	if !found && strings.Count(key, ".") < 2 {
 		return ""
 	}
 	return domain
@@ -54,6 +57,13 @@ var scraped = fields("prometheus_io_scrape prometheus_io_port prometheus_io_path
 
 // networks are the annotations by which a pod gets a network beside the one that the mesh knows.
 var networks = fields("k8s.v1.cni.cncf.io/networks v1.multus-cni.io/default-network")
+
+// isAddress reports whether a text is an address or a block of addresses.
+func isAddress(text string) bool {
+	_, errBlock := netip.ParsePrefix(text)
+	_, errOne := netip.ParseAddr(text)
+	return errBlock == nil || errOne == nil
+}
 
 // isScraped reports whether a key is one of them: Istio reads other signs between the letters too.
 func isScraped(key string) bool {
@@ -119,7 +129,7 @@ func (w *walker) matters(label bool, key string, was, is any) bool {
 	case w.alone && label:
 		return w.callsBy(key, is)
 	case w.alone:
-		return networks[key]
+		return networks[key] || domainOf(key) != "" && !begins(key, harmlessAnnotations) && (w.byAddress || !strings.Contains(key, "/"))
 	case label:
 		return isOfTool(key)
 	default:

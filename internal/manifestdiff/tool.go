@@ -1,10 +1,13 @@
 package manifestdiff
 
 import (
+	"fmt"
+	"path/filepath"
 	"reflect"
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/fieldpath"
+	"github.com/meshproof/meshproof/internal/metadata"
 )
 
 // toolDomains end the domains of labels and annotations that other tools read.
@@ -15,6 +18,13 @@ func isOfTool(key string) bool {
 	return !begins(key, harmlessAnnotations) && key != "helm.sh/chart" && key != "argocd.argoproj.io/instance" && key != "kustomize.toolkit.fluxcd.io/name" && key != "kustomize.toolkit.fluxcd.io/namespace" &&
 		isWithin(domainOf(key), toolDomains)
 }
+
+// idleLabels begin the labels with a domain by which no tool deletes a policy or leaves it out.
+var idleLabels = []string{"app.kubernetes.io/", "kubernetes.io/", "helm.sh/chart", "argocd.argoproj.io/instance", "kustomize.toolkit.fluxcd.io/name", "gateway.networking.k8s.io/"}
+
+// isOfUnknown reports whether a label of a policy has a domain that is not known: the tool that reads it may delete the policy, as
+// kubectl does by applyset.kubernetes.io/part-of.
+func isOfUnknown(key string) bool { return domainOf(key) != "" && !begins(key, idleLabels) }
 
 // readSettings are the labels and annotations of policies that their dialects read.
 var readSettings = fields(`kuma.io/mesh kuma.io/zone kuma.io/origin kuma.io/display-name kuma.io/policy-role kuma.io/effect k8s.kuma.io/namespace istio.io/dry-run`)
@@ -42,9 +52,16 @@ func (c *comparison) comparePolicies() (out []Change) {
 	})
 	if otherwise {
 		// A policy that is not applied hides nothing that another one lets in now.
-		for _, o := range after.all {
-			if o.hasToolSettings() {
+		applied := after.all
+		if c.symmetric {
+			applied = slices.Concat(before.all, after.all)
+		}
+		for _, o := range applied {
+			if o.hasToolSettings() || isTaken(filepath.Base(o.file())) {
 				out = append(out, o.change(mayBeIdle))
+			}
+			if field, why := metadata.SettingsProblem(o.doc); field != "" && !o.universal {
+				out = append(out, Change{o.doc.Place(field), o.String(), "is refused by an API server, and policies have changed: " + why})
 			}
 		}
 		out = append(out, c.compareKustomized(after)...)
@@ -54,6 +71,15 @@ func (c *comparison) comparePolicies() (out []Change) {
 	out = append(out, compareUnplaced(before, after)...)
 	out = append(out, compareAges(before, after, object.isOfLinkerd, func(a, b object) bool { return a.kind == b.kind })...)
 	return append(out, compareAges(c.oldObjects, c.recentObjects, object.isService, sharePods)...)
+}
+
+// syncWave says when Argo CD applies an object: where something of an earlier wave fails, it does not.
+const syncWave = "argocd.argoproj.io/sync-wave"
+
+// hasWaves reports whether some of the objects are applied later than others.
+func (all objects) hasWaves() bool {
+	wave := func(o object) string { return fmt.Sprint(fieldOf(o.fields, "metadata", "annotations", syncWave)) }
+	return slices.ContainsFunc(all.all, func(o object) bool { return wave(o) != wave(all.all[0]) })
 }
 
 const mayBeIdle = "may not be applied by a tool, and policies have changed"
@@ -78,7 +104,8 @@ func (c *comparison) comparePolicy(was, is object) (out []Change) {
 		recent, _ := fieldOf(is.fields, "metadata", field).(map[string]any)
 		w := walker{comparison: c, kind: is.kind}
 		for key := range union(old, recent) {
-			if reflect.DeepEqual(old[key], recent[key]) || readSettings[key] || !w.matters(field == "labels", key, old[key], recent[key]) && !isOfTool(key) {
+			isLater := key == syncWave && (was.fields != nil && is.fields != nil || is.fields != nil && c.recentPolicies.hasWaves() || c.symmetric && c.oldPolicies.hasWaves()) // what comes later may never come
+			if reflect.DeepEqual(old[key], recent[key]) || readSettings[key] || !w.matters(field == "labels", key, old[key], recent[key]) && !isOfTool(key) && !isLater && !(field == "labels" && isOfUnknown(key)) {
 				continue
 			}
 			of := is
@@ -92,8 +119,11 @@ func (c *comparison) comparePolicy(was, is object) (out []Change) {
 		out = append(out, Change{was.doc.Place("metadata.finalizers"), was.String(), "is gone, and stays as long as nobody takes them off"})
 	}
 	// An API server deletes an object whose owner is not there.
-	if recent := fieldOf(is.fields, "metadata", "ownerReferences"); recent != nil && fieldOf(was.fields, "metadata", "ownerReferences") == nil {
+	owned, isOwned := fieldOf(was.fields, "metadata", "ownerReferences") != nil, fieldOf(is.fields, "metadata", "ownerReferences") != nil
+	if isOwned && !owned {
 		out = append(out, Change{is.doc.Place("metadata.ownerReferences"), is.String(), isChanged})
+	} else if c.symmetric && owned && !isOwned {
+		out = append(out, Change{was.doc.Place("metadata.ownerReferences"), was.String(), isAlone})
 	}
 	if old, recent := fieldOf(was.fields, "metadata", "deletionTimestamp"), fieldOf(is.fields, "metadata", "deletionTimestamp"); !reflect.DeepEqual(old, recent) && is.fields != nil {
 		out = append(out, Change{is.doc.Place("metadata.deletionTimestamp"), is.String(), isChanged})

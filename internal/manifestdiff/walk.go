@@ -202,7 +202,10 @@ func (w *walker) isHarmless(path string, was, is any) bool {
 	if path == "spec.strategy" && w.kind == "Rollout" || w.isDerivedFrom(path, was, is) || w.givesToken(relative, was, is) || w.givesVolume(relative, was, is) {
 		return false // it may give pods other labels, the name of another caller, or what a sidecar reads
 	}
-	if harmlessFields[w.category][path] || w.category == workload && relative != path && podFields[relative] || w.kind == "Pod" && podFields[path] {
+	if path == "status" && agents[w.kind] {
+		return false // it has no other fields
+	}
+	if harmlessFields[w.category][path] || w.category == workload && (relative != path || w.kind == "Pod") && podFields[relative] {
 		return true
 	}
 	return is != nil && slices.Contains(harmlessValues[relative], is)
