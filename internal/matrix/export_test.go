@@ -1,4 +1,7 @@
 package matrix
 
+// NotesOf says what was asked of a compiler.
+var NotesOf = notesOf
+
 // AskFewerRelatedSets lets the runs of short tests ask about a part of the sets.
 func AskFewerRelatedSets() { askedRelated = 80 }

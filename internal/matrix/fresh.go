@@ -10,6 +10,7 @@ import (
 	"github.com/meshproof/meshproof/internal/differential"
 	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/policyset"
+	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -111,9 +112,8 @@ func (u *underway) fresh(ctx context.Context) *result.Case {
 		out.Fault, out.Err = true, err
 		return out
 	}
-	onPaper := 0
 	if len(drawn.Disagreements) == 0 {
-		onPaper, drawn.Disagreements, err = u.onPaper(ctx, source)
+		drawn.Disagreements, err = u.onPaper(ctx, source, out.Drawn)
 		switch {
 		case errors.Is(err, errPaper):
 			out.Drawn.Problems = append(out.Drawn.Problems, err.Error())
@@ -148,9 +148,21 @@ func (u *underway) fresh(ctx context.Context) *result.Case {
 		errs = append(errs, errors.New(problem))
 	}
 	out.Fault, out.Err = out.Fault || err != nil, errors.Join(errs...)
-	out.Notes = []string{fmt.Sprintf("seed %d: %s of policies, %s; %d more sets read back; %s to questions asked again, %d of them other than before", s.Seed,
-		terminal.Count(drawn.Sets, "set"), terminal.Count(drawn.Decisions, "decision"), onPaper, terminal.Count(again.Answers, "answer"), again.Others)}
+	out.Notes = notesOf(out.Drawn)
 	return out
+}
+
+// notesOf says what was asked of a compiler, and that this is all that a run shows.
+func notesOf(d *result.Drawn) []string {
+	left := ""
+	if d.Unread > 0 {
+		left = fmt.Sprintf(" (%d left out: their filters cannot be read back whole)", d.Unread)
+	}
+	return []string{
+		fmt.Sprintf("seed %d: %s of policies, %s; %d more sets read back%s; %s to questions asked again, %d of them other than before", d.Seed,
+			terminal.Count(d.Sets, "set"), terminal.Count(d.Decisions, "decision"), d.ReadBack, left, terminal.Count(d.Again, "answer"), d.Others),
+		(*report.Drawn)(d).Shows(),
+	}
 }
 
 // mostProblems bounds the problems of a set that are told: they tend to have one cause.

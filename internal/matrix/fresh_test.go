@@ -20,6 +20,7 @@ import (
 	"github.com/meshproof/meshproof/internal/policyset"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/folder"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
@@ -231,7 +232,15 @@ func TestCompilersAreAskedForDrawnPolicies(t *testing.T) {
 			if d := last.Drawn; (d.Again > 0) == tt.skipped || (d.Others > 0) != strings.HasPrefix(name, "right t") {
 				t.Errorf("%d answers to questions asked again, %d others", d.Again, d.Others)
 			}
-			conformant := report.NewConformance(results[0].Report).Profiles[0].Core.Result == "success"
+			published := report.NewConformance(results[0].Report)
+			conformant := published.Profiles[0].Core.Result == "success"
+			if said := fmt.Sprintf("%d sets of policies (seed 11), and about no others", last.Drawn.Sets+last.Drawn.ReadBack); !tt.skipped &&
+				(!strings.Contains(published.Meshproof.Shows, said) || !strings.Contains(strings.Join(last.Notes, "\n"), said)) {
+				t.Errorf("the report says %q, the notes say %q, want %q", published.Meshproof.Shows, last.Notes, said)
+			}
+			if conformant && last.Drawn.ReadBack == 0 {
+				t.Errorf("no set was read back: %+v", last.Drawn)
+			}
 			if want := tt.problem == "" && !tt.skipped; conformant != want || (len(last.Drawn.Problems) > 0) != (tt.problem != "") {
 				t.Errorf("conformant is %t, problems %q", conformant, last.Drawn.Problems)
 			}
@@ -336,5 +345,16 @@ func TestRunDrawsBehindTheSubtests(t *testing.T) {
 	cs := runs[0].Cases
 	if last := cs[len(cs)-1]; !last.Passed || last.Drawn == nil || last.Drawn.Sets != 2 {
 		t.Errorf("%+v", last)
+	}
+}
+
+// A set whose filters cannot be read back is told: it shows nothing.
+func TestUnreadSetsAreTold(t *testing.T) {
+	t.Parallel()
+	notes := strings.Join(matrix.NotesOf(&result.Drawn{Seed: 7, Sets: 40, ReadBack: 478, Unread: 2}), "\n")
+	for _, want := range []string{"478 more sets read back (2 left out: their filters cannot be read back whole)", "518 sets of policies (seed 7), and about no others"} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("the notes lack %q:\n%s", want, notes)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/differential"
 	"github.com/meshproof/meshproof/internal/policyset"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -40,7 +41,8 @@ func (s *source) paper(number uint64) (cases.Case, bool) {
 	if number >= firstRelated {
 		return s.related(number)
 	}
-	return policyset.FromCase(s.accepted[number%uint64(len(s.accepted))], s.suite.Seed, number)
+	// Where the number of cases and that of turns have a divisor, each turn would have the same few cases.
+	return policyset.FromCase(s.accepted[(number+number/policyset.Turns)%uint64(len(s.accepted))], s.suite.Seed, number)
 }
 
 // related returns a set whose values have something to do with each other: every other one is made of a case, the
@@ -56,8 +58,8 @@ func (s *source) related(number uint64) (cases.Case, bool) {
 }
 
 // onPaper reads back what the compiler answers about further sets, and asks Envoy about the first of those that
-// decide otherwise than their policies. It returns the number of sets, and what disagrees.
-func (u *underway) onPaper(ctx context.Context, s *source) (sets int, found []differential.Disagreement, err error) {
+// decide otherwise than their policies. It counts the sets, and returns what disagrees.
+func (u *underway) onPaper(ctx context.Context, s *source, drawn *result.Drawn) (found []differential.Disagreement, err error) {
 	var mu sync.Mutex
 	var suspects []uint64
 	numbers := make(chan uint64)
@@ -72,12 +74,16 @@ func (u *underway) onPaper(ctx context.Context, s *source) (sets int, found []di
 				reading, err := verdict.Read(c)
 				suspect := err == nil && !u.runner.AgreesOnPaper(ctx, reading)
 				// Filters that are too large to be read back whole say nothing, not even those of meshproof.
-				if suspect && !u.ownAgrees(ctx, reading) {
-					continue
-				}
+				unread := err != nil || suspect && !u.ownAgrees(ctx, reading)
 				mu.Lock()
-				if sets++; suspect {
+				switch {
+				case unread:
+					drawn.Unread++
+				case suspect:
 					suspects = append(suspects, number)
+					fallthrough
+				default:
+					drawn.ReadBack++
 				}
 				mu.Unlock()
 			}
@@ -92,24 +98,24 @@ func (u *underway) onPaper(ctx context.Context, s *source) (sets int, found []di
 	close(numbers)
 	lanes.Wait()
 	if cause := context.Cause(ctx); cause != nil {
-		return sets, nil, cause
+		return nil, cause
 	}
 	for _, number := range suspects[:min(len(suspects), mostProblems)] {
 		fuzzer := differential.Fuzzer{Runner: u.runner, Seed: s.suite.Seed, KeepSets: true, Draw: func(uint64) (cases.Case, bool) { return s.paper(number) }}
-		drawn, err := fuzzer.Run(ctx, differential.Limit{Sets: 1})
+		asked, err := fuzzer.Run(ctx, differential.Limit{Sets: 1})
 		if err != nil {
-			return sets, found, err
+			return found, err
 		}
-		for i := range drawn.Disagreements {
-			drawn.Disagreements[i].Set = number
+		for i := range asked.Disagreements {
+			asked.Disagreements[i].Set = number
 		}
-		found = append(found, drawn.Disagreements...)
-		if len(drawn.Disagreements) == 0 {
+		found = append(found, asked.Disagreements...)
+		if len(asked.Disagreements) == 0 {
 			err = fmt.Errorf("set %d: the filters were not the same when the compiler was asked again, or Envoy does not show what they decide otherwise", number)
-			return sets, found, errors.Join(errPaper, err)
+			return found, errors.Join(errPaper, err)
 		}
 	}
-	return sets, found, nil
+	return found, nil
 }
 
 // ownAgrees reports whether the filters of meshproof's own compiler can be read back whole, and decide as the policies do.

@@ -335,6 +335,8 @@ func TestRelatedSetsHaveEachRelation(t *testing.T) {
 			maps.Copy(all, relations[profile])
 			maps.Copy(all, rareForms[""])
 			maps.Copy(all, rareForms[profile])
+			maps.Copy(all, jointKeys[""])
+			maps.Copy(all, jointKeys[profile])
 			with := map[string]int{}
 			for s.Seed = range uint64(runs) {
 				source := newSource(s, covered, s.freshForms(covered))

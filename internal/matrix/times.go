@@ -52,7 +52,7 @@ func ReadTimes(file string) (Times, error) {
 	}
 	data, err := folder.Read(file)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: name a file with the output of meshproof report times", err)
 	}
 	times, err := ParseTimes(data)
 	if err != nil {

@@ -87,6 +87,8 @@ const (
 	OtherSection
 	// OtherNamespace applies the policies of another namespace.
 	OtherNamespace
+	// LabelBeginning applies policies that select a label, a tag or a name with which that of the workload begins.
+	LabelBeginning
 	// StaleTrust keeps the CAs from before a rotation in Envoy.
 	StaleTrust
 	// AudienceIgnored takes tokens for every audience.
@@ -131,6 +133,7 @@ var kindNames = [kinds]string{
 	OrToAnd: "or turned and over several values", ClaimDropped: "claim not asked for",
 	NoInspector: "server name not read", RawPaths: "path without normalization", WrongFilter: "wrong kind of filter", RouteForAll: "no route taken for the last", RoutesReversed: "routes reversed", StaleTrust: "stale trust bundle",
 	PolicyLost: "policy not applied", OtherWorkload: "policies of another workload applied", OtherSection: "policies of another port applied", OtherNamespace: "policies of another namespace applied",
+	LabelBeginning:  "beginning of a label compared",
 	AudienceIgnored: "audience of a token not read", FailModeInverted: "fail mode of an authorizer inverted",
 	OtherMode: "other mode of mTLS", OtherPaths: "paths normalized otherwise",
 	RouteLost: "route lost", RoutesExchanged: "routes exchanged", MatchLost: "match lost", WeightLost: "weight lost",

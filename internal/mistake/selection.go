@@ -2,7 +2,10 @@ package mistake
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/policy"
 )
@@ -17,6 +20,8 @@ type Selection struct {
 	Namespaces []string
 	// Policies are the names of the policies, and of other documents that belong to them.
 	Policies []string
+	// Texts are all texts of the policies, among them those that they select by.
+	Texts []string
 	// Program selects the policies of an inbound.
 	Program func(policy.Inbound) policy.Program
 	// ProgramWithout selects the policies of the inbound without the one at an index. It returns false where the others
@@ -54,5 +59,40 @@ func InSelection(s Selection) []Mistake {
 			as(OtherNamespace, "those of "+namespace, in)
 		}
 	}
+	for where, in := range s.beginnings {
+		as(LabelBeginning, where, in)
+	}
 	return limitKinds(out)
+}
+
+// beginnings yields the inbound with a label, a tag or a name of which a text of the policies is the beginning cut to that text.
+func (s Selection) beginnings(yield func(where string, in policy.Inbound) bool) {
+	for _, text := range slices.Compact(slices.Sorted(slices.Values(s.Texts))) {
+		begins := func(whole string) bool { return text != "" && text != whole && strings.HasPrefix(whole, text) }
+		if in := s.Inbound; begins(in.Workload.Name) {
+			in.Workload.Name = text
+			if !yield("the name "+text, in) {
+				return
+			}
+		}
+		for _, field := range []func(*policy.Inbound) *map[string]string{
+			func(in *policy.Inbound) *map[string]string { return &in.Workload.Labels },
+			func(in *policy.Inbound) *map[string]string { return &in.Tags },
+		} {
+			in := s.Inbound
+			labels := field(&in)
+			for _, key := range slices.Sorted(maps.Keys(*labels)) {
+				if !begins((*labels)[key]) {
+					continue
+				}
+				cut := in
+				of := field(&cut)
+				*of = maps.Clone(*labels)
+				(*of)[key] = text
+				if !yield(key+"="+text, cut) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -227,6 +227,7 @@ func TestProofCatchesEveryKind(t *testing.T) {
 			candidates = append(candidates, c)
 		}
 	}
+	first := firstOfEachKind(t, candidates)
 	for _, kind := range mistake.Kinds() {
 		if kind == mistake.OtherMode || kind == mistake.OtherPaths {
 			// A proof is of the policies: it takes the mode and the normalization of a listener as given.
@@ -238,7 +239,15 @@ func TestProofCatchesEveryKind(t *testing.T) {
 		}
 		t.Run(kind.String(), func(t *testing.T) {
 			t.Parallel()
-			c, in, mutant := find(t, candidates, kind)
+			one, ok := first[kind]
+			if !ok {
+				switch kind {
+				case mistake.ContainsToPrefix, mistake.PresentToEmpty, mistake.EndMissed, mistake.NotDropped, mistake.EndsExchanged, mistake.DotUnescaped:
+					t.Skip("no sampled case compares so: TestEndpointMutants and TestMatchMutants have these mistakes")
+				}
+				t.Fatalf("no case can have %s", kind)
+			}
+			c, in, mutant := one.definition, one.inbound, one.mutant
 			set, err := dialect.Parse(c.Policies, c.Options)
 			if err != nil {
 				t.Fatal(err)
@@ -268,9 +277,17 @@ func TestProofCatchesEveryKind(t *testing.T) {
 	}
 }
 
-// find returns a mutant of a kind and its inbound.
-func find(t *testing.T, candidates []cases.Case, kind mistake.Kind) (cases.Case, string, mutation.Mutant) {
+// seeded is a mutant of a case, and the inbound that has it.
+type seeded struct {
+	definition cases.Case
+	inbound    string
+	mutant     mutation.Mutant
+}
+
+// firstOfEachKind returns the first mutant of each kind that one of the cases can have.
+func firstOfEachKind(t *testing.T, candidates []cases.Case) map[mistake.Kind]seeded {
 	t.Helper()
+	first := map[mistake.Kind]seeded{}
 	for _, c := range candidates {
 		reading, err := verdict.Read(c)
 		if err != nil {
@@ -278,15 +295,12 @@ func find(t *testing.T, candidates []cases.Case, kind mistake.Kind) (cases.Case,
 		}
 		for _, in := range reading.Inbounds() {
 			mutants, _ := mutation.InboundMutants(in, reading.Set())
-			if i := slices.IndexFunc(mutants, func(m mutation.Mutant) bool { return m.Kind == kind }); i >= 0 {
-				return c, in.String(), mutants[i]
+			for _, m := range mutants {
+				if _, ok := first[m.Kind]; !ok {
+					first[m.Kind] = seeded{c, in.String(), m}
+				}
 			}
 		}
 	}
-	switch kind {
-	case mistake.ContainsToPrefix, mistake.PresentToEmpty, mistake.EndMissed, mistake.NotDropped, mistake.EndsExchanged, mistake.DotUnescaped:
-		t.Skip("no sampled case compares so: TestEndpointMutants and TestMatchMutants have these mistakes")
-	}
-	t.Fatalf("no case can have %s", kind)
-	return cases.Case{}, "", mutation.Mutant{}
+	return first
 }

@@ -66,7 +66,7 @@ func (m *relation) rename(c cases.Case, r *rand.Rand) (cases.Case, error) {
 	}
 	change.set = func(out *cases.Case, policies []any, options map[string]any) []any {
 		if m.values {
-			policies = m.value(out, policies)
+			policies = m.keys(out, m.value(out, policies))
 		}
 		if m.workloads {
 			m.workload(out)
@@ -256,7 +256,7 @@ var formsOfNames = []formOfName{
 	{ofWorkload, func(c *chooser, _, name string) string { return name[:1] }},
 	{ofPolicyNamespace, func(c *chooser, _, _ string) string { return c.letters(45) }},
 	{ofLabel, func(c *chooser, _, _ string) string { return c.capitals(2) + "_" + c.letters(2) + "." + c.capitals(1) }},
-	{ofLabel, func(c *chooser, _, _ string) string { return pick(c, "2024", "7", "007") }},
+	{ofLabel, func(c *chooser, _, _ string) string { return pick(c, "2024", "7", "007", "1e3", "true", "null") }},
 	{ofLabel, func(c *chooser, _, _ string) string { return c.letters(2) + "--" + c.letters(2) }},
 	{ofLabelKey, func(c *chooser, _, _ string) string {
 		return c.letters(3) + "." + c.letters(2) + "/" + c.capitals(2) + "_" + c.letters(2)
@@ -265,7 +265,9 @@ var formsOfNames = []formOfName{
 	{ofLabelKey, func(c *chooser, _, _ string) string { return c.letters(50) + "." + c.letters(50) + "/" + c.letters(63) }},
 	{ofAccount, func(c *chooser, _, _ string) string { return c.letters(4) + "." + c.letters(3) }},
 	{ofAccount, func(c *chooser, _, _ string) string { return c.letters(60) + "-" + c.letters(60) + "." + c.letters(60) }},
-	{ofAccount, func(c *chooser, _, _ string) string { return pick(c, "2024", "7", "0x1") }},
+	{ofAccount, func(c *chooser, _, _ string) string {
+		return pick(c, "2024", "7", "0x1", "null", "true", "constructor")
+	}},
 	{ofAccount, func(c *chooser, _, _ string) string { return c.letters(2) + "--" + c.letters(2) }},
 	{ofAccountNamespace, func(c *chooser, _, _ string) string { return pick(c, "2024", "7", "0x1") }},
 	{ofAccountNamespace, func(c *chooser, _, _ string) string { return c.letters(2) + "--" + c.letters(2) }},

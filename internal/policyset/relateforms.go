@@ -14,10 +14,10 @@ import (
 var rareValues = func() map[string][]string {
 	methods := []string{"M-SEARCH", "LINK2", "X_Y", "VERSION-CONTROL-OF-MANY-THINGS", "link"}
 	paths := []string{"/a%20b", "/A_b.C~d", "/a:b@c=d&e+f", "/1/%C3%BC", "/a//b", "/x/$!,;(y)", "/a-b/2.0/"}
-	hosts := []string{"A-b.Example", "x_y.example", "10.1.2.3", "[2001:db8::1]", "a.example:8443", "123"}
+	hosts := []string{"A-b.Example", "x_y.example", "10.1.2.3", "[2001:db8::1]", "a.example:8443", "123", "xn--bcher-kva.example"}
 	blocks := []string{"2001:db8::/32", "2001:db8::7", "0.0.0.0/0", "::/0", "10.1.2.3/31", "192.0.2.7/32", "::ffff:10.1.2.3"}
 	namespaces := []string{"2024", "a--b", "7", "x9", strings.Repeat("n", 63)}
-	accounts := []string{"2024", "a--b", "7", "x.y-z", strings.Repeat("a", 100) + "." + strings.Repeat("b", 100)}
+	accounts := []string{"2024", "a--b", "7", "x.y-z", "null", "true", strings.Repeat("a", 100) + "." + strings.Repeat("b", 100)}
 	identities := []string{"A_b.C/d--e", "ns/2024/sa/7", "ns/a/sa/X.y_z", strings.Repeat("p/", 120) + "q"}
 	subjects := []string{"https://issuer.Example:8443/a_b/user+1@example.com", "1/2", "a/b|c%20d", "i--s/S"}
 	texts := []string{"a b", "User+1@Example.com", "x_y", "a=b&c", "2024", "%41", "a/b:c", "a|b;c,d"}
@@ -145,8 +145,9 @@ func (m *relation) inDomain(field, key, value, trustDomain string) string {
 }
 
 // manyItems makes two lists longer than lists usually are, and one of them is a list of texts. Of two kinds it takes the one of
-// which there are fewer. Paths and objects make many classes, so that they get fewer items. Without a least number
-// it is one list of texts alone: where sources ask for many fields, classes are many already.
+// which there are fewer. Paths and objects make many classes, so that they get fewer new items, and many that they have
+// already: these make no class, and a compiler that reads so many items and no more misses the last ones. Some lists are much
+// longer than others. Without a least number it is one list of texts alone: where sources ask for many fields, classes are many already.
 func (m *relation) manyItems(policies []any, least, most int) {
 	all, texts := map[string][]list{}, map[string][]list{}
 	isText := func(l list) bool {
@@ -171,12 +172,29 @@ func (m *relation) manyItems(policies []any, least, most int) {
 		if len(byKey[other]) < len(byKey[key]) {
 			key = other
 		}
-		if of := pick(m.chooser, byKey[key]...); isText(of) {
+		of := pick(m.chooser, byKey[key]...)
+		if isText(of) {
 			m.lengthen(of, m.number(max(least, 17), most))
 		} else {
-			m.lengthen(of, 17)
+			m.lengthen(of, m.number(1, 17))
+		}
+		if least > 0 {
+			m.repeat(of, pick(m.chooser, 41, 41, 65, 101, 129, 257)+m.choose(20))
 		}
 	}
+}
+
+// repeat writes items that a list has in front of them, until the list has so many.
+func (m *relation) repeat(of list, most int) {
+	items := of.items()
+	if len(items) == 0 || len(items) >= most {
+		return
+	}
+	out := make([]any, 0, most)
+	for range most - len(items) {
+		out = append(out, clone(items[m.choose(len(items))]))
+	}
+	of.object[of.key] = append(out, items...)
 }
 
 // shortLists are the lists that no API server takes with many items, and those of the other direction.

@@ -231,7 +231,11 @@ func (m *relation) again(policies []any) {
 func specLists(policies []any) (out []list) {
 	for _, p := range policies {
 		of, _ := p.(map[string]any)
-		for _, l := range listsIn(of) {
+		all := listsIn(of["spec"])
+		if specs, ok := of["specs"].([]any); ok && len(specs) > 0 {
+			all = append(append(all, list{of, "specs"}), listsIn(specs)...)
+		}
+		for _, l := range all {
 			if l.key != "targetRefs" && l.key != "parentRefs" {
 				out = append(out, l)
 			}

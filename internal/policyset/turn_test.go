@@ -30,7 +30,8 @@ func TestTurns(t *testing.T) {
 		alone, hyphens, long := 0, 0, 0
 		for number := range uint64(5 * Turns) {
 			var c cases.Case
-			of := usual[number%uint64(len(usual))]
+			// Where the number of cases and that of turns have a divisor, each turn would have the same few cases.
+			of := usual[(number+number/Turns)%uint64(len(usual))]
 			if of.ExpectError != "" || len(of.Inbounds) == 0 {
 				continue
 			}

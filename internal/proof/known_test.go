@@ -36,6 +36,23 @@ func TestKnownAnswers(t *testing.T) {
 		t.Errorf("docs/prove.md shows another line than\n%s", &text)
 	}
 	t.Logf("%s", &text)
+	refused := 0
+	for _, c := range all {
+		if c.ExpectError == "" || !c.Gate.Admits("1.40.0", behavior.Set{}) {
+			continue
+		}
+		accepted, otherwise := cases.Case{Name: c.Name, Place: c.Place, ExpectError: c.ExpectError}, c
+		otherwise.ExpectError = "another reason"
+		for _, other := range []cases.Case{accepted, otherwise} {
+			if known := proof.CheckKnownAnswers([]cases.Case{other}, "1.40.0", behavior.Set{}); len(known.Wrong) != 1 {
+				t.Errorf("%s: a refusal that is not made, or is made for another reason: %v", c.Place, known.Wrong)
+			}
+		}
+		refused++
+	}
+	if refused < 250 {
+		t.Errorf("%d refusals were turned around", refused)
+	}
 	turned := 0
 	for _, c := range all {
 		for i, q := range c.Requests {

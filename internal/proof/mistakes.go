@@ -38,14 +38,35 @@ func selectionOf(in verdict.Inbound) mistake.Selection {
 		if metadata, ok := doc.Lookup("metadata"); ok {
 			of = metadata
 		}
-		// A document whose name cannot be read is told by its place.
+		// A document whose name cannot be read is told by its place, and one that cannot be read as a value has no texts.
 		_ = of.DecodeKnown(&named)
+		var whole any
+		if doc.Decode(&whole) == nil {
+			s.Texts = textsOf(s.Texts, whole)
+		}
 		s.Policies = append(s.Policies, cmp.Or(named.Name, doc.Place("")))
 		if named.Namespace != "" && !slices.Contains(s.Namespaces, named.Namespace) {
 			s.Namespaces = append(s.Namespaces, named.Namespace)
 		}
 	}
 	return s
+}
+
+// textsOf adds the texts of a value, at any depth.
+func textsOf(to []string, value any) []string {
+	switch value := value.(type) {
+	case string:
+		return append(to, value)
+	case []any:
+		for _, item := range value {
+			to = textsOf(to, item)
+		}
+	case map[string]any:
+		for _, of := range value {
+			to = textsOf(to, of)
+		}
+	}
+	return to
 }
 
 // askMistakes adds, for each mistake of a compiler that no request to the inbound shows so far,

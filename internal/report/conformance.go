@@ -72,7 +72,9 @@ type Extension struct {
 	PolicyNames string `yaml:"policyNames"`
 	// DrawnPolicies are the policies that were drawn for the run, which no compiler can know
 	// beforehand. meshproof's own compiler is not asked for them.
-	DrawnPolicies  *Drawn          `yaml:"drawnPolicies,omitempty"`
+	DrawnPolicies *Drawn `yaml:"drawnPolicies,omitempty"`
+	// Shows says what the run shows of the compiler, and what it does not.
+	Shows          string          `yaml:"shows,omitempty"`
 	Milliseconds   float64         `yaml:"milliseconds"`
 	Classes        *Classes        `yaml:"requestClasses,omitempty"`
 	Mutation       *Score          `yaml:"mutationScore,omitempty"`
@@ -154,7 +156,7 @@ func NewConformance(r Run) Conformance {
 	}
 	for _, c := range r.Cases {
 		if c.Drawn != nil {
-			out.Meshproof.DrawnPolicies = c.Drawn
+			out.Meshproof.DrawnPolicies, out.Meshproof.Shows = c.Drawn, c.Drawn.Shows()
 		}
 		if c.NotApplicable {
 			out.Meshproof.NotApplicable = append(out.Meshproof.NotApplicable, NotApplicable{c.Case, c.Skipped})

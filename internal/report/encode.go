@@ -32,7 +32,11 @@ func Decode(data []byte) (Run, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	var r Run
-	if err := decoder.Decode(&r); err != nil {
+	err := decoder.Decode(&r)
+	switch {
+	case err != nil && !json.Valid(data):
+		return Run{}, fmt.Errorf("not a results file: no JSON: %w: name a file results-VERSION.json as run --report wrote it", err)
+	case err != nil:
 		return Run{}, fmt.Errorf("not a results file of this version of meshproof, but maybe of a newer one: %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {

@@ -39,8 +39,8 @@ func TestDecodeRefuses(t *testing.T) {
 		data func() []byte
 		want string
 	}{
-		"no JSON":                {func() []byte { return []byte("\x00") }, "maybe of a newer one: invalid character"},
-		"cut off":                {func() []byte { return reporttest.ResultsFile(t, whole)[:500] }, "unexpected EOF"},
+		"no JSON":                {func() []byte { return []byte("\x00") }, "not a results file: no JSON: invalid character"},
+		"cut off":                {func() []byte { return reporttest.ResultsFile(t, whole)[:500] }, "unexpected EOF: name a file results-VERSION.json as run --report wrote it"},
 		"null":                   {func() []byte { return []byte("null") }, "not a results file"},
 		"a field of later":       {text(`"runtime"`, `"later": 1, "runtime"`), `maybe of a newer one: json: unknown field "later"`},
 		"a feature of later":     {text(`"MTPPath"`, `"MTPLater"`), `maybe of a newer one: feature "MTPLater" is unknown`},

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/internal/feature"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // Run has the results of all cases on one Envoy, under one compiler.
@@ -137,12 +138,21 @@ type Examination struct {
 // Again is the number of answers to questions that were asked again, Others the number of them
 // that were not like any answer before.
 type Drawn struct {
-	Seed      uint64   `json:"seed" yaml:"seed"`
-	Sets      int      `json:"sets" yaml:"sets"`
-	Decisions int      `json:"decisions" yaml:"decisions"`
-	Again     int      `json:"again" yaml:"again"`
-	Others    int      `json:"others" yaml:"others"`
-	Problems  []string `json:"problems,omitempty" yaml:"problems,omitempty"`
+	Seed      uint64 `json:"seed" yaml:"seed"`
+	Sets      int    `json:"sets" yaml:"sets"`
+	Decisions int    `json:"decisions" yaml:"decisions"`
+	// ReadBack and Unread are further sets, whose filters were read back, or cannot be read back whole.
+	ReadBack int      `json:"readBack,omitempty" yaml:"readBack,omitempty"`
+	Unread   int      `json:"unread,omitempty" yaml:"unread,omitempty"`
+	Again    int      `json:"again" yaml:"again"`
+	Others   int      `json:"others" yaml:"others"`
+	Problems []string `json:"problems,omitempty" yaml:"problems,omitempty"`
+}
+
+// Shows says in one sentence what a run shows of a compiler.
+func (d Drawn) Shows() string {
+	return fmt.Sprintf("a run shows what the compiler answered about its cases and about %s of policies (seed %d), and about no others: a compiler that is wrong for one name, or by a hash, passes",
+		terminal.Count(d.Sets+d.ReadBack, "set"), d.Seed)
 }
 
 // Failed reports whether the case ran and did not pass.

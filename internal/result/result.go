@@ -99,8 +99,11 @@ func (c Case) OnlyDoubted() bool {
 type Drawn struct {
 	Seed            uint64
 	Sets, Decisions int
-	Again, Others   int
-	Problems        []string
+	// ReadBack are further sets, whose filters were read back and decide as the policies do. Unread are those that
+	// show nothing: no filters of theirs can be read back whole.
+	ReadBack, Unread int
+	Again, Others    int
+	Problems         []string
 }
 
 // Request is what became of one request.

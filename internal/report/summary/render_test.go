@@ -126,3 +126,18 @@ func TestCommandThatRunsACaseAgain(t *testing.T) {
 		}
 	}
 }
+
+// A story none of whose cases was asked has no tick, and neither has the run.
+func TestNothingAskedIsNoTick(t *testing.T) {
+	t.Parallel()
+	left := result.Case{Case: cases.Case{Name: "a", Story: "later"}, Skipped: "it needs another Envoy", NotApplicable: true}
+	for want, results := range map[string][]result.Case{
+		"– later: 0 cases passed, 1 not applicable, 0 requests: nothing was asked": {left},
+		"✓ later: 1 case passed, 1 not applicable, 0 requests":                     {left, {Case: left.Case}},
+		"✗ later: 1 of 1 case failed, 1 not applicable, 0 requests":                {left, {Case: left.Case, Err: errors.New("refused")}},
+	} {
+		if got := storyLine(terminal.Paint(false), results); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}

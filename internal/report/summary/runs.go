@@ -243,13 +243,17 @@ func (t Tally) Plus(u Tally) Tally {
 	return Tally{t.Tally.Plus(u.Tally), t.Requests + u.Requests, t.Retries + u.Retries, t.Fault || u.Fault, t.NotRun + u.NotRun, t.Part || u.Part}
 }
 
+// sign is that of a line with the tally. Where no case was asked it is no tick.
+func (t Tally) sign(p terminal.Paint) string {
+	if t.Passed+t.Failed+t.NotRun == 0 {
+		return "–"
+	}
+	return p.Mark(t.Failed == 0 && t.NotRun == 0)
+}
+
 // Line is the last line of a run.
 func (t Tally) Line(p terminal.Paint, run report.Run) string {
-	sign := p.Mark(t.Failed == 0 && t.NotRun == 0)
-	if t.Passed+t.Failed+t.NotRun == 0 {
-		sign = "–"
-	}
-	line := fmt.Sprintf("%s %s on Envoy %s (%s)", sign, t, run.Envoy, run.Runtime)
+	line := fmt.Sprintf("%s %s on Envoy %s (%s)", t.sign(p), t, run.Envoy, run.Runtime)
 	if t.Retries > 0 {
 		line += fmt.Sprintf(", %s retried", terminal.Count(t.Retries, "transport fault"))
 	}

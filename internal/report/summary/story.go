@@ -68,7 +68,7 @@ func byStory(results []result.Case) [][]result.Case {
 func storyLine(p terminal.Paint, results []result.Case) string {
 	t := Count(results...)
 	title := terminal.Printable(cmp.Or(results[0].Case.Story, "cases without a story"))
-	return fmt.Sprintf("%s %s: %s", p.Mark(t.Failed == 0 && t.NotRun == 0), title, t)
+	return fmt.Sprintf("%s %s: %s", t.sign(p), title, t)
 }
 
 // writeStory prints the cases of a story as one table. It shortens an identity of the story's

@@ -212,8 +212,9 @@ func Demand(ps []Policy, in policy.Inbound, rootNamespace string) (d token.Deman
 		// Istio states bypass_cors_preflight for every filter.
 		d.Preflight = d.Preflight || len(p.resource.Spec.Rules) > 0
 		for _, rule := range p.resource.Spec.Rules {
+			filled, unfilled := placesOver(in.Protocol, rule.places())
 			d.Add(token.Issuer{
-				Name: rule.Issuer, Audiences: rule.Audiences, Places: placesOver(in.Protocol, rule.places()), Forward: rule.Forward, Writes: rule.writes(),
+				Name: rule.Issuer, Audiences: rule.Audiences, Places: filled, Unfilled: unfilled, Forward: rule.Forward, Writes: rule.writes(),
 				Spaced: slices.Concat(spaced, rule.SpaceDelimitedClaims), Keys: rule.keys(),
 			})
 		}
@@ -241,13 +242,20 @@ func Check(ps []Policy, in policy.Inbound, rootNamespace string, program policy.
 	return nil
 }
 
-// placesOver returns the places that a caller of the lab can fill: a call of gRPC has no query.
-func placesOver(protocol policy.Protocol, places []token.Place) []token.Place {
+// placesOver returns the places that a caller can fill, and the others: a call of gRPC has no query.
+func placesOver(protocol policy.Protocol, places []token.Place) (filled, unfilled []token.Place) {
 	inQuery := func(p token.Place) bool { return p.Kind == token.InParameter }
 	if protocol != policy.GRPC || !slices.ContainsFunc(places, func(p token.Place) bool { return !inQuery(p) }) {
-		return places
+		return places, nil
 	}
-	return slices.DeleteFunc(places, inQuery)
+	for _, p := range places {
+		if inQuery(p) {
+			unfilled = append(unfilled, p)
+		} else {
+			filled = append(filled, p)
+		}
+	}
+	return filled, unfilled
 }
 
 // Targets returns the workloads that the policies select, in order.

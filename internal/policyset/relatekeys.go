@@ -1,0 +1,240 @@
+package policyset
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/cases"
+)
+
+// keys writes what a compiler may take for one thing because it makes one key of several texts: names that are one text when
+// they are joined, kinds that share a name, labels behind the first ones, letters in another case, and lists in an order.
+// The relations take turns.
+func (m *relation) keys(c *cases.Case, policies []any) []any {
+	switch m.rank / 2 % 8 {
+	case 0, 7:
+		return m.joinedPolicies(c, policies)
+	case 1:
+		m.joinedAccounts(policies)
+	case 2:
+		m.nameOfTwoKinds(policies)
+	case 3:
+		m.manyLabels(c, policies)
+	case 4:
+		m.relabel(c, func(labels map[string]string) {
+			for range pick(m.chooser, 22, 45) {
+				labels[m.letters(7)] = m.letters(3)
+			}
+		})
+	case 5:
+		m.otherCase(policies)
+	case 6:
+		m.inOrder(policies)
+	}
+	return policies
+}
+
+// decide are the kinds that decide, and whose names no other document says.
+var decide = []string{"AuthorizationPolicy", "XAuthorizationPolicy", "CiliumNetworkPolicy", "ServerAuthorization", "MeshTrafficPermission"}
+
+// deciding returns the policies of these kinds that have a name and a namespace, or a mesh.
+func deciding(policies []any) (out []map[string]any) {
+	for _, p := range policies {
+		p, _ := p.(map[string]any)
+		kind, _ := p["kind"].(string)
+		if kind == "" {
+			kind, _ = p["type"].(string)
+		}
+		if name, ok := metadataOf(p)["name"].(string); ok && name != "" && slices.Contains(decide, kind) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// joinedPolicies adds a policy whose namespace and name, joined by a dash, are those of another one: a/b-c and a-b/c. It says
+// what some policy says, and is of a namespace, or of a mesh, without workloads.
+func (m *relation) joinedPolicies(c *cases.Case, policies []any) []any {
+	all := deciding(policies)
+	if len(all) == 0 {
+		return policies
+	}
+	of := pick(m.chooser, all...)
+	// A policy of the workload's own namespace is missed where it is lost.
+	own := c.Inbounds[m.inbound].Workload.Namespace
+	if i := slices.IndexFunc(all, func(p map[string]any) bool { return metadataOf(p)["namespace"] == own }); i >= 0 && !m.oneIn(4) {
+		of = all[i]
+	}
+	twin := clone(pick(m.chooser, all...)).(map[string]any)
+	kept, other := metadataOf(of), metadataOf(twin)
+	scope := "namespace"
+	if kept[scope] == nil {
+		scope = "mesh"
+	}
+	name, _ := kept["name"].(string)
+	place, ok := kept[scope].(string)
+	if !ok || len(name) > 40 || len(place) > 40 {
+		return policies
+	}
+	between := m.letters(2)
+	if m.oneIn(2) {
+		kept["name"], other["name"], other[scope] = between+"-"+name, name, place+"-"+between
+	} else {
+		kept["name"], other["name"], other[scope] = name+"-"+between, name, between+"-"+place
+	}
+	for _, metadata := range []map[string]any{kept, other} {
+		if labels, ok := metadata["labels"].(map[string]any); ok {
+			delete(labels, "kuma.io/display-name")
+			delete(labels, "kuma.io/mesh")
+		}
+	}
+	return slices.Insert(policies, pick(m.chooser, 0, len(policies)), any(twin))
+}
+
+// accountPlace finds a service account in a SPIFFE ID, or in a text of a namespace and a name.
+var accountPlace = regexp.MustCompile(`^(.*\bns/)?([a-z0-9-]{1,40})(/sa/|/)([a-z0-9-]{1,40})$`)
+
+// joinedAccounts lets a list name two accounts whose namespace and name, joined by a dash, are one text.
+func (m *relation) joinedAccounts(policies []any) {
+	for _, l := range specLists(policies) {
+		items := slices.Clone(l.items())
+		for i, item := range items {
+			between := m.letters(2)
+			first, one := renameAccounts(clone(item), l.key, func(namespace, name string) (string, string) { return namespace, between + "-" + name })
+			second, two := renameAccounts(clone(item), l.key, func(namespace, name string) (string, string) { return namespace + "-" + between, name })
+			if one && two {
+				items[i] = first
+				l.object[l.key] = slices.Insert(items, m.choose(len(items)+1), second)
+				break
+			}
+		}
+	}
+}
+
+// renameAccounts changes each service account that a value names by its namespace and its name. It reports whether there is one.
+func renameAccounts(v any, key string, change func(namespace, name string) (string, string)) (any, bool) {
+	switch v := v.(type) {
+	case string:
+		found := accountPlace.FindStringSubmatch(v)
+		if found == nil || found[1] == "" && !strings.HasSuffix(key, "erviceAccounts") || found[1] != "" && found[3] != "/sa/" {
+			return v, false
+		}
+		namespace, name := change(found[2], found[4])
+		return found[1] + namespace + found[3] + name, true
+	case []any:
+		any := false
+		for i := range v {
+			changed, ok := renameAccounts(v[i], key, change)
+			v[i], any = changed, any || ok
+		}
+		return v, any
+	case map[string]any:
+		any := false
+		namespace, stated := v["namespace"].(string)
+		if name, ok := v["name"].(string); ok && stated && name != "*" && (strings.HasPrefix(key, "serviceAccount") || v["kind"] == "ServiceAccount") {
+			v["namespace"], v["name"] = change(namespace, name)
+			return v, true
+		}
+		for _, inner := range sortedKeys(v) {
+			changed, ok := renameAccounts(v[inner], inner, change)
+			v[inner], any = changed, any || ok
+		}
+		return v, any
+	default:
+		return v, false
+	}
+}
+
+// nameOfTwoKinds gives a policy the name and the namespace of a document of another kind.
+func (m *relation) nameOfTwoKinds(policies []any) {
+	kindOf := func(p map[string]any) string { return fmt.Sprint(p["kind"], p["type"]) }
+	taken := map[string]bool{}
+	key := func(kind string, metadata map[string]any) string {
+		return fmt.Sprint(kind, " ", metadata["namespace"], " ", metadata["name"])
+	}
+	for _, p := range policies {
+		p, _ := p.(map[string]any)
+		taken[key(kindOf(p), metadataOf(p))] = true
+	}
+	for _, p := range deciding(policies) {
+		for _, other := range policies {
+			other, _ := other.(map[string]any)
+			of := metadataOf(other)
+			if kindOf(other) == kindOf(p) || of["name"] == nil || of["namespace"] != metadataOf(p)["namespace"] || taken[key(kindOf(p), of)] {
+				continue
+			}
+			metadataOf(p)["name"] = of["name"]
+			taken[key(kindOf(p), of)] = true
+			break
+		}
+	}
+}
+
+// manyLabels has selectors ask for more labels. The workload has them all, or lacks the last one.
+func (m *relation) manyLabels(c *cases.Case, policies []any) {
+	more := map[string]any{}
+	for range pick(m.chooser, 1, 2, 3, 5, 9) {
+		more["zz"+m.letters(4)] = m.letters(4)
+	}
+	some := false
+	for _, key := range []string{"selector", "podSelector", "endpointSelector"} {
+		for _, of := range objectsIn(policies)[key] {
+			if labels, ok := of["matchLabels"].(map[string]any); ok && len(labels) > 0 {
+				maps.Copy(labels, more)
+				some = true
+			}
+		}
+	}
+	for _, of := range objectsIn(policies)["targetRef"] {
+		if labels, ok := of["labels"].(map[string]any); ok && len(labels) > 0 && of["kind"] == "Dataplane" {
+			maps.Copy(labels, more)
+			some = true
+		}
+	}
+	if !some {
+		return
+	}
+	own := sortedKeys(more)
+	if m.oneIn(3) {
+		own = own[:len(own)-1]
+	}
+	m.relabel(c, func(labels map[string]string) {
+		for _, key := range own {
+			labels[key] = more[key].(string)
+		}
+	})
+}
+
+// otherCase adds texts of a list in letters of the other case, where the case counts.
+func (m *relation) otherCase(policies []any) {
+	for _, l := range specLists(policies) {
+		if !slices.Contains([]string{"paths", "notPaths", "values", "notValues", "audiences"}, l.key) {
+			continue
+		}
+		items := slices.Clone(l.items())
+		text, ok := pick(m.chooser, items...).(string)
+		if other := strings.ToUpper(text); ok && other != text && !strings.Contains(text, "%") {
+			l.object[l.key] = slices.Insert(items, m.choose(len(items)+1), any(other))
+		}
+	}
+}
+
+// inOrder makes lists of texts longer, and sorts them, forwards or backwards.
+func (m *relation) inOrder(policies []any) {
+	backwards := m.oneIn(2)
+	for _, l := range specLists(policies) {
+		if _, text := l.items()[0].(string); !text || slices.Contains(shortLists, l.key) || m.oneIn(2) {
+			continue
+		}
+		m.lengthen(l, 5)
+		items := slices.Clone(l.items())
+		slices.SortFunc(items, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		if backwards {
+			slices.Reverse(items)
+		}
+		l.object[l.key] = items
+	}
+}
