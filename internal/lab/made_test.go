@@ -33,6 +33,7 @@ func TestPopulate(t *testing.T) {
 		"the mesh":                      {policies: kuma("p", "{kind: Mesh}")},
 		"labels":                        {policies: kuma("p", "{kind: Dataplane, labels: {app: a}}"), want: []string{"made-for-p/8080 map[app:a]"}},
 		"labels twice":                  {policies: kuma("p", "{kind: Dataplane, labels: {app: a}}") + "---\n" + kuma("q", "{kind: Dataplane, labels: {app: a}}"), want: []string{"made-for-p/8080 map[app:a]"}},
+		"a label that nobody states":    {policies: "{type: Dataplane, mesh: default, name: web, networking: {address: 10.0.0.1, inbound: [{port: 8080}]}}\n---\n" + kuma("p", "{kind: Dataplane, labels: {kuma.io/env: a}}") + "---\n" + kuma("q", "{kind: Dataplane, labels: {kuma.io/env: a}}"), want: []string{"made-for-p/8080 map[kuma.io/env:a]"}, unasked: 2},
 		"labels that are described":     {policies: kuma("p", "{kind: Dataplane, labels: {app: a}}"), labels: map[string]string{"app": "a", "b": "c"}},
 		"labels that a name implies":    {policies: kuma("p", "{kind: Dataplane, labels: {kuma.io/display-name: x}}"), want: []string{"x/8080 map[]"}},
 		"a name":                        {policies: kuma("p", "{kind: Dataplane, name: web}"), want: []string{"web/8080 map[]"}},

@@ -125,14 +125,14 @@ func renameAccounts(v any, key string, change func(namespace, name string) (stri
 		namespace, name := change(found[2], found[4])
 		return found[1] + namespace + found[3] + name, true
 	case []any:
-		any := false
+		found := false
 		for i := range v {
 			changed, ok := renameAccounts(v[i], key, change)
-			v[i], any = changed, any || ok
+			v[i], found = changed, found || ok
 		}
-		return v, any
+		return v, found
 	case map[string]any:
-		any := false
+		found := false
 		namespace, stated := v["namespace"].(string)
 		if name, ok := v["name"].(string); ok && stated && name != "*" && (strings.HasPrefix(key, "serviceAccount") || v["kind"] == "ServiceAccount") {
 			v["namespace"], v["name"] = change(namespace, name)
@@ -140,9 +140,9 @@ func renameAccounts(v any, key string, change func(namespace, name string) (stri
 		}
 		for _, inner := range sortedKeys(v) {
 			changed, ok := renameAccounts(v[inner], inner, change)
-			v[inner], any = changed, any || ok
+			v[inner], found = changed, found || ok
 		}
-		return v, any
+		return v, found
 	default:
 		return v, false
 	}

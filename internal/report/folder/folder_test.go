@@ -266,7 +266,7 @@ func TestLoadNothing(t *testing.T) {
 		"no path was given": nil,
 		"neither the folder nor one below it has a file": {filepath.Join(dir, "report")},
 		"no such file": {filepath.Join(dir, "nothing")},
-		"results-1.json: not a results file: no JSON":       {dir},
+		"results-1.json: not a results file: no JSON":      {dir},
 		"results-2.json: it names no version of Envoy, or": {dir},
 	} {
 		if got, err := Load(paths...); err == nil || !strings.Contains(err.Error(), want) || got != nil {
