@@ -78,11 +78,23 @@ func (d *Difference) besideTexts() (out []string) {
 	if len(d.Passed) == 0 {
 		return nil
 	}
-	passes := "pass"
-	if len(d.Passed) == 1 && len(d.Passed[0].Fields) < 2 {
-		passes = "passes"
+	return []string{fmt.Sprintf("note: beside the policies, %s %s: %s", count(d.Passed), d.passes(), some(d.Passed))}
+}
+
+// unproven bounds a good verdict, where differences pass: no class of requests shows that they cannot matter.
+func (d *Difference) unproven() string {
+	if len(d.Passed) == 0 || d.deniesOthers {
+		return ""
 	}
-	return []string{fmt.Sprintf("note: beside the policies, %s %s: %s", count(d.Passed), passes, some(d.Passed))}
+	return fmt.Sprintf(" by the policies; %s beside them %s by a table, without a proof", count(d.Passed), d.passes())
+}
+
+// passes is the verb of what [Difference.unproven] counts.
+func (d *Difference) passes() string {
+	if len(d.Passed) == 1 && len(d.Passed[0].Fields) < 2 {
+		return "passes"
+	}
+	return "pass"
 }
 
 // count counts the differences, and the objects that have them.

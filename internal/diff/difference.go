@@ -33,7 +33,7 @@ type Difference struct {
 	// Unread are the changes beside the policies, which are not read: of workloads, services, meshes and
 	// what tools do with the policies.
 	Unread []manifestdiff.Change
-	// Passed are the other differences beside the policies: they cannot matter.
+	// Passed are the other differences beside the policies. A table says that they cannot matter, and nothing proves it.
 	Passed []manifestdiff.Passed
 	// Routes is the effect on the requests that workloads send; nil where neither side has a
 	// route, a timeout or a service.
@@ -229,7 +229,7 @@ func (d *Difference) Verdict() string {
 	case len(d.Cases) == 0 && d.Routes != nil:
 		return "no policy about access is there to compare: routes and timeouts let no caller in"
 	default:
-		return "access does not widen"
+		return "access does not widen" + d.unproven()
 	}
 }
 

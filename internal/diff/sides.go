@@ -172,7 +172,7 @@ func (s Sides) Verdict() string {
 	if failures := s.Failures(); len(failures) > 0 {
 		return "A and B are not shown to decide alike: " + strings.Join(failures, "; ")
 	}
-	return "A and B decide alike"
+	return "A and B decide alike" + s.unproven()
 }
 
 // Sentence counts the classes, and says what Envoy says about them.
