@@ -42,6 +42,8 @@ type Examination struct {
 	// Classes is the number of classes of requests. Differing is the number of classes that
 	// the filters decide otherwise than the policies.
 	Classes, Differing int
+	// Plaintext is the number of classes that the filters decide otherwise on paper for callers without TLS.
+	Plaintext int
 
 	// anyNames leaves the names of policies to the compiler.
 	anyNames bool
@@ -211,7 +213,10 @@ func (x *Examination) plaintext(in verdict.Inbound, program policy.Program, cove
 		}
 	})
 	for _, a := range all[:min(len(all), mostAsked)] {
-		a.question.Differs = false // on paper such a caller is one without a name
+		if a.question.Differs {
+			x.Plaintext++
+		}
+		a.question.Differs = false // on paper such a caller is one without a name, and Envoy is asked
 		x.ask(in.Request(a.request), a.question)
 	}
 }

@@ -4,4 +4,4 @@ package matrix
 var NotesOf = notesOf
 
 // AskFewerRelatedSets lets the runs of short tests ask about a part of the sets.
-func AskFewerRelatedSets() { askedRelated = 80 }
+func AskFewerRelatedSets() { askedRelated, askedUpdated = 80, 24 }

@@ -17,6 +17,7 @@ import (
 	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/matrix"
+	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/internal/policyset"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/folder"
@@ -82,6 +83,38 @@ func textOf(t *testing.T, doc manifest.Document, change func(string) string) str
 		t.Error(err)
 	}
 	return fmt.Sprint(of(v))
+}
+
+// openInPlaintext lets in callers without TLS.
+func openInPlaintext(f xds.Filters) xds.Filters {
+	for i, filter := range f.Network {
+		f.Network[i] = proto.CloneOf(filter)
+		for _, p := range f.Network[i].Rules.GetPolicies() {
+			p.Principals = append(p.Principals, &rbacv3.Principal{Identifier: &rbacv3.Principal_NotId{
+				NotId: &rbacv3.Principal{Identifier: &rbacv3.Principal_Authenticated_{Authenticated: &rbacv3.Principal_Authenticated{}}},
+			}})
+		}
+	}
+	return f
+}
+
+// kept is an honest compiler that keeps its answers by a key.
+func kept(key func(policy.Inbound, []manifest.Document, language.Options) string) suite.CompilerFunc {
+	var mu sync.Mutex
+	answers := map[string]xds.Filters{}
+	return func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		k := key(in, docs, opts)
+		if f, ok := answers[k]; ok {
+			return f, nil
+		}
+		f, err := honest(ctx, in, docs, opts)
+		if err == nil {
+			answers[k] = f
+		}
+		return f, err
+	}
 }
 
 // A compiler is asked for policies that it cannot know, and for everything twice.
@@ -185,18 +218,31 @@ func TestCompilersAreAskedForDrawnPolicies(t *testing.T) {
 		"right but where nobody calls": {where(func(_ policy.Inbound, _ []manifest.Document, opts language.Options) bool {
 			return len(opts.Peers) > 0
 		}), gateway, 40, "", "not as the policies say", false, false},
+		"right but for a change of what policies say": {kept(func(in policy.Inbound, docs []manifest.Document, opts language.Options) string {
+			key := fmt.Sprint(in, in.Workload.Namespace, in.Workload.Labels, opts.TrustDomain)
+			for _, doc := range docs {
+				key += metadata.IdentityOf(doc).String()
+			}
+			return key
+		}), gateway, 5, "", "not as the policies say", false, false},
+		"right but for a change of labels": {kept(func(in policy.Inbound, docs []manifest.Document, opts language.Options) string {
+			key := fmt.Sprint(in, in.Workload.Namespace, opts.TrustDomain)
+			for _, doc := range docs {
+				key += doc.Flow()
+			}
+			return key
+		}), gateway, 5, "", "not as the policies say", false, false},
+		"right but for callers in plaintext beside three policies": {func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
+			f, err := honest(ctx, in, docs, opts)
+			if len(docs) < 3 {
+				return f, err
+			}
+			return openInPlaintext(f), err
+		}, gateway, 5, "", "callers in plaintext", false, false},
 		"right the first time": {from("first", 2, open), gateway, 5, "", "asked again, the compiler gives other filters", false, false},
 		"right two times, for callers in plaintext": {from("second", 3, func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
 			f, err := honest(ctx, in, docs, opts)
-			for i, filter := range f.Network {
-				f.Network[i] = proto.CloneOf(filter)
-				for _, p := range f.Network[i].Rules.GetPolicies() {
-					p.Principals = append(p.Principals, &rbacv3.Principal{Identifier: &rbacv3.Principal_NotId{
-						NotId: &rbacv3.Principal{Identifier: &rbacv3.Principal_Authenticated_{Authenticated: &rbacv3.Principal_Authenticated{}}},
-					}})
-				}
-			}
-			return f, err
+			return openInPlaintext(f), err
 		}), gateway, 20, "", "callers in plaintext", false, false},
 		"no sets":           {honest, matrix.Selection{}, -1, "", "", true, false},
 		"exempt features":   {honest, matrix.Selection{Profiles: []feature.Profile{feature.GEP3779}, Exempt: []feature.Name{"AuthorizationPolicyTargetRefs"}}, 1, "", "", true, false},

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/differential"
+	"github.com/meshproof/meshproof/internal/feature"
+	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/policyset"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
@@ -27,22 +30,59 @@ const (
 	// In further sets, values have something to do with each other. Each relation has several of them.
 	relatedSets  = 320
 	firstRelated = 1 << 24
+	// Sets of a third kind are asked about as they were before an update, and as they are after it.
+	updatedSets  = 96
+	firstUpdated = 1 << 28
 	paperLanes   = 4
 )
 
-// askedRelated is how many of the related sets a run asks about. Short tests ask about fewer.
-var askedRelated uint64 = relatedSets
+// askedRelated is how many of the related sets a run asks about, and askedUpdated how many of those with an update. Short tests ask about fewer.
+var askedRelated, askedUpdated uint64 = relatedSets, updatedSets
 
-// paper returns the set of that number, and false where none can be made of its case.
-func (s *source) paper(number uint64) (cases.Case, bool) {
-	if len(s.accepted) == 0 {
-		return cases.Case{}, false
+// earlierSet is a set on paper that is asked about before another one, and its number.
+type earlierSet struct {
+	cases.Case
+	number uint64
+}
+
+// paper returns the set of that number, and the set that a compiler has to have answered before it, nil for none; false
+// where none can be made of its case. Callers in plaintext are let in to the inbounds of every third set, if the compiler claims that and nothing states
+// another mode: no compiler is told the mode.
+func (s *source) paper(number uint64) (c cases.Case, earlier *earlierSet, ok bool) {
+	switch {
+	case len(s.accepted) == 0:
+		return c, nil, false
+	case number >= firstUpdated:
+		return s.updated(number)
+	case number >= firstRelated:
+		c, ok = s.related(number)
+	default:
+		// Where the number of cases and that of turns have a divisor, each turn would have the same few cases.
+		c, ok = policyset.FromCase(s.accepted[(number+number/policyset.Turns)%uint64(len(s.accepted))], s.suite.Seed, number)
 	}
-	if number >= firstRelated {
-		return s.related(number)
+	if ok && number%3 == 0 {
+		c = s.permissive(c)
 	}
-	// Where the number of cases and that of turns have a divisor, each turn would have the same few cases.
-	return policyset.FromCase(s.accepted[(number+number/policyset.Turns)%uint64(len(s.accepted))], s.suite.Seed, number)
+	return c, nil, ok
+}
+
+// permissive returns the set with permissive inbounds, where it may be asked so.
+func (s *source) permissive(c cases.Case) cases.Case {
+	out := policyset.Permissive(c)
+	reading, err := verdict.Read(out)
+	if err != nil || !s.claims(out, c) || slices.ContainsFunc(reading.Inbounds(), func(in verdict.Inbound) bool { return in.Program.MTLS != mtls.Unset }) {
+		return c
+	}
+	return out
+}
+
+// claims reports whether the compiler claims all that one set needs more than another one.
+func (s *source) claims(set, than cases.Case) bool {
+	had := policyset.Needs(than)
+	return !slices.ContainsFunc(policyset.Needs(set), func(name feature.Name) bool {
+		f, _ := feature.Lookup(name)
+		return !slices.Contains(had, name) && s.suite.Selection.lacks(f) != ""
+	})
 }
 
 // related returns a set whose values have something to do with each other: every other one is made of a case, the
@@ -57,35 +97,59 @@ func (s *source) related(number uint64) (cases.Case, bool) {
 	return c, ok && (number%2 == 0 || s.admits(c))
 }
 
+// mostBefore is how many sets are tried for an update: not each has a part of the kind whose turn it is.
+const mostBefore = 4
+
+// updated returns a set that an update makes of another one, and that one.
+func (s *source) updated(number uint64) (c cases.Case, earlier *earlierSet, ok bool) {
+	n := number - firstUpdated
+	for try := range uint64(mostBefore) {
+		before := &earlierSet{number: firstRelated + (n*3+n/8+try*updatedSets)%relatedSets}
+		if before.Case, _, ok = s.paper(before.number); !ok {
+			continue
+		}
+		if c, ok := policyset.Updated(before.Case, s.suite.Seed, number); ok && s.claims(c, before.Case) {
+			return c, before, true
+		}
+	}
+	return c, nil, false
+}
+
 // onPaper reads back what the compiler answers about further sets, and asks Envoy about the first of those that
 // decide otherwise than their policies. It counts the sets, and returns what disagrees.
 func (u *underway) onPaper(ctx context.Context, s *source, drawn *result.Drawn) (found []differential.Disagreement, err error) {
 	var mu sync.Mutex
 	var suspects []uint64
+	ask := func(number uint64, c cases.Case, again bool) {
+		reading, err := verdict.Read(c)
+		suspect := err == nil && !u.runner.AgreesOnPaper(ctx, reading)
+		// Filters that are too large to be read back whole say nothing, not even those of meshproof.
+		unread := err != nil || suspect && !u.ownAgrees(ctx, reading)
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case unread && !again:
+			drawn.Unread++
+		case !again:
+			drawn.ReadBack++
+		}
+		if suspect && !unread && !slices.Contains(suspects, number) {
+			suspects = append(suspects, number)
+		}
+	}
 	numbers := make(chan uint64)
 	var lanes sync.WaitGroup
 	for range paperLanes {
 		lanes.Go(func() {
 			for number := range numbers {
-				c, ok := s.paper(number)
+				c, earlier, ok := s.paper(number)
 				if !ok {
 					continue
 				}
-				reading, err := verdict.Read(c)
-				suspect := err == nil && !u.runner.AgreesOnPaper(ctx, reading)
-				// Filters that are too large to be read back whole say nothing, not even those of meshproof.
-				unread := err != nil || suspect && !u.ownAgrees(ctx, reading)
-				mu.Lock()
-				switch {
-				case unread:
-					drawn.Unread++
-				case suspect:
-					suspects = append(suspects, number)
-					fallthrough
-				default:
-					drawn.ReadBack++
+				if earlier != nil {
+					ask(earlier.number, earlier.Case, true)
 				}
-				mu.Unlock()
+				ask(number, c, false)
 			}
 		})
 	}
@@ -95,13 +159,19 @@ func (u *underway) onPaper(ctx context.Context, s *source, drawn *result.Drawn) 
 	for number := range askedRelated {
 		numbers <- firstRelated + number
 	}
+	for number := range askedUpdated {
+		numbers <- firstUpdated + number
+	}
 	close(numbers)
 	lanes.Wait()
 	if cause := context.Cause(ctx); cause != nil {
 		return nil, cause
 	}
 	for _, number := range suspects[:min(len(suspects), mostProblems)] {
-		fuzzer := differential.Fuzzer{Runner: u.runner, Seed: s.suite.Seed, KeepSets: true, Draw: func(uint64) (cases.Case, bool) { return s.paper(number) }}
+		fuzzer := differential.Fuzzer{Runner: u.runner, Seed: s.suite.Seed, KeepSets: true, Draw: func(uint64) (cases.Case, bool) {
+			c, _, ok := s.paper(number)
+			return c, ok
+		}}
 		asked, err := fuzzer.Run(ctx, differential.Limit{Sets: 1})
 		if err != nil {
 			return found, err

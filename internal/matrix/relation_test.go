@@ -83,6 +83,12 @@ var relations = map[feature.Profile]map[string]is{
 			items, ok := v.([]any)
 			return ok && key == "ports" && len(items) > 1 && slices.Contains(textsOf(items), fmt.Sprint(q.Inbound.Port))
 		}),
+		"three ports in a row that end in front of its own": inSpecs(func(q question, key string, v any) bool {
+			items, ok := v.([]any)
+			texts := textsOf(items)
+			has := func(less int) bool { return slices.Contains(texts, fmt.Sprint(int(q.Inbound.Port)-less)) }
+			return ok && key == "ports" && has(3) && has(2) && has(1) && !has(0)
+		}),
 		"a port with one more digit": inSpecs(func(q question, key string, v any) bool {
 			return key == "ports" && fmt.Sprint(v) == fmt.Sprintf("%d0", q.Inbound.Port)
 		}),
@@ -342,7 +348,7 @@ func TestRelatedSetsHaveEachRelation(t *testing.T) {
 				source := newSource(s, covered, s.freshForms(covered))
 				found, made := map[string]bool{}, 0
 				for number := range uint64(relatedSets) {
-					c, ok := source.paper(firstRelated + number)
+					c, _, ok := source.paper(firstRelated + number)
 					if !ok {
 						continue
 					}

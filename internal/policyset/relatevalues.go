@@ -282,37 +282,60 @@ func (m *relation) lengthen(of list, by int) {
 	of.object[of.key] = items
 }
 
-// ownPort has rules ask for the port of the inbound beside others, and for ports that are nearly the same.
+// ownPort has rules ask for the port of the inbound beside others, and for ports that are nearly the same, or for a run of
+// ports that ends beside it: a compiler may make a range of such a run.
 func (m *relation) ownPort(c *cases.Case, policies []any) {
 	own := int(c.Inbounds[m.inbound].Port)
 	near := []int{own, own, own + 1, own * 10, own / 10, 80, 443}
+	isRun := m.oneIn(2)
+	if isRun {
+		first, length := pick(m.chooser, own-5, own-3, own-2, own-1, own+1), m.number(2, 5)
+		near = nil
+		for port := range length {
+			near = append(near, first+port)
+		}
+	}
 	near = slices.DeleteFunc(near, func(p int) bool { return p < 1 || p > 65_535 })
 	for _, l := range specLists(policies) {
 		if l.key != "ports" && l.key != "notPorts" {
 			continue
 		}
-		items := slices.Clone(l.items())
-		for range m.number(1, 4) {
-			port := pick(m.chooser, near...)
-			switch item := items[0].(type) {
-			case string:
-				items = append(items, fmt.Sprint(port))
-			case map[string]any:
-				item, _ = clone(item).(map[string]any)
-				item["port"] = fmt.Sprint(port)
-				delete(item, "endPort")
-				if _, tcp := item["protocol"]; !tcp || m.oneIn(2) {
-					item["protocol"] = pick(m.chooser, "TCP", "UDP", "ANY")
-				}
-				if m.oneIn(3) {
-					item["endPort"] = pick(m.chooser, port, min(port+10, 65_535))
-				}
-				items = append(items, item)
-			default:
-				items = append(items, port)
+		first, items, ports := l.items()[0], slices.Clone(l.items()), near
+		if isRun {
+			items = nil
+		} else {
+			ports = nil
+			for range m.number(1, 4) {
+				ports = append(ports, pick(m.chooser, near...))
 			}
 		}
+		for _, port := range ports {
+			items = append(items, m.portLike(first, port, isRun))
+		}
 		l.object[l.key] = shuffled(m.chooser, items)
+	}
+}
+
+// portLike returns a port in the form of an item of a list of ports. Those of a run are of one protocol, and no ranges.
+func (m *relation) portLike(item any, port int, isRun bool) any {
+	switch item := item.(type) {
+	case string:
+		return fmt.Sprint(port)
+	case map[string]any:
+		item, _ = clone(item).(map[string]any)
+		item["port"] = fmt.Sprint(port)
+		delete(item, "endPort")
+		if _, tcp := item["protocol"]; isRun {
+			item["protocol"] = "TCP"
+		} else if !tcp || m.oneIn(2) {
+			item["protocol"] = pick(m.chooser, "TCP", "UDP", "ANY")
+		}
+		if !isRun && m.oneIn(3) {
+			item["endPort"] = pick(m.chooser, port, min(port+10, 65_535))
+		}
+		return item
+	default:
+		return port
 	}
 }
 

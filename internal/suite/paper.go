@@ -17,5 +17,5 @@ func (r Runner) AgreesOnPaper(ctx context.Context, reading *verdict.Reading) boo
 	one := r.newReadingRun(reading, time.Now())
 	one.compile(ctx)
 	x := one.examination
-	return one.result.Err == nil && (x == nil || x.Differing == 0 && len(x.Unread) == x.Doubts)
+	return one.result.Err == nil && (x == nil || x.Differing+x.Plaintext == 0 && len(x.Unread) == x.Doubts)
 }

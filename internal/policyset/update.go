@@ -1,0 +1,250 @@
+package policyset
+
+import (
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/verdict"
+)
+
+// Updated makes another case from one that a compiler has answered, as an update in a cluster makes it: one part has
+// changed, and all names have stayed. A value of a policy has changed, an item or a policy is gone, a policy
+// is of another namespace, or a workload, a caller or an option has changed. These take turns with the number. A compiler that keeps its
+// answers, and leaves this part out of their key, gives the old one. The result is false where no change of the kind changes a decision.
+func Updated(c cases.Case, seed, number uint64) (cases.Case, bool) {
+	before, err := verdict.Read(c)
+	if err != nil {
+		return c, false
+	}
+	u, as := &update{chooser: random(seed^updatedSeed, number)}, newWords(rand.New(rand.NewPCG(number, seed^updatedSeed)))
+	change := updates[number%uint64(len(updates))]
+	for range mostUpdates {
+		out := c
+		out.Inbounds, out.Options.Peers, out.Requests = slices.Clone(c.Inbounds), slices.Clone(c.Options.Peers), nil
+		policies, options, err := valuesOf(c)
+		if err != nil {
+			return c, false
+		}
+		policies, options = clone(policies).([]any), clone(options)
+		u.policies, u.options = clone(policies).([]any), clone(options)
+		if !change(u, &out) {
+			return c, false
+		}
+		out.Policies = nil
+		for _, p := range u.policies {
+			// What has not changed stays as it was written.
+			if i := slices.IndexFunc(policies, func(old any) bool { return reflect.DeepEqual(old, p) }); i >= 0 {
+				out.Policies = append(out.Policies, c.Policies[i])
+			} else {
+				out.Policies = append(out.Policies, as.document("updated.yaml", p))
+			}
+		}
+		if fields, ok := u.options.(map[string]any); ok && !reflect.DeepEqual(options, u.options) {
+			out.Options.Document = as.document("updated.yaml", fields)
+		}
+		if after, err := verdict.Read(out); err == nil && decidesOtherwise(before, after) {
+			return out, true
+		}
+	}
+	return c, false
+}
+
+const (
+	// updatedSeed keeps the choices apart from those of [FromCase].
+	updatedSeed = 0x0bda7e
+	// mostUpdates is how many changes of a kind are tried: not each one changes a decision.
+	mostUpdates = 12
+)
+
+// decidesOtherwise reports whether the policies say something else of an inbound.
+func decidesOtherwise(before, after *verdict.Reading) bool {
+	olds, recents := before.Inbounds(), after.Inbounds()
+	return len(olds) != len(recents) || slices.ContainsFunc(recents, func(in verdict.Inbound) bool {
+		i := slices.IndexFunc(olds, func(old verdict.Inbound) bool { return old.String() == in.String() })
+		return i < 0 || !olds[i].Program.Equal(in.Program.Program)
+	})
+}
+
+// update is one change of a set.
+type update struct {
+	*chooser
+	policies []any
+	options  any
+}
+
+// updates are the kinds of changes. Each reports whether it found something to change.
+var updates = []func(u *update, c *cases.Case) bool{
+	(*update).value, (*update).item, (*update).labels, (*update).value, (*update).peer, (*update).policy, (*update).namespace, (*update).option,
+}
+
+// value changes the last letter of a text in a spec, so that its length stays.
+func (u *update) value(*cases.Case) bool {
+	var texts []func()
+	for _, p := range u.policies {
+		of, _ := p.(map[string]any)
+		for _, key := range []string{"spec", "specs"} {
+			u.textsIn(of, key, &texts)
+		}
+	}
+	return u.one(texts)
+}
+
+// textsIn collects, for each text below a field that is a name or a value, what changes it.
+func (u *update) textsIn(of map[string]any, key string, to *[]func()) {
+	switch v := of[key].(type) {
+	case string:
+		if changed, ok := u.other(v); ok && !noNames[key] {
+			*to = append(*to, func() { of[key] = changed })
+		}
+	case []any:
+		for i := range v {
+			switch item := v[i].(type) {
+			case string:
+				if changed, ok := u.other(item); ok && !noNames[key] {
+					*to = append(*to, func() { v[i] = changed })
+				}
+			case map[string]any:
+				for _, inner := range sortedKeys(item) {
+					u.textsIn(item, inner, to)
+				}
+			}
+		}
+	case map[string]any:
+		for _, inner := range sortedKeys(v) {
+			u.textsIn(v, inner, to)
+		}
+	}
+}
+
+// other returns a text with another last letter, false where it has none.
+func (u *update) other(text string) (string, bool) {
+	i := strings.LastIndexFunc(text, func(r rune) bool { return r >= 'a' && r <= 'z' })
+	if i < 0 {
+		return text, false
+	}
+	letter := 'a' + (rune(text[i]-'a')+1+rune(u.choose(25)))%26
+	return text[:i] + string(letter) + text[i+1:], true
+}
+
+// one makes one of the changes.
+func (u *update) one(changes []func()) bool {
+	if len(changes) == 0 {
+		return false
+	}
+	pick(u.chooser, changes...)()
+	return true
+}
+
+// item takes an item out of a list.
+func (u *update) item(*cases.Case) bool {
+	lists := specLists(u.policies)
+	if len(lists) == 0 {
+		return false
+	}
+	of := pick(u.chooser, lists...)
+	i := u.choose(len(of.items()))
+	of.object[of.key] = slices.Delete(slices.Clone(of.items()), i, i+1)
+	return true
+}
+
+// labels changes a label of a workload, or takes it away.
+func (u *update) labels(c *cases.Case) bool {
+	name := c.Inbounds[u.choose(len(c.Inbounds))].Workload.Name
+	labels := map[string]string{}
+	for _, in := range c.Inbounds {
+		if in.Workload.Name == name {
+			labels = in.Workload.Labels
+		}
+	}
+	if len(labels) == 0 {
+		return false
+	}
+	labels = u.relabeled(labels)
+	for i := range c.Inbounds {
+		if c.Inbounds[i].Workload.Name == name {
+			c.Inbounds[i].Workload.Labels = labels
+		}
+	}
+	for i := range c.Options.Peers {
+		if c.Options.Peers[i].Workload.Name == name {
+			c.Options.Peers[i].Workload.Labels = labels
+		}
+	}
+	return true
+}
+
+// relabeled returns labels of which one has another value, or is gone.
+func (u *update) relabeled(labels map[string]string) map[string]string {
+	out := maps.Clone(labels)
+	key := pick(u.chooser, sortedKeys(labels)...)
+	if changed, ok := u.other(out[key]); ok && u.oneIn(2) {
+		out[key] = changed
+	} else {
+		delete(out, key)
+	}
+	return out
+}
+
+// peer changes a label of a workload that calls.
+func (u *update) peer(c *cases.Case) bool {
+	var changes []func()
+	for i := range c.Options.Peers {
+		of := &c.Options.Peers[i].Workload
+		isInbound := slices.ContainsFunc(c.Inbounds, func(in cases.Inbound) bool { return in.Workload.Name == of.Name })
+		if len(of.Labels) > 0 && !isInbound {
+			changes = append(changes, func() { of.Labels = u.relabeled(of.Labels) })
+		}
+	}
+	return u.one(changes)
+}
+
+// policy takes a policy away.
+func (u *update) policy(*cases.Case) bool {
+	if len(u.policies) < 2 {
+		return false
+	}
+	i := u.choose(len(u.policies))
+	u.policies = slices.Delete(u.policies, i, i+1)
+	return true
+}
+
+// namespace moves a policy to another namespace, or to another mesh.
+func (u *update) namespace(*cases.Case) bool {
+	var changes []func()
+	for _, p := range u.policies {
+		of := metadataOf(p)
+		for _, key := range []string{"namespace", "mesh"} {
+			if place, ok := of[key].(string); ok {
+				if changed, ok := u.other(place); ok {
+					changes = append(changes, func() { of[key] = changed })
+				}
+			}
+		}
+	}
+	return u.one(changes)
+}
+
+// option changes a text of the options, or leaves an option out.
+func (u *update) option(*cases.Case) bool {
+	options, _ := u.options.(map[string]any)
+	if len(options) == 0 {
+		return false
+	}
+	var changes []func()
+	for _, key := range sortedKeys(options) {
+		u.textsIn(options, key, &changes)
+		if len(options) > 1 {
+			changes = append(changes, func() { delete(options, key) })
+		}
+		if inner, ok := options[key].(map[string]any); ok {
+			for _, field := range sortedKeys(inner) {
+				changes = append(changes, func() { delete(inner, field) })
+			}
+		}
+	}
+	return u.one(changes)
+}

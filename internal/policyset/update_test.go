@@ -1,0 +1,64 @@
+package policyset
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/feature"
+	"github.com/meshproof/meshproof/internal/verdict"
+)
+
+// Each kind of update changes decisions of each profile whose policies have such a part, and no name.
+func TestUpdated(t *testing.T) {
+	t.Parallel()
+	// Of these kinds a profile has none: nothing of its policies or options can change so.
+	none := map[feature.Profile][]int{
+		feature.KumaMTP: {4}, feature.KumaMTPLegacy: {4}, feature.GEP3779: {4, 7}, feature.IstioAuthz: {4}, feature.LinkerdAuthz: {4},
+	}
+	sets := uint64(400)
+	if testing.Short() {
+		sets = 100
+	}
+	for _, p := range feature.Profiles() {
+		forms := Forms(p)
+		if len(forms) == 0 {
+			continue
+		}
+		t.Run(string(p), func(t *testing.T) {
+			t.Parallel()
+			made := map[int]int{}
+			for number := range sets {
+				before := Draw(7, number, forms...)
+				after, ok := Updated(before, 7, number)
+				if !ok {
+					continue
+				}
+				made[int(number%uint64(len(updates)))]++
+				was, errBefore := verdict.Read(before)
+				is, errAfter := verdict.Read(after)
+				if errBefore != nil || errAfter != nil {
+					t.Fatalf("set %d: %v, %v", number, errBefore, errAfter)
+				}
+				same := true
+				for i, in := range is.Inbounds() {
+					old := was.Inbounds()[i]
+					same = same && old.Program.Equal(in.Program.Program)
+					if in.String() != old.String() || in.Identity != old.Identity || in.Port != old.Port {
+						t.Errorf("set %d: %s became %s", number, old, in)
+					}
+				}
+				if same {
+					t.Errorf("set %d: nothing is decided otherwise", number)
+				}
+			}
+			for kind := range updates {
+				expected := !testing.Short() || kind < 2
+				expected = expected && !slices.Contains(none[p], kind)
+				if made[kind] == 0 && expected || made[kind] > 0 && slices.Contains(none[p], kind) {
+					t.Errorf("kind %d was made %d times", kind, made[kind])
+				}
+			}
+			t.Log(made)
+		})
+	}
+}
