@@ -117,17 +117,12 @@ func Strangers(s Set, o Options) (out []string) {
 // which that is: a route with another name may be the younger one now.
 func ties(s Set, o Options) (out []string) {
 	for _, server := range s.Servers {
-		all := route.Alternatives(s.routesOf(server), "")
-		for i, a := range all {
-			for _, b := range all[:i] {
-				if a.Ties(b) {
-					text := fmt.Sprintf("of %s and %s, which take the same requests of %s (%s), the older one counts", b.Route, a.Route, server, a.When)
-					if lets := append(s.grantsOf(b.Route, o), s.grantsOf(a.Route, o)...); len(lets) > 0 {
-						text += ", with what lets callers in there: " + strings.Join(lets, "; ")
-					}
-					out = append(out, text)
-				}
+		for a, b := range route.Ties(s.routesOf(server)) {
+			text := fmt.Sprintf("of %s and %s, which take the same requests of %s (%s), the older one counts", b.Route, a.Route, server, a.When)
+			if lets := append(s.grantsOf(b.Route, o), s.grantsOf(a.Route, o)...); len(lets) > 0 {
+				text += ", with what lets callers in there: " + strings.Join(lets, "; ")
 			}
+			out = append(out, text)
 		}
 	}
 	return out

@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/internal/dialecttest"
 	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/internal/property"
+	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/linkerd/internal/authorization"
@@ -295,6 +296,33 @@ func BenchmarkSelectAndCompile5000(b *testing.B) {
 		}
 		if _, err := xds.Compile(p); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkLintManyMatches looks for ties among two routes of 400 matches each.
+func BenchmarkLintManyMatches(b *testing.B) {
+	var text strings.Builder
+	text.WriteString(head("policy.linkerd.io/v1beta3", "Server", "web", "shop") + "{podSelector: {matchLabels: {app: web}}, port: 8080}}\n")
+	for _, route := range []string{"a", "b"} {
+		text.WriteString(head("policy.linkerd.io/v1beta3", "HTTPRoute", route, "shop") + "{parentRefs: [{group: policy.linkerd.io, kind: Server, name: web}], rules: [{matches: [")
+		for i := range 400 {
+			fmt.Fprintf(&text, "{path: {type: Exact, value: /%s%d}}, ", route, i)
+		}
+		text.WriteString("{path: {type: Exact, value: /both}}]}]}}\n")
+	}
+	set, own := parse(b, text.String()), options(b)
+	in := policy.Inbound{Workload: policy.Workload{Name: "web", Namespace: "shop", Labels: map[string]string{"app": "web"}}, Port: 8080, Protocol: policy.HTTP}
+	b.ReportAllocs()
+	for b.Loop() {
+		ties := 0
+		for _, w := range authorization.Lint(set, []policy.Inbound{in}, own) {
+			if w.Kind == warning.RoutesTie {
+				ties++
+			}
+		}
+		if ties != 1 {
+			b.Fatalf("%d ties", ties)
 		}
 	}
 }

@@ -85,12 +85,8 @@ func (l *linter) server(server Server, inbounds []policy.Inbound) {
 	case len(routes) > 0:
 		l.warn(server.doc, server, warning.HTTPOnTCP, "spec.port", "the inbound speaks no HTTP: the routes of the Server have no part there")
 	}
-	for i, a := range route.Alternatives(routes, "") {
-		for _, b := range route.Alternatives(routes, "")[:i] {
-			if a.Ties(b) {
-				l.warn(server.doc, server, warning.RoutesTie, "", "%s and %s take the same requests: Linkerd takes the older one, and no file says which that is; here it is %s", b.Route, a.Route, b.Route)
-			}
-		}
+	for a, b := range route.Ties(routes) {
+		l.warn(server.doc, server, warning.RoutesTie, "", "%s and %s take the same requests: Linkerd takes the older one, and no file says which that is; here it is %s", b.Route, a.Route, b.Route)
 	}
 }
 

@@ -2,6 +2,7 @@ package route
 
 import (
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,10 +26,25 @@ type Alternative struct {
 // lengths of service and method in the place of the path.
 type rank [7]int
 
-// Ties reports whether two alternatives of different routes are equally close and take the same
-// requests: then the age of the routes decides, which no file has.
-func (a Alternative) Ties(b Alternative) bool {
-	return a.rank == b.rank && a.Route.Key() != b.Route.Key() && a.When.String() == b.When.String()
+// Ties yields the pairs of alternatives of different routes that are equally close and take the same
+// requests: then the age of the routes decides, which no file has. The second of a pair stands in front of the first.
+func Ties(routes []Route) iter.Seq2[Alternative, Alternative] {
+	type way struct {
+		rank rank
+		when string
+	}
+	return func(yield func(a, b Alternative) bool) {
+		known := map[way][]Alternative{}
+		for _, a := range Alternatives(routes, "") {
+			of := way{a.rank, a.When.String()}
+			for _, b := range known[of] {
+				if a.Route.Key() != b.Route.Key() && !yield(a, b) {
+					return
+				}
+			}
+			known[of] = append(known[of], a)
+		}
+	}
 }
 
 // Alternatives returns all ways to take one of the routes, the closest first. Of equally close ones,
