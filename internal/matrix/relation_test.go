@@ -343,6 +343,7 @@ func TestRelatedSetsHaveEachRelation(t *testing.T) {
 			maps.Copy(all, rareForms[profile])
 			maps.Copy(all, jointKeys[""])
 			maps.Copy(all, jointKeys[profile])
+			maps.Copy(all, ordinaryForms[profile])
 			with := map[string]int{}
 			for s.Seed = range uint64(runs) {
 				source := newSource(s, covered, s.freshForms(covered))

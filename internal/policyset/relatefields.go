@@ -1,6 +1,7 @@
 package policyset
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -21,6 +22,8 @@ func (m *relation) fieldsTogether(c *cases.Case, policies []any, options map[str
 		if m.rank%5 == 0 {
 			m.optionsOf(options, "linkerd")["controlPlaneNamespace"] = own.Namespace
 		}
+	case feature.GEP3779:
+		m.otherDomains(c, policies)
 	case feature.KumaMTP, feature.KumaMTPLegacy:
 		switch m.rank / 2 % 4 {
 		case 0:
@@ -29,8 +32,50 @@ func (m *relation) fieldsTogether(c *cases.Case, policies []any, options map[str
 			m.displayNames(policies)
 		case 2:
 			m.threeTags(c, policies)
+		case 3:
+			m.otherDomains(c, policies)
 		}
 	}
+}
+
+// otherDomains has lists name the same callers of other trust domains: of one above the own one, of one below it, or of two more.
+func (m *relation) otherDomains(c *cases.Case, policies []any) {
+	own := c.Inbounds[m.inbound].Identity.TrustDomain().Name()
+	others := pick(m.chooser, []string{"east." + own}, []string{m.letters(5) + ".example", m.letters(6) + ".example"})
+	if _, above, ok := strings.Cut(own, "."); ok && m.oneIn(4) {
+		others = []string{above}
+	}
+	for _, l := range specLists(policies) {
+		items := slices.Clone(l.items())
+		for _, other := range others {
+			if item, ok := inOtherDomain(clone(l.items()[0]), own, other); ok {
+				items = append(items, item)
+			}
+		}
+		l.object[l.key] = items
+	}
+}
+
+// inOtherDomain returns a value whose SPIFFE IDs of one trust domain are of another one, and whether it has any.
+func inOtherDomain(v any, own, other string) (any, bool) {
+	found := false
+	switch v := v.(type) {
+	case string:
+		if rest, ok := strings.CutPrefix(v, spiffeScheme+own+"/"); ok {
+			return spiffeScheme + other + "/" + rest, true
+		}
+	case []any:
+		for i := range v {
+			changed, ok := inOtherDomain(v[i], own, other)
+			v[i], found = changed, found || ok
+		}
+	case map[string]any:
+		for _, key := range sortedKeys(v) {
+			changed, ok := inOtherDomain(v[key], own, other)
+			v[key], found = changed, found || ok
+		}
+	}
+	return v, found
 }
 
 // optionsOf returns the options of a dialect, which may be written.
@@ -59,7 +104,7 @@ func (m *relation) togetherOfIstio(c *cases.Case, policies []any, options map[st
 		to[field] = append(slices.Clone(items), values...)
 	}
 	blocks := func() []any { return []any{in.IP.String(), m.address().String() + "/16"} }
-	switch m.rank / 2 % 7 {
+	switch m.rank / 2 % 12 {
 	case 0:
 		for _, source := range by["source"] {
 			add(source, "ipBlocks", blocks()...)
@@ -93,8 +138,49 @@ func (m *relation) togetherOfIstio(c *cases.Case, policies []any, options map[st
 		}
 	case 5:
 		of["rootNamespace"] = in.Workload.Namespace
+	case 7:
+		m.manyOfRules(by["rules"])
+	case 8:
+		for _, selector := range by["selector"] {
+			if m.oneIn(2) {
+				selector["matchLabels"] = map[string]any{}
+			}
+		}
+	case 9:
+		for _, operation := range by["operation"] {
+			add(operation, "paths", "/"+m.letters(4)+"/{*}/"+m.letters(5)+"/{*}", "/"+m.letters(3)+"/{*}/{**}")
+		}
+	case 10:
+		for _, rule := range by["rules"] {
+			if rule["from"] != nil || rule["to"] != nil || rule["when"] != nil {
+				add(rule, "when", map[string]any{"key": "request.auth.claims[" + m.letters(5) + "][" + m.letters(4) + "][" + m.letters(5) + "]", "values": []any{m.letters(5)}})
+			}
+		}
+	case 11:
+		for _, operation := range by["operation"] {
+			for field, value := range map[string]any{"hosts": m.letters(4) + ".example", "ports": fmt.Sprint(in.Port), "methods": "GET", "paths": "/" + m.letters(4) + "*"} {
+				if operation[field] == nil {
+					operation[field] = []any{value}
+				}
+			}
+		}
 	case 6:
 		of["trustDomainAliases"] = []any{"old." + in.Identity.TrustDomain().Name(), in.Identity.TrustDomain().Name(), "older.example"}
+	}
+}
+
+// manyOfRules has rules with three and more sources, operations and conditions.
+func (m *relation) manyOfRules(rules []map[string]any) {
+	for _, rule := range rules {
+		for _, key := range []string{"from", "to", "when"} {
+			items, _ := rule[key].([]any)
+			for least := m.number(3, 5); len(items) > 0 && len(items) < least; {
+				items = append(items[:len(items):len(items)], another(m.chooser, key, items[0]))
+			}
+			if len(items) > 0 {
+				rule[key] = items
+			}
+		}
 	}
 }
 
