@@ -36,7 +36,7 @@ const (
 	paperLanes   = 4
 )
 
-// askedRelated is how many of the related sets a run asks about, and askedUpdated how many of those with an update. Short tests ask about fewer.
+// askedRelated is how many of the related sets a run asks about, and askedUpdated how many of those with an update. Tests ask about fewer.
 var askedRelated, askedUpdated uint64 = relatedSets, updatedSets
 
 // earlierSet is a set on paper that is asked about before another one, and its number.

@@ -3,7 +3,6 @@ package matrix_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,9 +30,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if flag.Parse(); testing.Short() {
-		matrix.AskFewerRelatedSets()
-	}
+	matrix.AskFewerRelatedSets()
 	goleak.VerifyTestMain(m)
 }
 
