@@ -73,6 +73,8 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 		Listener:    l.Name,
 		Chain:       label,
 		Address:     r.address(l, socket, of.FilterChainMatch),
+		Socket:      socketOf(socket),
+		IPv4Compat:  socket.GetIpv4Compat(),
 		Destination: r.destinationOf(l, socket, of.FilterChainMatch),
 		Match:       of.FilterChainMatch,
 		Default:     of == l.DefaultFilterChain,
@@ -102,15 +104,6 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 		c.filter(f.Name, packed, faults, typeURL, reason)
 	}
 	c.close()
-}
-
-// asksForPort reports whether a chain takes each connection, or each one to a port.
-func asksForPort(match *listenerv3.FilterChainMatch) bool {
-	match = proto.CloneOf(match)
-	if match != nil {
-		match.DestinationPort = nil
-	}
-	return proto.Size(match) == 0
 }
 
 // close adds the inbound to the sidecar.

@@ -7,6 +7,7 @@ import (
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
@@ -41,6 +42,15 @@ func unreached(l *listenerv3.Listener, socket *corev3.SocketAddress, match *list
 		return ""
 	}
 	return fmt.Sprintf("no connection to the listener on %s has such a destination", ip)
+}
+
+// asksForPort reports whether a chain takes each connection, or each one to a port.
+func asksForPort(match *listenerv3.FilterChainMatch) bool {
+	match = proto.CloneOf(match)
+	if match != nil {
+		match.DestinationPort = nil
+	}
+	return proto.Size(match) == 0
 }
 
 // onLoopback reports whether a listener has addresses of loopback alone.

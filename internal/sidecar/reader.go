@@ -340,6 +340,15 @@ func (r *reader) address(l *listenerv3.Listener, socket *corev3.SocketAddress, m
 	return netip.AddrPortFrom(ip, uint16(port))
 }
 
+// socketOf returns the address of a listener as it stands there; the zero value where it is no IP.
+func socketOf(socket *corev3.SocketAddress) netip.AddrPort {
+	ip, err := netip.ParseAddr(socket.GetAddress())
+	if err != nil || socket.GetPortValue() > 65535 {
+		return netip.AddrPort{}
+	}
+	return netip.AddrPortFrom(ip, uint16(socket.GetPortValue()))
+}
+
 // onlyAddress returns the address that all blocks are. The notation of an address of IPv4 in
 // IPv6 counts for the same address.
 func onlyAddress(blocks []*corev3.CidrRange) (ip netip.Addr, ok bool) {

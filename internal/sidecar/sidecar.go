@@ -85,6 +85,10 @@ type Inbound struct {
 	// unspecified where every IP is served, the port is 0 where every port is. The zero
 	// value is an address that is no IP, such as the address of an internal listener.
 	Address netip.AddrPort
+	// Socket is the address of its listener as it stands there, also one of IPv4 in the notation of IPv6. IPv4Compat is
+	// set where such a socket of IPv6 gets connections of IPv4 too.
+	Socket     netip.AddrPort
+	IPv4Compat bool
 	// Destination is the address of IPv4 that callers connect to. The zero value is an inbound of
 	// which the sidecar does not say it.
 	Destination netip.Addr
@@ -132,6 +136,14 @@ type Inbound struct {
 	// something in a filter. An Unknown of kind [dump.Lost] says which. A replay would prove
 	// nothing.
 	Incomplete bool
+}
+
+// Takes reports whether the listener of the inbound may get connections to an address of its machine: the inbound has this
+// address or every one, and its socket has connections of this family.
+func (i Inbound) Takes(ip netip.Addr) bool {
+	ip = ip.Unmap()
+	family := i.Socket.Addr().Is4() == ip.Is4() || ip.Is4() && i.IPv4Compat
+	return family && (i.Address.Addr().IsUnspecified() || i.Address.Addr() == ip)
 }
 
 // Program turns the filters of the inbound back into a program, as [lift.Program] does.

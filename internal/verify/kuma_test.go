@@ -153,3 +153,52 @@ func TestKumaSidecar(t *testing.T) {
 		})
 	}
 }
+
+// guardedIn moves the HTTP inbound into the listener for redirected connections, as a chain with a match beside the chain that
+// passes on, and gives it a cluster without endpoints.
+func guardedIn(match string, edits ...edit) edit {
+	return func(dump any) any {
+		all := []edit{kumaBootstrap, transparent, add("configs.2.static_clusters", `{"cluster": {"name": "on", "type": "ORIGINAL_DST", "lb_policy": "CLUSTER_PROVIDED"}}`),
+			copied(passingOn+".filter_chains.0", passingOn+".default_filter_chain"), drop(passingOn + ".filter_chains.0"),
+			copied(chain, passingOn+".filter_chains[]", put("filter_chain_match", match), put("filters.0.typed_config.route_config.virtual_hosts.0.routes.0.route.cluster", `"on"`))}
+		for _, e := range append(append(all, edits...), drop("configs.0.dynamic_listeners.0")) {
+			dump = e(dump)
+		}
+		return dump
+	}
+}
+
+// inBlock is a match of the address of the Dataplane, with more.
+func inBlock(more string) string {
+	return `{"destination_port": 8080, "prefix_ranges": [{"address_prefix": "10.0.0.7", "prefix_len": 32}]` + more + `}`
+}
+
+// TestPassedOn has inbounds that take only some of the connections which a transparent proxy would pass on to the workload.
+func TestPassedOn(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		want outcome
+		edit edit
+	}{
+		"each connection of the port":          {verified, guardedIn(inBlock(``))},
+		"one server name":                      {unverified, guardedIn(inBlock(`, "server_names": ["x"]`))},
+		"connections over TLS":                 {unverified, guardedIn(inBlock(`, "transport_protocol": "tls"`))},
+		"one protocol over TLS":                {unverified, guardedIn(inBlock(`, "application_protocols": ["h2"]`))},
+		"one source":                           {unverified, guardedIn(inBlock(`, "source_prefix_ranges": [{"address_prefix": "203.0.113.1", "prefix_len": 32}]`))},
+		"one port of the source":               {unverified, guardedIn(inBlock(`, "source_ports": [1234]`))},
+		"sources of this machine":              {unverified, guardedIn(inBlock(`, "source_type": "SAME_IP_OR_LOOPBACK"`))},
+		"a block of IPv6 that has the address": {unverified, guardedIn(`{"destination_port": 8080, "prefix_ranges": [{"address_prefix": "::ffff:10.0.0.7", "prefix_len": 128}]}`)},
+		"one server name, and the rest of the port is passed on": {unverified, guardedIn(inBlock(`, "server_names": ["x"]`),
+			copied(passingOn+".default_filter_chain", passingOn+".filter_chains[]", put("filter_chain_match", `{"destination_port": 8080}`)), drop(passingOn+".default_filter_chain"))},
+		"another listener for redirected connections": {unverified, guardedIn(inBlock(``), copied("configs.0.dynamic_listeners.3", "configs.0.dynamic_listeners[]", put("active_state.listener.name", `"other"`), put("active_state.listener.address.socket_address.port_value", `15007`), drop("active_state.listener.default_filter_chain")),
+			copied(passingOn+".default_filter_chain", passingOn+".filter_chains[]"), drop(passingOn+".default_filter_chain"), drop(passingOn+".filter_chains.0"))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := matched(t, tt.edit)
+			if got := outcomeOf(v); got != tt.want {
+				t.Errorf("%s, want %s: %q, unknown %q", got, tt.want, lines(v.Unverified), lines(v.sidecar.Unknown))
+			}
+		})
+	}
+}

@@ -24,7 +24,7 @@ import (
 // inbound returns the inbound of a sidecar on an address, with mTLS and an enforcing filter.
 func inbound(address string) sidecar.Inbound {
 	return sidecar.Inbound{
-		Listener: "inbound", Address: netip.MustParseAddrPort(address), Protocol: policy.TCP, Transport: sidecar.MutualTLS,
+		Listener: "inbound", Address: netip.MustParseAddrPort(address), Socket: netip.MustParseAddrPort(address), Protocol: policy.TCP, Transport: sidecar.MutualTLS,
 		Guards: []sidecar.Guard{{Enforces: true}},
 	}
 }

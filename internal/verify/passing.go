@@ -2,7 +2,11 @@ package verify
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
+
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/sidecar"
@@ -32,29 +36,80 @@ func haveDataplanes(subjects []*subject) bool {
 // opens says how a listener that passes redirected connections on leads past the inbounds of Dataplanes; "" where it gets
 // none of their connections.
 func opens(passing sidecar.Inbound, here []*subject, found sidecar.Sidecar) string {
-	guarded := map[uint16]bool{}
+	own := passing.Address.Port()
 	for _, s := range here {
 		for _, address := range s.addresses {
 			if address.Is4() != passing.Address.Addr().Is4() && !(address.Is4() && lackIPv6(found.Nodes)) {
 				return fmt.Sprintf("it passes connections on without authorization, also those to an address of the workload beside %s", address)
 			}
-		}
-		for _, in := range found.Inbounds {
-			guarded[in.Address.Port()] = guarded[in.Address.Port()] || !in.PassesOn && s.hasAddress(in.Address.Addr())
-		}
-	}
-	own := passing.Address.Port()
-	if own != 0 && !guarded[own] {
-		return fmt.Sprintf("it passes connections to port %d on without authorization, and no listener has this port of the workload", own)
-	}
-	for _, in := range found.Inbounds {
-		for _, to := range in.Leads {
-			if !to.Mirror && !guarded[to.Port()] && (own == 0 || own == to.Port()) {
-				return fmt.Sprintf("it passes connections to port %d on without authorization, past the inbound on port %d, which leads there", to.Port(), in.Address.Port())
+			if own != 0 && !isGuarded(passing, netip.AddrPortFrom(address, own), found) {
+				return fmt.Sprintf("it passes connections to port %d on without authorization, and no listener has this port of the workload", own)
+			}
+			for _, to := range s.ports(found) {
+				if (own == 0 || own == to.port) && !isGuarded(passing, netip.AddrPortFrom(address, to.port), found) {
+					return fmt.Sprintf("it passes connections to port %d of %s on without authorization%s: no listener, and no chain by port and address alone, takes each of them", to.port, address, to.why)
+				}
 			}
 		}
 	}
 	return ""
+}
+
+// workloadPort is a port on which a workload may listen, and why.
+type workloadPort struct {
+	port uint16
+	why  string
+}
+
+// ports returns the ports of the workload: those that the policies' side states, and those to which the inbounds lead. An inbound whose
+// cluster has no endpoint leads to its own port.
+func (s *subject) ports(found sidecar.Sidecar) []workloadPort {
+	out := []workloadPort{{port: s.inbound.Port}}
+	for _, workload := range s.workloads {
+		out = append(out, workloadPort{workload.Port(), ""})
+	}
+	for _, in := range found.Inbounds {
+		for _, to := range in.Leads {
+			if !to.Mirror {
+				out = append(out, workloadPort{to.Port(), fmt.Sprintf(", past the inbound on port %d, which leads there", in.Address.Port())})
+			}
+		}
+	}
+	return out
+}
+
+// isGuarded reports whether each connection to an address, which is redirected to a listener that passes connections on, comes to
+// an inbound instead: to that of another listener with this very address, to which it is handed over, or to a chain of the same
+// listener. A chain that asks for more takes some of them alone.
+func isGuarded(passing sidecar.Inbound, to netip.AddrPort, found sidecar.Sidecar) bool {
+	return slices.ContainsFunc(found.Inbounds, func(in sidecar.Inbound) bool {
+		switch {
+		case in.PassesOn:
+			return false
+		case in.Listener == passing.Listener && in.Socket == passing.Socket:
+			return asksForAddressAlone(in.Match, to)
+		default:
+			// Envoy looks for the text of the address.
+			return in.Socket == to
+		}
+	})
+}
+
+// asksForAddressAlone reports whether a chain takes each connection to an address and a port. Envoy holds no connection of IPv4 against a
+// block in the notation of IPv6.
+func asksForAddressAlone(m *listenerv3.FilterChainMatch, to netip.AddrPort) bool {
+	for _, block := range m.GetPrefixRanges() {
+		ip, err := netip.ParseAddr(block.GetAddressPrefix())
+		if err != nil || ip != to.Addr() || block.GetPrefixLen().GetValue() != uint32(ip.BitLen()) {
+			return false
+		}
+	}
+	if m.GetDestinationPort().GetValue() != uint32(to.Port()) || len(m.GetPrefixRanges()) == 0 {
+		return false
+	}
+	m = proto.CloneOf(m)
+	m.PrefixRanges = nil
+	return asksForPortAlone(m)
 }
 
 // lackIPv6 reports whether all nodes say that their machine has no address of IPv6.
