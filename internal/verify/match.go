@@ -34,7 +34,8 @@ func pair(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool,
 	if _, err := lab.Choose(all, to); err != nil {
 		return nil, nil, err
 	}
-	v := &Verification{sidecar: found}
+	pod, illegible := podAddresses(found.Nodes)
+	v := &Verification{sidecar: found, pod: pod}
 	of := found.Index()
 	replays := groups{keys: keys}
 	subjects := subjectsOf(all, files, portNamed || to != "")
@@ -91,17 +92,16 @@ func pair(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool,
 		case !s.isChosen(to):
 		case !s.claimed:
 			v.Unverified = append(v.Unverified, Unverified{Gap: NoListener, Inbound: s.inbound.String(), Port: s.inbound.Port})
-		case s.atHome:
-			v.Findings = append(v.Findings, s.astray...)
 		default:
-			for _, f := range s.astray {
-				v.Unverified = append(v.Unverified, f.contradicts("it may be the sidecar of another workload"))
-			}
+			v.goHome(s)
 		}
 	}
 	if found.IsDump && len(found.Nodes) == 0 {
 		const reason = "the dump has no bootstrap, which holds static listeners, runtime keys and the admin interface: take the whole answer to /config_dump"
 		v.Unverified = append(v.Unverified, Unverified{Gap: OtherJudges, Inbound: "the sidecar", Reasons: []string{reason}})
+	}
+	for _, reason := range illegible {
+		v.Unverified = append(v.Unverified, Unverified{Gap: Contradicted, Inbound: "the sidecar", Reasons: []string{reason}})
 	}
 	for _, node := range found.Nodes {
 		if past := passedBy(node); len(past) > 0 {
@@ -141,10 +141,11 @@ func (v *Verification) claim(s *subject, enforced sidecar.Inbound, unknown []dum
 			v.Unverified = append(v.Unverified, f.contradicts("the policies decide otherwise there"))
 		}
 	}
-	if ip := enforced.Address.Addr(); len(s.addresses) > 0 && hasAddress && !ip.IsUnspecified() && !s.hasAddress(ip) {
-		s.astray = append(s.astray, Finding{Fact: OtherAddress, Inbound: name, Address: s.addresses[0].String()})
-	} else {
-		s.atHome = true
+	s.take(enforced, name)
+	if hasAddress && len(s.addresses) == 0 {
+		for _, reason := range untaken(enforced, v.pod, v.sidecar) {
+			v.Unverified = append(v.Unverified, Unverified{Gap: Contradicted, Inbound: name, Reasons: []string{reason}})
+		}
 	}
 	if enforced.Unguarded() {
 		v.Findings = append(v.Findings, Finding{Fact: Unguarded, Inbound: name})
@@ -209,8 +210,8 @@ type subject struct {
 	workloads []netip.AddrPort
 	// dataplane is the name of its Dataplane, empty where there is none.
 	dataplane string
-	// claimed is true once the sidecar has an inbound for it, atHome once it has one on an
-	// address of the Dataplane. astray are those on other addresses.
+	// claimed is true once the sidecar has an inbound for it, atHome once it has one that gets the connections
+	// to the address of the Dataplane. astray are the others.
 	claimed, atHome bool
 	astray          []Finding
 }

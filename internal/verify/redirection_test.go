@@ -47,6 +47,51 @@ func TestPassedBy(t *testing.T) {
 	}
 }
 
+// TestAddressesOfPod holds the listeners of Istio's sidecar against the addresses that its node states.
+func TestAddressesOfPod(t *testing.T) {
+	t.Parallel()
+	const (
+		pod   = istioNode + ".id"
+		bound = istioInbound + ".address.socket_address"
+	)
+	dual := put(istioInbound+".additional_addresses", `[{"address": {"socket_address": {"address": "::", "port_value": 15006}}}]`)
+	// alone binds each port on an address, as where nothing is redirected.
+	alone := func(socket string) edit {
+		return func(dump any) any {
+			for _, e := range []edit{put(bound, socket), drop(istioInbound + ".listener_filters.0"), drop(istioInbound + ".filter_chains.4"), put(shopHTTP+".filter_chain_match", `{}`),
+				drop(istioInbound + ".filter_chains.2"), drop(istioInbound + ".filter_chains.1"), drop(istioInbound + ".filter_chains.0")} {
+				dump = e(dump)
+			}
+			return dump
+		}
+	}
+	for name, tt := range map[string]struct {
+		want  outcome
+		edits []edit
+	}{
+		"a listener on the address of the pod":           {verified, []edit{alone(`{"address": "10.244.0.12", "port_value": 8080}`)}},
+		"a listener on every address":                    {verified, []edit{alone(`{"address": "0.0.0.0", "port_value": 8080}`)}},
+		"a listener on every address of both families":   {verified, []edit{alone(`{"address": "::", "port_value": 8080, "ipv4_compat": true}`)}},
+		"a listener on another address":                  {unverified, []edit{alone(`{"address": "10.0.0.99", "port_value": 8080}`)}},
+		"a listener on every address of IPv6":            {unverified, []edit{alone(`{"address": "::", "port_value": 8080}`)}},
+		"redirected to every address of IPv6":            {unverified, []edit{put(bound+".address", `"::"`)}},
+		"a pod of both families, and a listener of one":  {unverified, []edit{put(instanceIPs, `"10.244.0.12,fd00::12"`)}},
+		"a pod of both families, and a listener of both": {verified, []edit{put(instanceIPs, `"10.244.0.12,fd00::12"`), dual}},
+		"a pod of IPv6, and a listener of both":          {verified, []edit{put(pod, `"sidecar~fd00::12~payments-5d4f.shop~shop.svc.cluster.local"`), dual}},
+		"a pod of IPv6, and a listener of IPv4":          {unverified, []edit{put(pod, `"sidecar~fd00::12~payments-5d4f.shop~shop.svc.cluster.local"`)}},
+		"an address in the ID that is none":              {unverified, []edit{put(pod, `"sidecar~x~payments-5d4f.shop~shop.svc.cluster.local"`)}},
+		"addresses in an unknown form":                   {unverified, []edit{put(instanceIPs, `["10.244.0.12"]`)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := matchedSidecar(t, "", "../../examples/istio/policies", tt.edits...)
+			if got := outcomeOf(v); got != tt.want {
+				t.Errorf("%s, want %s: %q, unknown %q", got, tt.want, lines(v.Unverified), lines(v.sidecar.Unknown))
+			}
+		})
+	}
+}
+
 // TestUnstatedLabels holds a sidecar whose pod has labels that no flag states against policies that select by them.
 func TestUnstatedLabels(t *testing.T) {
 	t.Parallel()

@@ -10,6 +10,7 @@ package verify
 import (
 	"fmt"
 	"io"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -34,6 +35,8 @@ type Verification struct {
 	Advisories []string
 
 	sidecar sidecar.Sidecar
+	// pod are the addresses of the pod, as Istio's agent states them.
+	pod []netip.Addr
 	// guessed is set where neither the sidecar nor the user names the Envoy.
 	guessed bool
 	// namedRelease is set where the user takes a release for the sidecar's own build of it.
@@ -282,6 +285,9 @@ const (
 	// OtherAddress is a listener with another address than the Dataplane states. The inbound
 	// has a listener on its own address too, or it is a gap.
 	OtherAddress
+	// OtherFamily is a listener whose socket gets no connections of the family of the Dataplane's address. The inbound has
+	// a listener for them too, or it is a gap.
+	OtherFamily
 	// Unguarded is an inbound without an authorization filter.
 	Unguarded
 	// NoVersion is a sidecar that does not state its version.
@@ -315,6 +321,8 @@ func (f Finding) text() string {
 		return fmt.Sprintf("it is a %s listener, the inbound speaks %s", f.Found, f.Wanted)
 	case OtherAddress:
 		return "its address is not the Dataplane's, " + f.Address
+	case OtherFamily:
+		return "its socket takes no connections to the Dataplane's address, " + f.Address
 	case BuildOfRelease:
 		return fmt.Sprintf("it runs Envoy %s, a build that is no release, and Envoy %s was asked as the user named it: what its build changes is not known", f.Build, f.Envoy)
 	case PassesOn:

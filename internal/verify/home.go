@@ -1,0 +1,79 @@
+package verify
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/dump"
+	"github.com/meshproof/meshproof/internal/sidecar"
+)
+
+// take notes whether an inbound of the sidecar gets the connections to an address of its Dataplane.
+func (s *subject) take(enforced sidecar.Inbound, name string) {
+	if len(s.addresses) == 0 || !enforced.Address.IsValid() || slices.ContainsFunc(s.addresses, enforced.Takes) {
+		s.atHome = true
+		return
+	}
+	astray := Finding{Fact: OtherAddress, Inbound: name, Address: s.addresses[0].String()}
+	if at := enforced.Address.Addr(); at.IsUnspecified() || s.hasAddress(at) {
+		astray.Fact = OtherFamily
+	}
+	s.astray = append(s.astray, astray)
+}
+
+// goHome tells about the inbounds on other addresses than the Dataplane's. Where none is on its address, callers may not meet them.
+func (v *Verification) goHome(s *subject) {
+	for _, f := range s.astray {
+		switch {
+		case s.atHome:
+			v.Findings = append(v.Findings, f)
+		case f.Fact == OtherFamily:
+			v.Unverified = append(v.Unverified, f.contradicts("callers reach the workload past it"))
+		default:
+			v.Unverified = append(v.Unverified, f.contradicts("it may be the sidecar of another workload"))
+		}
+	}
+}
+
+// addressesMetadata is the name under which Istio's agent writes the addresses of its pod into the metadata of the node.
+const addressesMetadata = "INSTANCE_IPS"
+
+// podAddresses returns the addresses that the nodes of Istio's sidecars state, in the ID and in the metadata. The reasons say
+// what of them cannot be read: callers may use such an address too.
+func podAddresses(nodes []dump.Node) (out []netip.Addr, reasons []string) {
+	for _, node := range nodes {
+		parts := strings.Split(node.ID, "~")
+		if len(parts) != 4 {
+			continue
+		}
+		stated := []string{parts[1]}
+		if listed, has := node.Metadata[addressesMetadata]; has {
+			text, _ := listed.(string)
+			stated = append(stated, strings.Split(text, ",")...)
+		}
+		for _, text := range stated {
+			ip, err := netip.ParseAddr(text)
+			if err != nil {
+				reasons = append(reasons, fmt.Sprintf("the node states an address of its pod that is none (%q): nothing tells whether callers reach the workload past the sidecar there", text))
+			} else if !slices.Contains(out, ip.Unmap()) {
+				out = append(out, ip.Unmap())
+			}
+		}
+	}
+	return out, reasons
+}
+
+// untaken says at which address of its pod the port of an inbound has no inbound: callers reach the workload itself there.
+func untaken(enforced sidecar.Inbound, pod []netip.Addr, found sidecar.Sidecar) (out []string) {
+	port := enforced.Address.Port()
+	for _, ip := range pod {
+		if !slices.ContainsFunc(found.Inbounds, func(in sidecar.Inbound) bool {
+			return in.Address.IsValid() && (in.Address.Port() == port || in.Address.Port() == 0) && in.Takes(ip)
+		}) {
+			out = append(out, fmt.Sprintf("no inbound takes connections to port %d of %s, which is an address of the pod, as its node says: callers reach the workload past the sidecar there", port, ip))
+		}
+	}
+	return out
+}
