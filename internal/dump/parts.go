@@ -117,6 +117,11 @@ func (r *Resources) part(o object, name, message string) object {
 // addBootstrap tells what in the bootstrap changes how an Envoy judges. A runtime key may
 // bring back what a release has mended.
 func (r *Resources) addBootstrap(o object) {
+	if !hasFields(o) {
+		// Each Envoy has a node at least. Without one, nothing says that a bootstrap was read.
+		r.tellBeside(bootstrapConfig, "a bootstrap has no field, so that nothing shows static listeners, runtime keys and the admin interface: take the whole answer to /config_dump")
+		return
+	}
 	version := r.versionOf(r.part(o, "node", nodeMessage))
 	switch {
 	case r.bootstrap == nil:
@@ -147,6 +152,16 @@ func (r *Resources) addBootstrap(o object) {
 			r.tellConnections(o[key])
 		}
 	}
+}
+
+// hasFields reports whether a message in JSON has a field with a value.
+func hasFields(o object) bool {
+	for key, field := range o {
+		if key != "@type" && field != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // googleRE2 is the engine for regular expressions that Envoy has by default, too.

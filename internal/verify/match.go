@@ -52,6 +52,11 @@ func pair(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool,
 		if err := context.Cause(ctx); err != nil {
 			return nil, nil, err
 		}
+		if found.IsDump && !enforced.Address.IsValid() {
+			const reason = "it has no listener with an address, and the dump beside it says which listeners the sidecar has: filters without a listener prove nothing there, take them out of the folder"
+			v.Unverified = append(v.Unverified, Unverified{Gap: Contradicted, Inbound: title(enforced), Reasons: []string{reason}})
+			continue
+		}
 		if enforced.PassesOn && haveDataplanes(here) {
 			v.passOn(enforced, of(enforced), here, found)
 			continue

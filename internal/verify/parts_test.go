@@ -70,20 +70,43 @@ func TestFoldersOfParts(t *testing.T) {
 		return &fstest.MapFile{Data: data}
 	}
 	parts := whole.(map[string]any)["configs"].([]any)
+	without := func(edits ...edit) *fstest.MapFile {
+		dump := completed(exampleDump(t))
+		for _, e := range edits {
+			dump = e(dump)
+		}
+		return text(dump)
+	}
+	var ofHTTP []any
+	editAt(completed(exampleDump(t)), filters, func(old any) any {
+		ofHTTP = old.([]any)
+		return old
+	})
+	entry := map[string]any{"inbound": "dp/http-port", "filters": ofHTTP[:1]}
+	runtime := map[string]any{"layers": []any{"admin"}, "entries": map[string]any{}}
 	for name, tt := range map[string]struct {
 		want  outcome
 		files fstest.MapFS
 	}{
-		"the whole dump":                 {verified, fstest.MapFS{"a.json": text(whole)}},
-		"its parts":                      {verified, fstest.MapFS{"a.json": text(parts[0]), "b.json": text(parts[1]), "c.json": text(parts[2]), "d.json": text(parts[3])}},
-		"its parts in a list":            {verified, fstest.MapFS{"a.json": text(parts)}},
-		"listeners alone":                {unverified, fstest.MapFS{"a.json": text(parts[0])}},
-		"listeners and clusters":         {unverified, fstest.MapFS{"a.json": text(parts[0]), "b.json": text(parts[1])}},
-		"no bootstrap":                   {unverified, fstest.MapFS{"a.json": text(parts[0]), "b.json": text(parts[1]), "d.json": text(parts[3])}},
-		"no secrets":                     {unverified, fstest.MapFS{"a.json": text(parts[0]), "b.json": text(parts[1]), "c.json": text(parts[2])}},
-		"a file with another ending":     {unverified, fstest.MapFS{"a.json": text(whole), "b.txt": text(parts[0])}},
-		"a file with capitals as ending": {unverified, fstest.MapFS{"a.json": text(whole), "b.JSON": text(parts[0])}},
-		"a file without an ending":       {unverified, fstest.MapFS{"a.json": text(whole), "x/listener": text(parts[0])}},
+		"the whole dump":         {verified, fstest.MapFS{"a.json": text(whole)}},
+		"its parts":              {verified, fstest.MapFS{"a.json": text(parts[0]), "b.json": text(parts[1]), "c.json": text(parts[2]), "d.json": text(parts[3])}},
+		"its parts in a list":    {verified, fstest.MapFS{"a.json": text(parts)}},
+		"listeners alone":        {unverified, fstest.MapFS{"a.json": text(parts[0])}},
+		"listeners and clusters": {unverified, fstest.MapFS{"a.json": text(parts[0]), "b.json": text(parts[1])}},
+		"no bootstrap":           {unverified, fstest.MapFS{"a.json": text(parts[0]), "b.json": text(parts[1]), "d.json": text(parts[3])}},
+		"no secrets":             {unverified, fstest.MapFS{"a.json": text(parts[0]), "b.json": text(parts[1]), "c.json": text(parts[2])}},
+		"filters beside a dump that lacks the inbound": {unverified, fstest.MapFS{"a.json": without(drop("configs.0.dynamic_listeners.0")), "b.json": text(entry)}},
+		"filters in one list with such a dump":         {unverified, fstest.MapFS{"a.json": text([]any{value(string(without(drop("configs.0.dynamic_listeners.0")).Data)), entry})}},
+		"filters beside a dump without a listener":     {unverified, fstest.MapFS{"a.json": without(drop("configs.0")), "b.json": text(entry), "c.json": text(map[string]any{"inbound": "dp/6379", "filters": ofHTTP[:1]})}},
+		"filters beside a whole dump":                  {unverified, fstest.MapFS{"a.json": text(whole), "b.json": text(entry)}},
+		"a bootstrap that is not there":                {unverified, fstest.MapFS{"a.json": without(drop("configs.2.bootstrap")), "b.json": text(runtime)}},
+		"a bootstrap without a field":                  {unverified, fstest.MapFS{"a.json": without(put("configs.2.bootstrap", `{}`)), "b.json": text(runtime)}},
+		"a bootstrap with a type alone":                {unverified, fstest.MapFS{"a.json": without(put("configs.2.bootstrap", `{"@type": "T/envoy.config.bootstrap.v3.Bootstrap"}`)), "b.json": text(runtime)}},
+		"a bootstrap of null":                          {unverified, fstest.MapFS{"a.json": without(put("configs.2", `{"@type": "T/envoy.admin.v3.BootstrapConfigDump", "bootstrap": null}`)), "b.json": text(runtime)}},
+		"a bootstrap of nulls":                         {unverified, fstest.MapFS{"a.json": without(put("configs.2.bootstrap", `{"node": null, "layered_runtime": null}`)), "b.json": text(runtime)}},
+		"a file with another ending":                   {unverified, fstest.MapFS{"a.json": text(whole), "b.txt": text(parts[0])}},
+		"a file with capitals as ending":               {unverified, fstest.MapFS{"a.json": text(whole), "b.JSON": text(parts[0])}},
+		"a file without an ending":                     {unverified, fstest.MapFS{"a.json": text(whole), "x/listener": text(parts[0])}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
