@@ -7,16 +7,23 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/dump"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // Istio redirects the connections of a pod to its sidecar, as annotations of the pod say (pkg/kube/inject and
-// tools/istio-iptables). Istio's agent writes them into the node, and the way of interception too.
+// tools/istio-iptables). Istio's agent writes them into the node, and the way of interception too. The config of the proxy is
+// that of the mesh, with what an annotation of the pod has of it.
 const (
 	redirection      = "traffic.sidecar.istio.io/"
 	interception     = "sidecar.istio.io/interceptionMode"
 	interceptionMode = "INTERCEPTION_MODE"
+	metadataPrefix   = "ISTIO_META_"
 	// interfaces has those whose connections are redirected to outbound listeners.
 	interfaces = "istio.io/reroute-virtual-interfaces"
+	// agentPort has the port of the agent, which the injector leaves out of the redirection.
+	agentPort     = "status.sidecar.istio.io/port"
+	configOfProxy = "PROXY_CONFIG"
+	configOfPod   = "proxy.istio.io/config"
 )
 
 // redirectsOut are the annotations about connections of the pod to others.
@@ -25,6 +32,26 @@ var redirectsOut = []string{"includeOutboundIPRanges", "excludeOutboundIPRanges"
 // agentPorts are the ports of Istio's agent and of its sidecar, which Istio leaves out by default.
 var agentPorts = []string{"15020", "15021", "15090"}
 
+// statusPorts are those that the agent has, or none.
+var statusPorts = []string{"15020", "15021", "0", ""}
+
+// decoded returns what an annotation has in YAML; something that is no object where it cannot be read.
+func decoded(annotation any) any {
+	text, isText := annotation.(string)
+	switch {
+	case !isText:
+		return annotation
+	case strings.TrimSpace(text) == "":
+		return nil
+	}
+	var fields map[string]any
+	docs, err := manifest.Parse(configOfPod, []byte(text))
+	if err != nil || len(docs) != 1 || docs[0].Decode(&fields) != nil {
+		return text
+	}
+	return fields
+}
+
 // passedBy says which connections to a pod do not pass its sidecar, as the node of the sidecar has it. An annotation
 // that is not known may be about such ones.
 func passedBy(node dump.Node) (out []string) {
@@ -32,10 +59,27 @@ func passedBy(node dump.Node) (out []string) {
 	if has := node.Metadata["ANNOTATIONS"]; has != nil && !isObject {
 		out = append(out, "the node has annotations in a form that is not known: they may let connections pass the sidecar by")
 	}
-	config, _ := node.Metadata["PROXY_CONFIG"].(map[string]any)
-	for _, mode := range []any{node.Metadata[interceptionMode], annotations[interception], config["interceptionMode"]} {
+	modes, ports := []any{node.Metadata[interceptionMode], annotations[interception]}, []any{annotations[agentPort]}
+	for _, config := range []struct {
+		name string
+		of   any
+	}{{configOfProxy, node.Metadata[configOfProxy]}, {configOfPod, decoded(annotations[configOfPod])}} {
+		fields, isObject := config.of.(map[string]any)
+		metadata, isMap := fields["proxyMetadata"].(map[string]any)
+		if config.of != nil && !isObject || fields["proxyMetadata"] != nil && !isMap || fields["proxy_metadata"] != nil {
+			out = append(out, fmt.Sprintf("the node has the config of the proxy (%s) in a form that is not known: it may let connections pass the sidecar by", config.name))
+		}
+		modes = append(modes, fields["interceptionMode"], fields["interception_mode"], metadata[metadataPrefix+interceptionMode])
+		ports = append(ports, fields["statusPort"], fields["status_port"])
+	}
+	for _, mode := range modes {
 		if mode != nil && mode != "REDIRECT" && mode != "TPROXY" {
 			out = append(out, fmt.Sprintf("the node says that connections to the pod are not redirected to the sidecar (interception mode %v): callers reach the workload past it", mode))
+		}
+	}
+	for _, port := range ports {
+		if port != nil && !slices.Contains(statusPorts, fmt.Sprint(port)) {
+			out = append(out, fmt.Sprintf("the node says that Istio's agent has the port %v, which is not redirected to the sidecar: callers reach a workload of this port past it", port))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {

@@ -10,6 +10,7 @@ import (
 // TestPassedBy reads the node of Istio's sidecar, which says what of the pod's connections is redirected to it.
 func TestPassedBy(t *testing.T) {
 	t.Parallel()
+	const proxyConfig = istioNode + ".metadata.PROXY_CONFIG"
 	annotation := func(key, value string) edit {
 		return put(istioNode+".metadata.ANNOTATIONS", fmt.Sprintf("{%q: %q}", key, value))
 	}
@@ -17,25 +18,45 @@ func TestPassedBy(t *testing.T) {
 		want  outcome
 		edits edit
 	}{
-		"a port of the workload is left out":                {unverified, annotation("traffic.sidecar.istio.io/excludeInboundPorts", "15020,8080")},
-		"the ports of the agent are left out":               {verified, annotation("traffic.sidecar.istio.io/excludeInboundPorts", "15020,15021,15090")},
-		"some ports are redirected":                         {unverified, annotation("traffic.sidecar.istio.io/includeInboundPorts", "9102")},
-		"no port is redirected":                             {unverified, annotation("traffic.sidecar.istio.io/includeInboundPorts", "")},
-		"all ports are redirected":                          {verified, annotation("traffic.sidecar.istio.io/includeInboundPorts", "*")},
-		"an interface is left out":                          {unverified, annotation("traffic.sidecar.istio.io/excludeInterfaces", "eth1")},
-		"no interface is left out":                          {verified, annotation("traffic.sidecar.istio.io/excludeInterfaces", "")},
-		"connections of an interface count as outbound":     {unverified, annotation("istio.io/reroute-virtual-interfaces", "kube0")},
-		"an annotation of later":                            {unverified, annotation("traffic.sidecar.istio.io/later", "x")},
-		"connections to others":                             {verified, annotation("traffic.sidecar.istio.io/excludeOutboundPorts", "3306")},
-		"another annotation":                                {verified, annotation("prometheus.io/scrape", "true")},
-		"nothing is redirected":                             {unverified, annotation("sidecar.istio.io/interceptionMode", "NONE")},
-		"nothing is redirected, in the metadata":            {unverified, put(istioNode+".metadata.INTERCEPTION_MODE", `"NONE"`)},
-		"nothing is redirected, in the config of the proxy": {unverified, put(istioNode+".metadata.PROXY_CONFIG", `{"interceptionMode": "NONE"}`)},
-		"listeners on this machine alone":                   {unverified, put(istioInbound+".address.socket_address.address", `"127.0.0.1"`)},
-		"an unknown redirection":                            {unverified, put(istioNode+".metadata.INTERCEPTION_MODE", `["REDIRECT"]`)},
-		"redirected":                                        {verified, put(istioNode+".metadata.INTERCEPTION_MODE", `"REDIRECT"`)},
-		"redirected with the addresses of callers":          {verified, put(istioNode+".metadata.INTERCEPTION_MODE", `"TPROXY"`)},
-		"annotations in a list":                             {unverified, put(istioNode+".metadata.ANNOTATIONS", `["traffic.sidecar.istio.io/excludeInboundPorts=8080"]`)},
+		"a port of the workload is left out":                                     {unverified, annotation("traffic.sidecar.istio.io/excludeInboundPorts", "15020,8080")},
+		"the ports of the agent are left out":                                    {verified, annotation("traffic.sidecar.istio.io/excludeInboundPorts", "15020,15021,15090")},
+		"some ports are redirected":                                              {unverified, annotation("traffic.sidecar.istio.io/includeInboundPorts", "9102")},
+		"no port is redirected":                                                  {unverified, annotation("traffic.sidecar.istio.io/includeInboundPorts", "")},
+		"all ports are redirected":                                               {verified, annotation("traffic.sidecar.istio.io/includeInboundPorts", "*")},
+		"an interface is left out":                                               {unverified, annotation("traffic.sidecar.istio.io/excludeInterfaces", "eth1")},
+		"no interface is left out":                                               {verified, annotation("traffic.sidecar.istio.io/excludeInterfaces", "")},
+		"connections of an interface count as outbound":                          {unverified, annotation("istio.io/reroute-virtual-interfaces", "kube0")},
+		"an annotation of later":                                                 {unverified, annotation("traffic.sidecar.istio.io/later", "x")},
+		"connections to others":                                                  {verified, annotation("traffic.sidecar.istio.io/excludeOutboundPorts", "3306")},
+		"another annotation":                                                     {verified, annotation("prometheus.io/scrape", "true")},
+		"nothing is redirected":                                                  {unverified, annotation("sidecar.istio.io/interceptionMode", "NONE")},
+		"nothing is redirected, in the metadata":                                 {unverified, put(istioNode+".metadata.INTERCEPTION_MODE", `"NONE"`)},
+		"nothing is redirected, in the config of the proxy":                      {unverified, put(istioNode+".metadata.PROXY_CONFIG", `{"interceptionMode": "NONE"}`)},
+		"listeners on this machine alone":                                        {unverified, put(istioInbound+".address.socket_address.address", `"127.0.0.1"`)},
+		"an unknown redirection":                                                 {unverified, put(istioNode+".metadata.INTERCEPTION_MODE", `["REDIRECT"]`)},
+		"redirected":                                                             {verified, put(istioNode+".metadata.INTERCEPTION_MODE", `"REDIRECT"`)},
+		"redirected with the addresses of callers":                               {verified, put(istioNode+".metadata.INTERCEPTION_MODE", `"TPROXY"`)},
+		"the port of the agent is the workload's":                                {unverified, annotation("status.sidecar.istio.io/port", "8080")},
+		"the port of the agent is a number":                                      {unverified, put(istioNode+".metadata.ANNOTATIONS", `{"status.sidecar.istio.io/port": 8080}`)},
+		"the port of the agent is its own":                                       {verified, annotation("status.sidecar.istio.io/port", "15020")},
+		"the agent has no port":                                                  {verified, annotation("status.sidecar.istio.io/port", "0")},
+		"the readiness of the agent":                                             {verified, annotation("readiness.status.sidecar.istio.io/periodSeconds", "2")},
+		"the port of the agent, in the config of the proxy":                      {unverified, put(proxyConfig, `{"statusPort": 8080}`)},
+		"the port of the agent, in the config of the proxy as in the proto file": {unverified, put(proxyConfig, `{"status_port": 8080}`)},
+		"the agent's own port, in the config of the proxy":                       {verified, put(proxyConfig, `{"statusPort": 15020, "proxyMetadata": {"A": "b"}}`)},
+		"nothing is redirected, in the config of the proxy as in the proto file": {unverified, put(proxyConfig, `{"interception_mode": "NONE"}`)},
+		"nothing is redirected, in the metadata of the config":                   {unverified, put(proxyConfig, `{"proxyMetadata": {"ISTIO_META_INTERCEPTION_MODE": "NONE"}}`)},
+		"metadata of the config in an unknown form":                              {unverified, put(proxyConfig, `{"proxyMetadata": "ISTIO_META_INTERCEPTION_MODE=NONE"}`)},
+		"the config of the proxy as text":                                        {unverified, put(proxyConfig, `"interceptionMode: NONE"`)},
+		"the config of the proxy, in two spellings":                              {unverified, put(proxyConfig, `{"statusPort": 15020, "status_port": 8080}`)},
+		"nothing is redirected, in the config of the pod":                        {unverified, annotation("proxy.istio.io/config", "interceptionMode: NONE\n")},
+		"the port of the agent, in the config of the pod":                        {unverified, annotation("proxy.istio.io/config", `{"statusPort": 8080}`)},
+		"the config of the pod is no object":                                     {unverified, annotation("proxy.istio.io/config", "interceptionMode NONE")},
+		"the config of the pod is no YAML":                                       {unverified, annotation("proxy.istio.io/config", "a: [")},
+		"the config of the pod has two documents":                                {unverified, annotation("proxy.istio.io/config", "a: b\n---\ninterceptionMode: NONE\n")},
+		"a config of the pod about something else":                               {verified, annotation("proxy.istio.io/config", "holdApplicationUntilProxyStarts: true\n")},
+		"a config of the pod without text":                                       {verified, annotation("proxy.istio.io/config", "")},
+		"annotations in a list":                                                  {unverified, put(istioNode+".metadata.ANNOTATIONS", `["traffic.sidecar.istio.io/excludeInboundPorts=8080"]`)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
