@@ -19,9 +19,9 @@ func unwrap(tree any) (named, inner object) {
 type object = messages.Object
 
 // get returns a field by its name in the proto file. Envoy prints that name, most control
-// planes print it in lowerCamelCase.
+// planes print it in lowerCamelCase. A field that is null in one spelling may stand there in the other.
 func get(o object, name string) any {
-	if v, ok := o[name]; ok {
+	if v := o[name]; v != nil {
 		return v
 	}
 	return o[camel(name)]

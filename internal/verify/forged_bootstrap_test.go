@@ -22,6 +22,10 @@ var forgedBootstraps = []forged{
 	{"statistics of OpenTelemetry to the workload past every cluster", unverified, []edit{bootstrap(harmlessLayers + `, "stats_sinks": [` + typed("m", "envoy.extensions.stat_sinks.open_telemetry.v3.SinkConfig", byItself) + `]`)}},
 	{"traces of the bootstrap to the workload past every cluster", unverified, []edit{bootstrap(harmlessLayers + `, "tracing": {"http": ` + typed("t", "envoy.config.trace.v3.OpenTelemetryConfig", byItself) + `}`), put(manager+".tracing", `{}`)}},
 	{"health checks by a server past every cluster", unverified, []edit{bootstrap(harmlessLayers + `, "hds_config": {"api_type": "GRPC", "grpc_services": [{"google_grpc": {"target_uri": "127.0.0.1:8080", "stat_prefix": "x"}}]}`)}},
+	{"health checks by a server past every cluster, in two spellings", unverified, []edit{bootstrap(harmlessLayers + `, "hds_config": {"api_type": "GRPC", "grpc_services": [{"google_grpc": null, "googleGrpc": {"target_uri": "127.0.0.1:8080", "stat_prefix": "x"}}]}`)}},
+	{"health checks by a server past every cluster, in two spellings, the other way round", unverified, []edit{bootstrap(harmlessLayers + `, "hds_config": {"api_type": "GRPC", "grpc_services": [{"googleGrpc": null, "google_grpc": {"target_uri": "127.0.0.1:8080", "stat_prefix": "x"}}]}`)}},
+	{"the admin interface in two spellings, one of null", unverified, []edit{admin(`{"address": {"socket_address": null, "socketAddress": {"address": "0.0.0.0", "portValue": 9901}}}`)}},
+	{"static listeners in two spellings, one of null", unverified, []edit{bootstrap(harmlessLayers + `, "static_resources": null, "staticResources": {"listeners": [{"name": "l", "address": {"socket_address": {"address": "10.0.0.7", "port_value": 7777}}}]}`)}},
 	{"a control plane past every cluster", verified, []edit{bootstrap(harmlessLayers + `, "dynamic_resources": {"ads_config": {"api_type": "GRPC", "grpc_services": [{"google_grpc": {"target_uri": "cp:5678", "stat_prefix": "x"}}]}}`)}},
 
 	// A server of configuration that is the workload.
