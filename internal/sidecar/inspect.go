@@ -76,6 +76,7 @@ func oddities(m proto.Message) (out []string) {
 	}
 	switch m := m.(type) {
 	case *networkrbacv3.RBAC:
+		add(m.GetDelayDeny().AsDuration() != 0, "delay_deny: a caller who is denied hears for so long what the workload says by itself")
 		add(m.Rules != nil && m.Matcher != nil, "rules beside a matcher: Envoy judges by the matcher")
 		add(m.ShadowRules != nil && m.ShadowMatcher != nil, "shadow rules beside a shadow matcher: Envoy judges by the matcher")
 	case *httprbacv3.RBAC:

@@ -72,5 +72,7 @@ var forgedRules = []forged{
 	{"an unknown principal", unverified, []edit{letting(anyone, `{"custom": `+typed("x", "acme.Principal", "")+`}`)}},
 	{"a condition", unverified, []edit{rules(`, "condition": {"const_expr": {"bool_value": true}}`, anyone, anyone)}},
 	{"a principal of a later API", unverified, []edit{letting(anyone, `{"mood": "good"}`)}},
-	{"the way it refuses", verified, []edit{put(tcpRBAC+".delay_deny", `"1s"`), put(tcpRBAC+".enforcement_type", `"CONTINUOUS"`)}},
+	{"the way it refuses", verified, []edit{put(tcpRBAC+".delay_deny", `"0s"`), put(tcpRBAC+".enforcement_type", `"CONTINUOUS"`)}},
+	{"it refuses late", unverified, []edit{put(tcpRBAC+".delay_deny", `"1s"`)}},
+	{"a filter that only observes refuses late", unverified, []edit{push(tcpChain+".filters", typed("n", "envoy.extensions.filters.network.rbac.v3.RBAC", `"stat_prefix": "y", "delay_deny": "5s"`))}},
 }

@@ -5,9 +5,9 @@ import "github.com/meshproof/meshproof/internal/messages"
 // Why fields of a filter change no decision, or are named elsewhere.
 const (
 	counted  = "it names, counts or logs decisions"
-	replayed = "it says when the filter judges, and how it refuses"
+	replayed = "it says how often the filter judges"
 	apart    = "the reader looks at it by itself, or it refuses more only"
-	unsaid   = "no policy can ask this, which is told with its place"
+	unsaid   = "no policy can ask or say this, which is told with its place"
 )
 
 // known lists the fields of filters that are read or change no decision. The program could
@@ -20,7 +20,8 @@ var known = messages.Closed{
 	messages.NetworkRBAC: {
 		apart:    "rules matcher shadow_rules shadow_matcher",
 		counted:  "stat_prefix shadow_rules_stat_prefix",
-		replayed: "enforcement_type delay_deny",
+		replayed: "enforcement_type",
+		unsaid:   "delay_deny",
 	},
 	"envoy.config.rbac.v3.RBAC":   {messages.Read: "action policies", counted: "audit_logging_options"},
 	"envoy.config.rbac.v3.Action": {messages.Read: "name action"},
