@@ -154,7 +154,9 @@ func (c *calls) addManager(m *hcmv3.HttpConnectionManager) {
 		return true
 	})
 	for _, f := range m.HttpFilters {
-		if !messages.Authorizes(messages.Name(messages.TypeURL(f.GetTypedConfig()))) {
+		if authorizesAlone(f.GetTypedConfig(), f.GetConfigDiscovery()) {
+			c.addSources(f.GetConfigDiscovery())
+		} else {
 			c.add(f)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	tlsinspectorv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/listener/tls_inspector/v3"
-	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
@@ -32,6 +31,8 @@ type reader struct {
 	// listener binds. outbounds and inbounds are the addresses of the listeners.
 	addresses, bound    map[netip.Addr]bool
 	outbounds, inbounds addressesByPort
+	// sources has the servers that give filters their configurations, by the name of the configuration; nil until a filter asks.
+	sources map[string][]*corev3.ConfigSource
 	// handsOutAlone is set where a listener that binds no port gets connections of this machine alone.
 	handsOutAlone bool
 }
@@ -199,30 +200,6 @@ func (r *reader) isInspector(f *listenerv3.ListenerFilter) bool {
 	m, _, _ := messages.Unpack(packed)
 	inspector, ok := m.(*tlsinspectorv3.TlsInspector)
 	return ok && inspector.MaxClientHelloSize == nil
-}
-
-// extension returns the configuration of a filter, from the filter or by discovery. The reason says
-// why there is none; the type URL is then the type that is missing.
-func (r *reader) extension(name string, typed *anypb.Any, discovery *corev3.ExtensionConfigSource) (packed *anypb.Any, faults []messages.Fault, typeURL, reason string) {
-	if discovery == nil {
-		if typed.GetTypeUrl() == "" {
-			return nil, nil, "", "it has no configuration"
-		}
-		return typed, nil, typed.TypeUrl, ""
-	}
-	r.wanted.Extensions[name] = true
-	types := strings.Join(discovery.TypeUrls, ", ")
-	if d, ok := r.Extensions[name]; ok {
-		held := messages.TypeURL(d.Message)
-		if !slices.ContainsFunc(discovery.TypeUrls, func(url string) bool { return messages.Name(url) == messages.Name(held) }) {
-			return nil, nil, types, fmt.Sprintf("its configuration by discovery is of another type, %s: Envoy takes none but those that the filter names", messages.Name(held))
-		}
-		return d.Message, d.Faults, d.Message.GetTypeUrl(), ""
-	}
-	if discovery.DefaultConfig != nil {
-		return nil, nil, types, "its configuration comes by discovery and is not there; Envoy may use the default configuration"
-	}
-	return nil, nil, types, "its configuration comes by discovery and is not there"
 }
 
 // faults tells what a listener lost, by filter chain.

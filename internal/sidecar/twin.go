@@ -287,7 +287,8 @@ func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 			name := messages.Name(url)
 			return messages.Authorizes(name) || steadyFilters[name]
 		}
-		if messages.Authorizes(messages.Name(f.GetTypedConfig().GetTypeUrl())) {
+		if authorizesAlone(f.GetTypedConfig(), f.GetConfigDiscovery()) {
+			out.calls.addSources(f.GetConfigDiscovery())
 			continue
 		}
 		urls := f.GetConfigDiscovery().GetTypeUrls()

@@ -47,6 +47,6 @@ func byECDS(message string) edit {
 		dump = copied(rbac, "configs[]", func(part any) any {
 			return map[string]any{"@type": "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig", "name": "envoy.filters.http.rbac", "typed_config": part}
 		}, dumpOf("envoy.admin.v3.EcdsConfigDump", "ecds_filters", "ecds_filter"))(dump)
-		return put(filters+".0.config_discovery", `{"config_source": {"ads": {}}, "type_urls": ["T/`+message+`"], "default_config": {"@type": "T/envoy.extensions.filters.http.rbac.v3.RBAC"}}`)(drop(rbac)(dump))
+		return put(filters+".0.config_discovery", `{"config_source": {"ads": {}}, "type_urls": ["T/`+message+`"]}`)(drop(rbac)(dump))
 	}
 }
