@@ -250,8 +250,8 @@ var checkCluster = knownCluster.Checker()
 var knownTLS = messages.Closed{
 	downstreamTLS: {
 		messages.Read: "common_tls_context",
-		apart:         "require_client_certificate",
-		narrows:       "require_sni disable_stateless_session_resumption disable_stateful_session_resumption session_timeout",
+		apart:         "require_client_certificate session_timeout",
+		narrows:       "require_sni disable_stateless_session_resumption disable_stateful_session_resumption",
 		presents:      "ocsp_staple_policy full_scan_certs_on_sni_mismatch prefer_client_ciphers",
 	},
 	"envoy.extensions.transport_sockets.tls.v3.CommonTlsContext": {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
@@ -94,7 +95,7 @@ func (r *reader) isControlPlane(source *corev3.ConfigSource) bool {
 // The CAs have to come from the control plane, and either a SPIFFE validator or SAN
 // matchers have to bind them to trust domains.
 func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell func(at *messages.Path, reason string)) {
-	checkTLS(of.ProtoReflect(), nil, tell)
+	checkContext(of, tell)
 	common := of.GetCommonTlsContext()
 	at := (*messages.Path)(nil).Field("common_tls_context")
 	var context *tlsv3.CertificateValidationContext
@@ -143,13 +144,37 @@ func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell func(at *messages.
 		context = merged
 	}
 	if mesh, ok := strings.CutPrefix(secret.Name, kumaBundle); ok {
-		for _, san := range sansOf(context, secret.Name) {
-			if domain := trustDomainOf(san); domain != mesh {
+		for _, domain := range domainsOf(context, secret.Name) {
+			if domain != mesh {
 				tell(at, fmt.Sprintf("secret %q has the CAs of another mesh than the mesh of the trust domain %q", secret.Name, domain))
 			}
 		}
 	}
 	unbound(context, secret.Name, at, tell)
+}
+
+// domainsOf returns the trust domains that a certificate may be of, by its names and by its CAs. One is empty where a matcher
+// names none.
+func domainsOf(context *tlsv3.CertificateValidationContext, secret string) (out []string) {
+	for _, san := range sansOf(context, secret) {
+		out = append(out, trustDomainOf(san))
+	}
+	for _, domain := range spiffeOf(context.GetCustomValidatorConfig()).GetTrustDomains() {
+		out = append(out, domain.Name)
+	}
+	return out
+}
+
+// longestSession is how long Envoy resumes a session unless session_timeout says otherwise (SSL_DEFAULT_SESSION_TIMEOUT of
+// BoringSSL). It holds no certificate against the time then.
+const longestSession = 2 * time.Hour
+
+// checkContext tells what of a TLS context is not known to prove an identity.
+func checkContext(of *tlsv3.DownstreamTlsContext, tell func(at *messages.Path, reason string)) {
+	checkTLS(of.ProtoReflect(), nil, tell)
+	if session := of.GetSessionTimeout().AsDuration(); session > longestSession {
+		tell((*messages.Path)(nil).Field("session_timeout"), fmt.Sprintf("a session is resumed for %s, also where the certificate has expired: Envoy's own limit is %s", session, longestSession))
+	}
 }
 
 // holdsCAs reports whether a source of CAs has their text.
@@ -167,8 +192,12 @@ func unbound(context *tlsv3.CertificateValidationContext, secret string, at *mes
 			tell(at.Field("custom_validator_config"), fmt.Sprintf("Envoy chooses the validator of certificates by its name, and %q with this configuration is not the SPIFFE validator", custom.GetName()))
 			return
 		}
-		if len(validator.TrustDomains) == 0 {
+		switch n := len(validator.TrustDomains); {
+		case n == 0:
 			tell(at, "the SPIFFE validator has no trust domain")
+		case n > 1:
+			// Envoy chooses the CAs by the first URI of a certificate, and filters may ask for any other one.
+			tell(at, fmt.Sprintf("the SPIFFE validator has the CAs of %d trust domains: each CA may give the names of the others, beside a name of its own", n))
 		}
 		for _, domain := range validator.TrustDomains {
 			if _, err := spiffeid.TrustDomainFromString(domain.Name); err != nil || !holdsCAs(domain.GetTrustBundle()) {
