@@ -19,7 +19,7 @@ func (r *Resources) addAdmin(bootstrap object) {
 	d, err := fromTree(tree, &corev3.Address{})
 	socket := d.Message.GetSocketAddress()
 	if err == nil {
-		r.AdminPort = socket.GetPortValue()
+		r.AdminPort, r.AdminPipe = socket.GetPortValue(), d.Message.GetPipe().GetPath()
 	}
 	ip, _ := netip.ParseAddr(socket.GetAddress())
 	switch {

@@ -49,6 +49,8 @@ type Resources struct {
 	IsDump bool
 	// AdminPort is the port of the admin interface, 0 where nothing tells it.
 	AdminPort uint32
+	// AdminPipe is the path of the admin interface in the file system, empty where it has an address.
+	AdminPipe string
 	// bootstrap is the first one.
 	bootstrap object
 	// hiddenLayers are the layers of the runtime whose values a dump does not have. shownLayers

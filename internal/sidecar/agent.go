@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"cmp"
+	"fmt"
 	"net/netip"
 	"slices"
 
@@ -47,9 +48,15 @@ var knownAgent = messages.Closed{
 var checkAgent = knownAgent.Checker()
 
 // servesAgent reports whether all that a listener serves are the health of the sidecar, at the
-// port of Istio's agent, and the metrics of Envoy's admin interface. No inbound has these ports.
+// port of Istio's agent, and the metrics of Envoy's admin interface. No inbound has these ports, or leads to that of the agent.
 func (r *reader) servesAgent(d dump.Decoded[*listenerv3.Listener], g guarded) bool {
-	routes, ok := 0, len(d.Faults) == 0
+	routes := agentRoutes(d)
+	return len(routes) > 0 && !slices.ContainsFunc(routes, func(route *routev3.Route) bool { return !r.leadsToAgent(route, g) })
+}
+
+// agentRoutes returns the routes of a listener that has the shape of those of Istio's agent; none for another listener.
+func agentRoutes(d dump.Decoded[*listenerv3.Listener]) (routes []*routev3.Route) {
+	ok := len(d.Faults) == 0
 	checkAgent(d.Message.ProtoReflect(), nil, func(*messages.Path, string) { ok = false })
 	for _, chain := range d.Message.FilterChains {
 		for _, f := range chain.Filters {
@@ -57,25 +64,43 @@ func (r *reader) servesAgent(d dump.Decoded[*listenerv3.Listener], g guarded) bo
 			manager, isHTTP := m.(*hcmv3.HttpConnectionManager)
 			ok = ok && isHTTP
 			for _, host := range manager.GetRouteConfig().GetVirtualHosts() {
-				for _, route := range host.Routes {
-					routes++
-					ok = ok && r.leadsToAgent(route, g)
-				}
+				routes = append(routes, host.Routes...)
 			}
 		}
 	}
-	return ok && routes > 0
+	if !ok || slices.ContainsFunc(routes, func(route *routev3.Route) bool { return pathOf(route) != healthPath && pathOf(route) != metricsPath }) {
+		return nil
+	}
+	return routes
 }
 
+// pathOf returns the path of a route of the agent, or its beginning.
+func pathOf(route *routev3.Route) string {
+	return cmp.Or(route.GetMatch().GetPrefix(), route.GetMatch().GetPath())
+}
+
+// leadsToAgent reports whether a route leads to the agent, or to the metrics of Envoy. Where the admin interface or a workload has the
+// port of the agent, it is not the agent's.
 func (r *reader) leadsToAgent(route *routev3.Route, g guarded) bool {
 	var port uint32
-	switch cmp.Or(route.GetMatch().GetPrefix(), route.GetMatch().GetPath()) {
+	switch pathOf(route) {
 	case healthPath:
 		port = agentPort
 	case metricsPath:
 		port = r.AdminPort
 	}
+	if port == agentPort && (port == r.AdminPort || r.inboundLeadsTo(agentPort)) {
+		return false
+	}
 	return r.leadsToLoopback(route.GetRoute().GetCluster(), port) && !slices.ContainsFunc(g.addresses, func(a netip.AddrPort) bool { return uint32(a.Port()) == port })
+}
+
+// inboundLeadsTo reports whether an inbound listener leads to a port of its workload. Those of the agent's shape are none.
+func (r *reader) inboundLeadsTo(port uint32) bool {
+	return slices.ContainsFunc(r.Listeners, func(d dump.Decoded[*listenerv3.Listener]) bool {
+		inbound, _ := direction(d.Message)
+		return inbound && len(agentRoutes(d)) == 0 && slices.Contains(r.workloadsOf(r.clustersOf(chainsOf(d.Message)...), true), fmt.Sprintf("port %d of the workload", port))
+	})
 }
 
 // opensAdmin says why callers of a listener for metrics may reach more of the admin interface; "" where they may not. A

@@ -104,6 +104,9 @@ func (r *reader) leadsToKuma(route *routev3.Route, d dump.Decoded[*listenerv3.Li
 		return true
 	}
 	port := r.readinessPort()
+	if port == r.AdminPort {
+		return false
+	}
 	if route.GetMatch().GetPrefix() != readyPath || route.GetRoute().GetPrefixRewrite() != readyPath || !r.leadsToLoopback(name, port) {
 		return false
 	}
@@ -159,7 +162,7 @@ func (r *reader) leadsToAdminAlone(name string) bool { return r.leadsToLoopback(
 // isKumaSocket reports whether a cluster has sockets of Kuma's own process for endpoints, and no others.
 func (r *reader) isKumaSocket(name string) bool {
 	d, found := r.Clusters[name]
-	if !found || len(d.Faults) > 0 || discovery(d.Message) != clusterv3.Cluster_STATIC {
+	if !found || len(d.Faults) > 0 || discovery(d.Message) != clusterv3.Cluster_STATIC || namesKumaSocket(r.AdminPipe) {
 		return false
 	}
 	ok := true
@@ -169,12 +172,17 @@ func (r *reader) isKumaSocket(name string) bool {
 	endpoints := 0
 	for _, locality := range d.Message.GetLoadAssignment().GetEndpoints() {
 		for _, endpoint := range locality.LbEndpoints {
-			socket := path.Base(endpoint.GetEndpoint().GetAddress().GetPipe().GetPath())
-			ok = ok && slices.ContainsFunc(kumaSockets, func(begin string) bool { return strings.HasPrefix(socket, begin) })
+			ok = ok && namesKumaSocket(endpoint.GetEndpoint().GetAddress().GetPipe().GetPath())
 			endpoints++
 		}
 	}
 	return ok && endpoints > 0
+}
+
+// namesKumaSocket reports whether a socket has a name that Kuma's own process gives to one. Where the admin interface has such a
+// name, none is known to be Kuma's: one socket may have several paths.
+func namesKumaSocket(socket string) bool {
+	return slices.ContainsFunc(kumaSockets, func(begin string) bool { return strings.HasPrefix(path.Base(socket), begin) })
 }
 
 // tlsOf returns the TLS context of a chain, nil for none, and whether the transport of the chain is known as a whole.
@@ -187,7 +195,7 @@ func tlsOf(chain *listenerv3.FilterChain) (context *tlsv3.DownstreamTlsContext, 
 	if err != nil || !ok || len(faults) > 0 {
 		return nil, false
 	}
-	checkTLS(context.ProtoReflect(), nil, func(*messages.Path, string) { ok = false })
+	checkContext(context, func(*messages.Path, string) { ok = false })
 	return context, ok
 }
 
