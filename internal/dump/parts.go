@@ -140,6 +140,7 @@ func (r *Resources) addBootstrap(o object) {
 	r.each(static, "clusters", "", func(cluster object) { r.addCluster(object{"cluster": cluster}) })
 	r.addRuntime(o)
 	r.tellRegexEngine(get(o, "default_regex_engine"))
+	r.tellHealthServer(o)
 	for _, key := range slices.Sorted(maps.Keys(o)) {
 		if key != "static_resources" && key != "staticResources" {
 			r.tellExtensions(o[key])

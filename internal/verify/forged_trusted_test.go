@@ -17,6 +17,62 @@ var forgedTrusted = []forged{
 	{"RBAC of TCP by discovery from another server", unverified, []edit{tcpByECDS, put(tcpChain+".filters.0.config_discovery.config_source", silent)}},
 	{"RBAC of TCP by discovery, with an open default", unverified, []edit{tcpByECDS, put(tcpChain+".filters.0.config_discovery.default_config", `{"@type": "T/`+networkRBAC+`", "stat_prefix": "x"}`)}},
 	{"RBAC of TCP by discovery", verified, []edit{tcpByECDS}},
+
+	// A certificate has several names: one tells Envoy the CAs, and filters may ask for any other.
+	{"a validator of two trust domains, each with its CAs", unverified, []edit{drop(sans), bundle(spiffe(ownDomain + `, {"name": "partner.example", "trust_bundle": {"inline_string": "y"}}`))}},
+	{"a validator of two trust domains, and names of one", unverified, []edit{bundle(spiffe(ownDomain + `, {"name": "partner.example", "trust_bundle": {"inline_string": "y"}}`))}},
+	{"a validator of one trust domain", verified, []edit{bundle(spiffe(ownDomain))}},
+	{"a validator of the mesh's trust domain", verified, []edit{drop(sans), put(secret+".name", `"mesh_ca:secret:default.zone-1.mesh.local"`), meshBundle("mesh_ca:secret:default.zone-1.mesh.local"), bundle(spiffe(ownDomain))}},
+	{"a validator of the trust domain in the secret of another mesh", unverified, []edit{drop(sans), put(secret+".name", `"mesh_ca:secret:evil"`), meshBundle("mesh_ca:secret:evil"), bundle(spiffe(ownDomain))}},
+	{"sessions of two hours", verified, []edit{put(tls+".session_timeout", `"7200s"`)}},
+	{"sessions of two hours, and a bit", unverified, []edit{put(tls+".session_timeout", `"7200.5s"`)}},
+	{"sessions of ten years", unverified, []edit{put(tls+".session_timeout", `"315360000s"`)}},
+
+	// What serves the admin interface has the port, or the socket, of a process that Kuma or Istio has.
+	{"Kuma's readiness", verified, []edit{kumaBootstrap, kumaClusters, serving("/ready", "kuma:readiness", `, "prefix_rewrite": "/ready"`)}},
+	{"the admin interface on the port for readiness", unverified, []edit{kumaBootstrap, put(adminPort, `9902`), kumaClusters, serving("/ready", "kuma:readiness", `, "prefix_rewrite": "/ready"`)}},
+	{"the admin interface on the port that the node states for readiness", unverified, []edit{kumaBootstrap, put(kumaNode+".metadata", `{"dataplane.readinessReporter.port": "9901"}`), kumaClusters, serving("/ready", "kuma:envoy:admin", `, "prefix_rewrite": "/ready"`)}},
+	{"Kuma's socket", verified, []edit{admin(`{` + adminOn("127.0.0.1", 9901) + `}`), kumaSocket, serving("/", "s", "")}},
+	{"the admin interface on Kuma's socket", unverified, []edit{admin(`{"address": {"pipe": {"path": "/tmp/kuma-mh-x.sock"}}}`), kumaSocket, serving("/", "s", "")}},
+	{"the admin interface on Kuma's socket, by another path", unverified, []edit{admin(`{"address": {"pipe": {"path": "/tmp/../tmp//kuma-mh-x.sock"}}}`), kumaSocket, serving("/", "s", "")}},
+	{"the admin interface on another socket", verified, []edit{admin(`{"address": {"pipe": {"path": "/run/admin.sock"}}}`), kumaSocket, serving("/", "s", "")}},
+	{"the agent of Istio", verified, []edit{admin(`{` + adminOn("127.0.0.1", 9901) + `}`), clusters(ownCluster, redis, static("agent", "127.0.0.1", 15020)), serving("/healthz/ready", "agent", "")}},
+	{"the admin interface on the port of Istio's agent", unverified, []edit{admin(`{` + adminOn("127.0.0.1", 15020) + `}`), clusters(ownCluster, redis, static("agent", "127.0.0.1", 15020)), serving("/healthz/ready", "agent", "")}},
+
+	// A server of health checks says which requests Envoy sends: method, path, headers and endpoint.
+	{"health checks by the control plane", verified, []edit{bootstrap(harmlessLayers + adsBy("system_ads") + hdsBy("system_ads"))}},
+	{"health checks by another server", unverified, []edit{bootstrap(harmlessLayers + adsBy("system_ads") + hdsBy("evil"))}},
+	{"health checks by a server, and no control plane", unverified, []edit{bootstrap(harmlessLayers + hdsBy("evil"))}},
+	{"health checks by two servers", unverified, []edit{bootstrap(harmlessLayers + adsBy("system_ads") + `, "hds_config": {"api_type": "GRPC", "grpc_services": [{"envoy_grpc": {"cluster_name": "system_ads"}}, {"envoy_grpc": {"cluster_name": "evil"}}]}`)}},
+	{"health checks over REST", unverified, []edit{bootstrap(harmlessLayers + adsBy("system_ads") + `, "hds_config": {"api_type": "REST", "cluster_names": ["system_ads"]}`)}},
+	{"health checks as text", unverified, []edit{bootstrap(harmlessLayers + adsBy("system_ads") + `, "hds_config": "evil"`)}},
+	{"health checks with a field of later", unverified, []edit{bootstrap(harmlessLayers + adsBy("system_ads") + `, "hds_config": {"api_type": "GRPC", "later": 1, "grpc_services": [{"envoy_grpc": {"cluster_name": "system_ads"}}]}`)}},
+}
+
+// adminPort is the port of the admin interface in kumaBootstrap.
+const adminPort = "configs.1.bootstrap.admin.address.socket_address.port_value"
+
+// kumaSocket is a cluster of a process of Kuma.
+var kumaSocket = clusters(ownCluster, redis, socketOf("s", "/tmp/kuma-mh-x.sock"))
+
+// meshBundle adds a secret of a mesh, with the validator for the trust domain of the example.
+func meshBundle(name string) edit {
+	return secrets(fmt.Sprintf(`{"name": %[1]q, "secret": {"name": %[1]q, "validation_context": %[2]s}}`, name, spiffe(ownDomain)))
+}
+
+// serving adds a listener for others, with one route.
+func serving(prefix, cluster, fields string) edit {
+	return add("configs.0.dynamic_listeners", fmt.Sprintf(`{"name": "serving", "active_state": {"listener": {"name": "serving", "address": {"socket_address": {"address": "10.0.0.7", "port_value": 15021}}, "filter_chains": [{"filters": [%s]}]}}}`,
+		typed("h", "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", fmt.Sprintf(`"stat_prefix": "x", "http_filters": [%s],
+			"route_config": {"virtual_hosts": [{"name": "x", "domains": ["*"], "routes": [{"match": {"prefix": %q}, "route": {"cluster": %q%s}}]}]}`, httpFilter("router.v3.Router", ""), prefix, cluster, fields))))
+}
+
+func adsBy(cluster string) string {
+	return `, "dynamic_resources": {"ads_config": {"api_type": "GRPC", "grpc_services": [{"envoy_grpc": {"cluster_name": "` + cluster + `"}}]}}`
+}
+
+func hdsBy(cluster string) string {
+	return `, "hds_config": {"api_type": "GRPC", "transport_api_version": "V3", "grpc_services": [{"envoy_grpc": {"cluster_name": "` + cluster + `"}}]}`
 }
 
 const (
