@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"maps"
+	"net/netip"
 	"slices"
 )
 
@@ -14,6 +15,20 @@ func (r *reader) called(l leading) leading {
 		}
 	}
 	return out
+}
+
+// sendsTo returns one of some endpoints to which a chain sends requests, of callers or of its own, without a sidecar in between; the
+// zero value where there is none.
+func (r *reader) sendsTo(l leading, endpoints map[netip.AddrPort]bool) netip.AddrPort {
+	of := r.called(l)
+	maps.Copy(of.names, r.direct(l).names)
+	maps.Copy(of.names, l.calls.asked)
+	for _, to := range r.endpointsOf(of) {
+		if endpoints[to.AddrPort] {
+			return to.AddrPort
+		}
+	}
+	return netip.AddrPort{}
 }
 
 // asksOwn returns a cluster that gets requests of Envoy's own, also by the bootstrap, and has the workload of the chain behind it; "" for

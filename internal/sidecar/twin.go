@@ -24,11 +24,13 @@ import (
 type guarded struct {
 	addresses []netip.AddrPort
 	workloads map[string]bool
+	// endpoints are those behind the inbounds that answer callers, on any machine.
+	endpoints map[netip.AddrPort]bool
 }
 
 // guardedBy gathers what the inbound listeners serve.
 func (r *reader) guardedBy(listeners []dump.Decoded[*listenerv3.Listener]) guarded {
-	g := guarded{workloads: map[string]bool{}}
+	g := guarded{workloads: map[string]bool{}, endpoints: map[netip.AddrPort]bool{}}
 	var chains []*listenerv3.FilterChain
 	r.addresses, r.inbounds, r.outbounds = map[netip.Addr]bool{}, addressesByPort{}, addressesByPort{}
 	r.bound = map[netip.Addr]bool{}
@@ -60,6 +62,9 @@ func (r *reader) guardedBy(listeners []dump.Decoded[*listenerv3.Listener]) guard
 	r.guards = all.names
 	for _, workload := range r.workloadsOf(all, false) {
 		g.workloads[workload] = true
+	}
+	for _, to := range r.endpointsOf(all) {
+		g.endpoints[to.AddrPort] = g.endpoints[to.AddrPort] || !to.Mirror
 	}
 	return g
 }
@@ -182,6 +187,9 @@ func (r *reader) twin(d dump.Decoded[*listenerv3.Listener], g guarded) string {
 		if g.workloads[workload] {
 			return fmt.Sprintf("it leads to %s, as an inbound does", workload)
 		}
+	}
+	if to := r.sendsTo(leads, g.endpoints); reachable && to.IsValid() {
+		return fmt.Sprintf("others may reach it, and it sends requests to %s, as an inbound does", to)
 	}
 	if why := r.meetsItself(l, leads); reachable && why != "" {
 		return "others may reach it, and " + why
@@ -371,11 +379,31 @@ func (r *reader) shareWorkloads() {
 			tell("it leads to the listener of another inbound, %s, which sees this sidecar for a caller", to)
 		}
 	}
+	served := map[netip.AddrPort]uint16{}
+	for _, in := range r.sidecar.Inbounds {
+		for _, to := range in.Leads {
+			if !to.Mirror {
+				served[to.AddrPort] = in.Address.Port()
+			}
+		}
+	}
 	for i, in := range r.sidecar.Inbounds {
-		for _, workload := range r.workloadsOf(r.called(r.leads[i]), false) {
-			if port, ok := ports[workload]; ok && port != in.Address.Port() {
+		past := func(workload string, port uint16, ok bool) bool {
+			if ok = ok && port != in.Address.Port(); ok {
 				reason := fmt.Sprintf("it sends requests of its own to %s, past the inbound on port %d", workload, port)
 				r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: in.Listener, Chain: in.Chain, Reason: reason, Leads: true})
+			}
+			return ok
+		}
+		told := false
+		for _, workload := range r.workloadsOf(r.called(r.leads[i]), false) {
+			port, ok := ports[workload]
+			told = past(workload, port, ok) || told
+		}
+		// A workload may be on another machine than its sidecar.
+		for _, to := range r.endpointsOf(r.called(r.leads[i])) {
+			if port, ok := served[to.AddrPort]; !told {
+				past(to.String(), port, ok)
 			}
 		}
 		if name := r.asksOwn(r.leads[i], in.Leads); name != "" {

@@ -60,6 +60,16 @@ func TestStatedWorkload(t *testing.T) {
 		{"another port of the service address", "serviceAddress: 10.0.0.99", "10.0.0.99", 9090, unverified, nil},
 		{"another service address", "serviceAddress: 10.0.0.99", "10.0.0.98", 8080, unverified, nil},
 		{"the service port, to which a transparent proxy passes connections on", "servicePort: 9090", "127.0.0.1", 9090, unverified, []edit{redirectedBy("INBOUND", "on", "0.0.0.0", 15006)}},
+		{"the service port, which is that of Istio's agent", "servicePort: 15020", "127.0.0.1", 15020, verified, nil},
+		{"the service port, which is that of Istio's agent, with its listener", "servicePort: 15020", "127.0.0.1", 15020, unverified, []edit{serving("/healthz/ready", "agent", ""), clusters(static("agent", "127.0.0.1", 15020))}},
+		{"the service address, to which an outbound listener leads", "serviceAddress: 10.0.0.99", "10.0.0.99", 8080, unverified, []edit{sending("10.0.0.9", "", "x"), clusters(static("x", "10.0.0.99", 8080))}},
+		{"the service address, to which an outbound listener leads over mTLS", "serviceAddress: 10.0.0.99", "10.0.0.99", 8080, verified, []edit{sending("10.0.0.9", "", "x"), clusters(having(static("x", "10.0.0.99", 8080), meshTLS("")))}},
+		{"the service address, to which an outbound listener of this machine alone leads", "serviceAddress: 10.0.0.99", "10.0.0.99", 8080, verified, []edit{sending("127.0.0.1", "", "x"), clusters(static("x", "10.0.0.99", 8080))}},
+		{"another port of the service address, to which an outbound listener leads", "serviceAddress: 10.0.0.99", "10.0.0.99", 8080, verified, []edit{sending("10.0.0.9", "", "x"), clusters(static("x", "10.0.0.99", 8081))}},
+		{"the service address, to which an outbound listener logs", "serviceAddress: 10.0.0.99", "10.0.0.99", 8080, unverified, []edit{sending("10.0.0.9", `"access_log": [`+toGRPC("x")+`]`, "far"), clusters(static("x", "10.0.0.99", 8080), static("far", "10.9.9.9", 80))}},
+		{"the service address, to which an outbound listener copies", "serviceAddress: 10.0.0.99", "10.0.0.99", 8080, unverified, []edit{sending("10.0.0.9", "", "far"), put(sent+".filters", overHTTP("far", "")), put(sent+".filters.0.typed_config.route_config.virtual_hosts.0.routes.0.route.request_mirror_policies", `[{"cluster": "x"}]`), clusters(static("x", "10.0.0.99", 8080), static("far", "10.9.9.9", 80))}},
+		{"the service address, to which another inbound logs", "serviceAddress: 10.0.0.99", "10.0.0.99", 8080, unverified, []edit{put(tcpProxy+".access_log", `[`+toGRPC("x")+`]`), clusters(static("x", "10.0.0.99", 8080))}},
+		{"an address to which requests are copied, and an outbound listener leads", "servicePort: 8080", "127.0.0.1", 8080, verified, []edit{sending("10.0.0.9", "", "x"), clusters(static("m", "10.1.1.1", 80), static("x", "10.1.1.1", 80)), put(route+".route.request_mirror_policies", `[{"cluster": "m"}]`)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -85,3 +95,6 @@ func TestStatedWorkload(t *testing.T) {
 		})
 	}
 }
+
+// sent is the chain of the listener that sending adds.
+const sent = "configs.0.dynamic_listeners.3.active_state.listener.filter_chains.0"
