@@ -190,7 +190,7 @@ func filtersOf(in sidecar.Inbound) xds.Filters {
 // inbound may lead to the same workload. The lab runs only these filters, on its own listener.
 func checkReplay(found sidecar.Sidecar, in sidecar.Inbound) error {
 	for _, u := range found.Unknown {
-		if u.Leads && u.Kind != dump.Note {
+		if !u.Idle && u.Kind != dump.Note {
 			return &unreadError{fmt.Sprintf("its filters cannot be replayed, because requests may get past them: %s", u)}
 		}
 	}

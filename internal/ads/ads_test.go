@@ -100,7 +100,7 @@ func TestListenersThatDecideOtherwiseInTheLab(t *testing.T) {
 		},
 		"a filter without configuration": {
 			manager: func(m *hcmv3.HttpConnectionManager) { m.HttpFilters[0].ConfigType = nil },
-			want:    `its filters cannot be replayed: listener "inbound": filter chain "#0": filter "rbac": it has no configuration`,
+			want:    `its filters cannot be replayed, because requests may get past them: listener "inbound": filter chain "#0": filter "rbac": it has no configuration`,
 		},
 		"a filter around others": {
 			manager: func(m *hcmv3.HttpConnectionManager) {
@@ -213,7 +213,7 @@ func TestWaysPastAnInbound(t *testing.T) {
 		"another port": {packed(t, open), func(*listenerv3.Listener) {}, "it leads to orders, as the inbound on port 8080 does"},
 		"an outbound listener for everybody": {packed(t, open), func(l *listenerv3.Listener) {
 			l.TrafficDirection, l.Address.GetSocketAddress().Address = corev3.TrafficDirection_OUTBOUND, "0.0.0.0"
-		}, "it leads to orders, as the inbound on port 8080 does"},
+		}, "it listens on every IP address, and not only for connections that are redirected to it"},
 		"a filter that may lead anywhere": {unlinked("acme.Manager"), func(*listenerv3.Listener) {}, "type.googleapis.com/acme.Manager: meshproof does not know what this filter does"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -47,9 +47,9 @@ type Unknown struct {
 	Reason string
 	// Position tells on which side of the RBAC filters it is.
 	Position Position
-	// Leads is set where the inbound may send requests to the workload of another inbound, past
-	// the filters there.
-	Leads bool
+	// Idle is set where it is known to send no requests of its own, and to lead none elsewhere. All else may send some to the
+	// workload of another inbound, past the filters there.
+	Idle bool
 }
 
 // Position is the place of a filter of another kind among the RBAC filters of its inbound.

@@ -88,20 +88,22 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 		return
 	}
 	if reason := unreached(l, socket, of.FilterChainMatch); reason != "" {
-		c.tell(dump.Exposed, "", "", reason)
+		c.tellIdle(dump.Exposed, "", "", reason)
 	}
 	if socket != nil && !c.inbound.Address.IsValid() {
-		c.tell(dump.Exposed, "", "", "it serves no address that a caller can connect to")
+		c.tellIdle(dump.Exposed, "", "", "it serves no address that a caller can connect to")
 	}
 	for _, reason := range c.leads.calls.unread {
-		u := c.unknown(dump.BesideRBAC, "", reason)
-		u.Leads = true
-		c.found.add(u)
+		c.found.add(c.unknown(dump.BesideRBAC, "", reason))
 	}
 	c.inbound.Transport = c.transport(of)
 	for _, f := range of.Filters {
 		packed, faults, typeURL, reason := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
-		c.filter(f.Name, packed, faults, typeURL, reason)
+		if reason != "" {
+			c.lostFilter(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery(), typeURL, reason)
+			continue
+		}
+		c.filter(f.Name, packed, faults, typeURL)
 	}
 	c.close()
 }
@@ -128,10 +130,10 @@ func (c *chain) close() {
 		c.found.add(s.unknown)
 	}
 	if !c.readsSNI && rbac.AskForSNI(c.inbound.Filters.Messages()) {
-		c.tell(dump.BesideRBAC, "", "", "a filter asks for the server name (SNI), and the listener has no TLS inspector that reads every handshake: Envoy knows no server name then, and no caller matches")
+		c.tellIdle(dump.BesideRBAC, "", "", "a filter asks for the server name (SNI), and the listener has no TLS inspector that reads every handshake: Envoy knows no server name then, and no caller matches")
 	}
 	if c.remote != "" && c.asksForRemote() {
-		c.tell(dump.Opaque, "", "", "a filter asks for the remote address, and "+c.remote+": no caller of the lab plays it")
+		c.tellIdle(dump.Opaque, "", "", "a filter asks for the remote address, and "+c.remote+": no caller of the lab plays it")
 	}
 	c.tellRewritten()
 	c.sidecar.Inbounds = append(c.sidecar.Inbounds, c.inbound)
@@ -149,47 +151,10 @@ func (c *chain) asksForRemote() bool {
 // route that RBAC would have judged otherwise.
 func (c *chain) goesOn() bool { return c.observes || len(c.inbound.Filters.Routes) > 0 }
 
-// unknown returns an Unknown of this chain.
-func (c *chain) unknown(kind dump.Kind, filter, reason string) dump.Unknown {
-	u := dump.Unknown{Kind: kind, Listener: c.inbound.Listener, Chain: c.inbound.Chain, Filter: filter, Reason: reason}
-	if c.inbound.Chain == "" && filter != "" {
-		u.Position = dump.InFront
-	}
-	return u
-}
-
-func (c *chain) tell(kind dump.Kind, filter, typeURL, reason string) {
-	u := c.unknown(kind, filter, reason)
-	u.Type = typeURL
-	c.found.add(u)
-}
-
-func (c *chain) noteFilter(kind dump.Kind, filter, typeURL, reason string) {
-	u := c.unknown(kind, filter, reason)
-	u.Type = typeURL
-	c.others = append(c.others, otherFilter{unknown: u, judgesBefore: c.judges})
-}
-
-// tellFaults tells what the configuration of a filter lost.
-func (c *chain) tellFaults(filter string, faults []messages.Fault) {
-	for _, f := range faults {
-		u := c.unknown(dump.BesideRBAC, filter, f.What)
-		u.Path, u.Leads = f.Path.String(), !f.Guards
-		if f.Guards {
-			u.Kind = dump.Lost
-		}
-		c.found.add(u)
-	}
-}
-
 // filter reads a network filter.
-func (c *chain) filter(name string, packed *anypb.Any, faults []messages.Fault, typeURL, reason string) {
-	if reason != "" {
-		c.noteFilter(dump.Lost, name, typeURL, reason)
-		return
-	}
+func (c *chain) filter(name string, packed *anypb.Any, faults []messages.Fault, typeURL string) {
 	if c.ended {
-		c.tell(dump.BesideRBAC, name, typeURL, "it stands behind the last filter: nothing reaches it")
+		c.tellIdle(dump.BesideRBAC, name, typeURL, "it stands behind the last filter: nothing reaches it")
 	}
 	c.tellFaults(name, faults)
 	m, _, err := messages.Unpack(packed)
@@ -222,13 +187,14 @@ func (c *chain) noteOther(name, typeURL string, m proto.Message, err error) {
 	message := messages.Name(typeURL)
 	if err != nil && (messages.Authorizes(message) || message == httpManager || messages.IsTypedStruct(message)) {
 		c.noteFilter(dump.Lost, name, typeURL, err.Error())
+		c.others[len(c.others)-1].unknown.Idle = messages.Authorizes(message)
 		return
 	}
 	kind, reason, tell := roleOf(message)
 	if !tell {
 		checkPassing(m.ProtoReflect(), nil, func(at *messages.Path, reason string) {
 			u := c.unknown(dump.BesideRBAC, name, reason)
-			u.Path, u.Leads = at.String(), true
+			u.Path = at.String()
 			c.found.add(u)
 		})
 		return
@@ -251,7 +217,7 @@ func (c *chain) noteOther(name, typeURL string, m proto.Message, err error) {
 	}
 	c.noteFilter(kind, name, typeURL, reason)
 	other := &c.others[len(c.others)-1]
-	other.contained, other.rewrites, other.unknown.Leads = contained, rewrites, !contained
+	other.contained, other.rewrites, other.unknown.Idle = contained, rewrites, contained
 	if other.refuses = refusesAlone(m); other.refuses {
 		c.faults = append(c.faults, name)
 	}
@@ -332,7 +298,7 @@ func (c *chain) inspect(name string, m proto.Message, logs bool) bool {
 	whole := true
 	inspect(m, func(u dump.Unknown) {
 		whole = whole && u.Kind != dump.Lost
-		u.Listener, u.Chain, u.Filter = c.inbound.Listener, c.inbound.Chain, name
+		u.Listener, u.Chain, u.Filter, u.Idle = c.inbound.Listener, c.inbound.Chain, name, true
 		if logs {
 			u.Kind = dump.Note
 		}
@@ -355,7 +321,7 @@ func (r *reader) addUnattached(l dump.Unattached) {
 			c.inbound.Protocol = policy.HTTP
 			c.addHTTP(name, "", m)
 		case *httprbacv3.RBACPerRoute:
-			c.tell(dump.Lost, name, f.Message.TypeUrl, "a filter of a route, without its route")
+			c.tellIdle(dump.Lost, name, f.Message.TypeUrl, "a filter of a route, without its route")
 		default:
 			c.noteOther(name, messages.TypeURL(f.Message), m, err)
 		}
@@ -364,7 +330,7 @@ func (r *reader) addUnattached(l dump.Unattached) {
 		c.tell(dump.Note, "", "", "a filter asks for the server name (SNI): its listener needs a TLS inspector, or no caller matches")
 	}
 	if l.Protocol != "" && c.inbound.Protocol.UnmarshalText([]byte(l.Protocol)) != nil {
-		c.tell(dump.BesideRBAC, "", "", fmt.Sprintf("protocol %q is none that meshproof knows", l.Protocol))
+		c.tellIdle(dump.BesideRBAC, "", "", fmt.Sprintf("protocol %q is none that meshproof knows", l.Protocol))
 	}
 	c.close()
 }

@@ -1,6 +1,12 @@
 package sidecar
 
-import "github.com/meshproof/meshproof/internal/dump"
+import (
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	"google.golang.org/protobuf/types/known/anypb"
+
+	"github.com/meshproof/meshproof/internal/dump"
+	"github.com/meshproof/meshproof/internal/messages"
+)
 
 // findings collects each Unknown once.
 type findings struct {
@@ -19,4 +25,50 @@ func (f *findings) add(u dump.Unknown) {
 	}
 	f.seen[key] = true
 	f.list = append(f.list, u)
+}
+
+// unknown returns an Unknown of this chain.
+func (c *chain) unknown(kind dump.Kind, filter, reason string) dump.Unknown {
+	u := dump.Unknown{Kind: kind, Listener: c.inbound.Listener, Chain: c.inbound.Chain, Filter: filter, Reason: reason}
+	if c.inbound.Chain == "" && filter != "" {
+		u.Position = dump.InFront
+	}
+	return u
+}
+
+func (c *chain) tell(kind dump.Kind, filter, typeURL, reason string) {
+	u := c.unknown(kind, filter, reason)
+	u.Type = typeURL
+	c.found.add(u)
+}
+
+// tellIdle tells about something that sends no requests.
+func (c *chain) tellIdle(kind dump.Kind, filter, typeURL, reason string) {
+	u := c.unknown(kind, filter, reason)
+	u.Type, u.Idle = typeURL, true
+	c.found.add(u)
+}
+
+func (c *chain) noteFilter(kind dump.Kind, filter, typeURL, reason string) {
+	u := c.unknown(kind, filter, reason)
+	u.Type = typeURL
+	c.others = append(c.others, otherFilter{unknown: u, judgesBefore: c.judges})
+}
+
+// tellFaults tells what the configuration of a filter lost.
+func (c *chain) tellFaults(filter string, faults []messages.Fault) {
+	for _, f := range faults {
+		u := c.unknown(dump.BesideRBAC, filter, f.What)
+		u.Path, u.Idle = f.Path.String(), f.Guards
+		if f.Guards {
+			u.Kind = dump.Lost
+		}
+		c.found.add(u)
+	}
+}
+
+// lostFilter notes a filter whose configuration is not there. It sends nothing where it is an RBAC filter, whichever it has.
+func (c *chain) lostFilter(name string, typed *anypb.Any, discovery *corev3.ExtensionConfigSource, typeURL, reason string) {
+	c.noteFilter(dump.Lost, name, typeURL, reason)
+	c.others[len(c.others)-1].unknown.Idle = authorizesAlone(typed, discovery)
 }

@@ -29,7 +29,7 @@ func (c *chain) http(name string, m *hcmv3.HttpConnectionManager) {
 	case hcmv3.HttpConnectionManager_HTTP2:
 		c.inbound.Protocol = policy.HTTP2
 	case hcmv3.HttpConnectionManager_HTTP3:
-		c.tell(dump.BesideRBAC, name, "", "it speaks HTTP/3, which the lab does not")
+		c.tellIdle(dump.BesideRBAC, name, "", "it speaks HTTP/3, which the lab does not")
 	}
 	c.inbound.StatPrefix = m.StatPrefix
 	c.inbound.ForwardClientCert = m.ForwardClientCertDetails
@@ -52,7 +52,7 @@ func (c *chain) http(name string, m *hcmv3.HttpConnectionManager) {
 	c.settings(name, m)
 	for i, f := range m.HttpFilters {
 		if i < len(m.HttpFilters)-1 && messages.Name(messages.TypeURL(f.GetTypedConfig())) == router {
-			c.tell(dump.BesideRBAC, f.Name, "", "a router in front of other filters: nothing reaches them")
+			c.tellIdle(dump.BesideRBAC, f.Name, "", "a router in front of other filters: nothing reaches them")
 		}
 		c.httpFilter(m.StatPrefix, f)
 	}
@@ -88,7 +88,7 @@ func (c *chain) trustedHops(name string, m *hcmv3.HttpConnectionManager) int {
 func (c *chain) settings(name string, m *hcmv3.HttpConnectionManager) {
 	c.checkKnown(name, m)
 	if absolute := m.GetHttpProtocolOptions().GetAllowAbsoluteUrl(); absolute != nil && !absolute.Value {
-		c.tell(dump.BesideRBAC, name, "", "allow_absolute_url is false: the filters see a whole URL for a path")
+		c.tellIdle(dump.BesideRBAC, name, "", "allow_absolute_url is false: the filters see a whole URL for a path")
 	}
 	for _, u := range m.UpgradeConfigs {
 		if len(u.Filters) > 0 {
@@ -102,7 +102,7 @@ func (c *chain) settings(name string, m *hcmv3.HttpConnectionManager) {
 // an upgrade to WebSocket there are no more requests.
 func (c *chain) upgrade(filter, to string) {
 	if !strings.EqualFold(to, "websocket") {
-		c.tell(dump.BesideRBAC, filter, "", fmt.Sprintf("after an upgrade to %q, no filter sees the requests inside", to))
+		c.tellIdle(dump.BesideRBAC, filter, "", fmt.Sprintf("after an upgrade to %q, no filter sees the requests inside", to))
 	}
 }
 
@@ -110,7 +110,7 @@ func (c *chain) upgrade(filter, to string) {
 func (c *chain) checkKnown(filter string, m proto.Message) {
 	checkKnown(m.ProtoReflect(), nil, func(at *messages.Path, reason string) {
 		u := c.unknown(dump.BesideRBAC, filter, reason)
-		u.Path, u.Leads = at.String(), true
+		u.Path = at.String()
 		c.found.add(u)
 	})
 }
@@ -121,7 +121,7 @@ func (c *chain) httpFilter(statPrefix string, f *hcmv3.HttpFilter) {
 	packed, faults, typeURL, reason := c.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
 	if reason != "" {
 		c.replaceable = append(c.replaceable, f.Name)
-		c.noteFilter(dump.Lost, f.Name, typeURL, reason)
+		c.lostFilter(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery(), typeURL, reason)
 		return
 	}
 	c.tellFaults(f.Name, faults)
@@ -179,7 +179,7 @@ func (c *chain) routes(m *hcmv3.HttpConnectionManager) {
 			}
 		}
 		if overriding(config, c.observers) {
-			c.tell(dump.Lost, "", typeURL(&httprbacv3.RBACPerRoute{}), fmt.Sprintf("route configuration %q replaces a filter that only observes", config.Name))
+			c.tellIdle(dump.Lost, "", typeURL(&httprbacv3.RBACPerRoute{}), fmt.Sprintf("route configuration %q replaces a filter that only observes", config.Name))
 		}
 		if config.Vhds != nil {
 			c.tellAbsent("route configuration %q: virtual hosts come by discovery (vhds), which is not read", config.Name)
@@ -188,7 +188,7 @@ func (c *chain) routes(m *hcmv3.HttpConnectionManager) {
 			continue
 		}
 		if why := c.severalChoices(config, len(configs)); why != "" {
-			c.tell(dump.Lost, "", typeURL(&httprbacv3.RBACPerRoute{}), fmt.Sprintf("route configuration %q replaces RBAC filters: %s", config.Name, why))
+			c.tellIdle(dump.Lost, "", typeURL(&httprbacv3.RBACPerRoute{}), fmt.Sprintf("route configuration %q replaces RBAC filters: %s", config.Name, why))
 			continue
 		}
 		c.ownRoutes(config)
@@ -207,7 +207,7 @@ func (c *chain) checkRoute(name string, route *routev3.Route) {
 		c.upgrade("", u.UpgradeType)
 	}
 	if virtualhost.TakesAnyTarget(route.GetMatch()) {
-		c.tell(dump.BesideRBAC, "", "", fmt.Sprintf("route %q takes requests whose target does not begin with /, as in OPTIONS *, and none is asked", name))
+		c.tellIdle(dump.BesideRBAC, "", "", fmt.Sprintf("route %q takes requests whose target does not begin with /, as in OPTIONS *, and none is asked", name))
 	}
 	if to := route.GetRoute(); to.GetPrefixRewrite() != "" || to.GetRegexRewrite() != nil || to.GetPathRewrite() != "" || to.GetPathRewritePolicy() != nil {
 		c.inbound.Rewrites = append(c.inbound.Rewrites, fmt.Sprintf("route %q rewrites the path", name))
@@ -246,7 +246,7 @@ func (c *chain) severalChoices(config *routev3.RouteConfiguration, configs int) 
 func (c *chain) checkMatch(route string, m *routev3.RouteMatch) {
 	if m.GetRuntimeFraction() != nil || m.GetTlsContext() != nil || m.GetConnectMatcher() != nil ||
 		m.GetPathMatchPolicy() != nil || len(m.GetDynamicMetadata()) > 0 || len(m.GetFilterState()) > 0 {
-		c.tell(dump.Opaque, "", "", fmt.Sprintf("route %q asks for more than path, header and query", route))
+		c.tellIdle(dump.Opaque, "", "", fmt.Sprintf("route %q asks for more than path, header and query", route))
 	}
 }
 
@@ -275,9 +275,7 @@ func (c *chain) routeConfigs(m *hcmv3.HttpConnectionManager) (out []*routev3.Rou
 
 // tellAbsent tells about routes that are not there. They may lead anywhere.
 func (c *chain) tellAbsent(format, name string) {
-	u := c.unknown(dump.Lost, "", fmt.Sprintf(format, name))
-	u.Leads = true
-	c.found.add(u)
+	c.found.add(c.unknown(dump.Lost, "", fmt.Sprintf(format, name)))
 }
 
 func (c *chain) named(name string) []*routev3.RouteConfiguration {

@@ -30,7 +30,7 @@ const mostRoutes = 10_000
 func (c *chain) ownRoutes(config *routev3.RouteConfiguration) {
 	domains, err := virtualhost.Choices(config)
 	if err != nil {
-		c.tell(dump.Lost, "", typeURL(&httprbacv3.RBACPerRoute{}), fmt.Sprintf("route configuration %q replaces RBAC filters: %s", config.Name, err))
+		c.tellIdle(dump.Lost, "", typeURL(&httprbacv3.RBACPerRoute{}), fmt.Sprintf("route configuration %q replaces RBAC filters: %s", config.Name, err))
 		return
 	}
 	last := 0
@@ -63,7 +63,7 @@ func (c *chain) ownRoutes(config *routev3.RouteConfiguration) {
 			c.inbound.Filters.Routes = append(c.inbound.Filters.Routes, xds.Route{Name: domain.NameOf("no route"), Match: none, HTTP: c.inbound.Filters.HTTP})
 		}
 		if len(c.inbound.Filters.Routes) > mostRoutes {
-			c.tell(dump.Lost, "", typeURL(&httprbacv3.RBACPerRoute{}), fmt.Sprintf("route configuration %q replaces RBAC filters: it has more than %d routes by domain", config.Name, mostRoutes))
+			c.tellIdle(dump.Lost, "", typeURL(&httprbacv3.RBACPerRoute{}), fmt.Sprintf("route configuration %q replaces RBAC filters: it has more than %d routes by domain", config.Name, mostRoutes))
 			return
 		}
 	}

@@ -87,7 +87,7 @@ func (r *reader) tellUnbound(l *listenerv3.Listener) {
 	}) {
 		return
 	}
-	r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: l.Name, Reason: "it binds no port, and no inbound listener hands connections to its address over: something else has the port"})
+	r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: l.Name, Reason: "it binds no port, and no inbound listener hands connections to its address over: something else has the port", Idle: true})
 }
 
 // handsOver reports whether an inbound listener hands redirected connections over to another one. It has every address of

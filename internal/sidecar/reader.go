@@ -72,6 +72,9 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 	tell := func(kind dump.Kind, reason string) {
 		r.found.add(dump.Unknown{Kind: kind, Listener: l.Name, Reason: reason})
 	}
+	idle := func(kind dump.Kind, reason string) {
+		r.found.add(dump.Unknown{Kind: kind, Listener: l.Name, Reason: reason, Idle: true})
+	}
 	if r.servesAgent(d, g) {
 		r.skip(l.Name, "", "Istio's own: it serves metrics or the health of the sidecar, and leads to no workload")
 		if reason := r.opensAdmin(l); reason != "" {
@@ -99,15 +102,15 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 		tell(dump.Note, reason)
 	}
 	if r.IsDump && bindsPort(l) && onLoopback(l) {
-		tell(dump.Exposed, "it listens on loopback alone: no connection of others comes to it, and something else has its port on other addresses")
+		idle(dump.Exposed, "it listens on loopback alone: no connection of others comes to it, and something else has its port on other addresses")
 	}
 	if r.DrainAlone[l.Name] {
-		tell(dump.Exposed, "it drains, and no version of it is active: new connections to its address go elsewhere, as to a listener that passes them on")
+		idle(dump.Exposed, "it drains, and no version of it is active: new connections to its address go elsewhere, as to a listener that passes them on")
 	}
 	labels := labelsOf(l)
 	r.faults(l.Name, labels, d.Faults)
 	checkKnown(l.ProtoReflect(), nil, func(at *messages.Path, reason string) {
-		r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: l.Name, Chain: chainOf(at, labels), Path: at.String(), Reason: reason, Leads: true})
+		r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: l.Name, Chain: chainOf(at, labels), Path: at.String(), Reason: reason})
 	})
 	switch {
 	case l.ApiListener != nil:
@@ -119,7 +122,7 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 	}
 	if l.FcdsConfig != nil {
 		const reason = "filter chains come by discovery of their own (fcds_config), which is not read"
-		r.found.add(dump.Unknown{Kind: dump.Lost, Listener: l.Name, Reason: reason, Leads: true})
+		r.found.add(dump.Unknown{Kind: dump.Lost, Listener: l.Name, Reason: reason})
 	}
 	r.tellUnbound(l)
 	if l.FilterChainMatcher != nil {
@@ -128,13 +131,13 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 	for _, f := range l.ListenerFilters {
 		r.listenerFilter(l.Name, f)
 		if r.restoresDestination(f) && f.FilterDisabled != nil && !l.GetUseOriginalDst().GetValue() {
-			tell(dump.BesideRBAC, "the filters see the destination from before a redirection for some connections only (filter_disabled)")
+			idle(dump.BesideRBAC, "the filters see the destination from before a redirection for some connections only (filter_disabled)")
 		}
 	}
 	from := len(r.sidecar.Inbounds)
 	for _, socket := range sockets(l) {
 		if socket != nil && !r.address(l, socket, nil).IsValid() {
-			tell(dump.Exposed, fmt.Sprintf("it listens on %q, port %d, which is no address", socket.GetAddress(), socket.GetPortValue()))
+			idle(dump.Exposed, fmt.Sprintf("it listens on %q, port %d, which is no address", socket.GetAddress(), socket.GetPortValue()))
 		}
 		for i, chain := range chainsOf(l) {
 			if chain != nil {
@@ -167,18 +170,18 @@ func (r *reader) listenerFilter(listener string, f *listenerv3.ListenerFilter) {
 	if reason == "" {
 		held := messages.TypeURL(packed)
 		if kind, reason, tell := roleOf(messages.Name(held)); tell {
-			r.found.add(dump.Unknown{Kind: kind, Listener: listener, Filter: f.Name, Type: held, Reason: reason, Position: dump.InFront, Leads: true})
+			r.found.add(dump.Unknown{Kind: kind, Listener: listener, Filter: f.Name, Type: held, Reason: reason, Position: dump.InFront})
 		} else {
 			checkPassing(packed.ProtoReflect(), nil, func(at *messages.Path, reason string) {
-				r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Path: at.String(), Reason: reason, Position: dump.InFront, Leads: true})
+				r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Path: at.String(), Reason: reason, Position: dump.InFront})
 			})
 		}
 		for _, fault := range faults {
-			r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Path: fault.Path.String(), Reason: fault.What, Position: dump.InFront, Leads: true})
+			r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Path: fault.Path.String(), Reason: fault.What, Position: dump.InFront})
 		}
 		return
 	}
-	r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Type: typeURL, Reason: reason, Position: dump.InFront, Leads: true})
+	r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Type: typeURL, Reason: reason, Position: dump.InFront})
 }
 
 // inspectsTLS reports whether a listener reads the server name of each handshake.
@@ -205,7 +208,7 @@ func (r *reader) isInspector(f *listenerv3.ListenerFilter) bool {
 // faults tells what a listener lost, by filter chain.
 func (r *reader) faults(listener string, labels []string, faults []messages.Fault) {
 	for _, f := range faults {
-		u := dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Chain: chainOf(f.Path, labels), Path: f.Path.String(), Reason: f.What, Leads: !f.Guards}
+		u := dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Chain: chainOf(f.Path, labels), Path: f.Path.String(), Reason: f.What, Idle: f.Guards}
 		if f.Guards {
 			u.Kind = dump.Lost
 		}

@@ -184,13 +184,13 @@ func (c *chain) tellRewritten() {
 	for _, r := range c.rewritten {
 		for condition := range p.Conditions() {
 			if is, ok := condition.(policy.Is); ok && r.attribute(is.Attribute) {
-				c.tell(dump.Opaque, "", "", fmt.Sprintf("a filter asks for the %s, and the listener changes it (%s): the lab's listener does not", is.Attribute.Name, r.setting))
+				c.tellIdle(dump.Opaque, "", "", fmt.Sprintf("a filter asks for the %s, and the listener changes it (%s): the lab's listener does not", is.Attribute.Name, r.setting))
 				break
 			}
 		}
 		for _, header := range c.tokenHeaders() {
 			if r.inFront && r.attribute(header) {
-				c.tell(dump.Opaque, "", "", fmt.Sprintf("tokens are in the %s, and the listener changes it (%s) in front of the filter that verifies them: a request with a token is judged as one without", header.Name, r.setting))
+				c.tellIdle(dump.Opaque, "", "", fmt.Sprintf("tokens are in the %s, and the listener changes it (%s) in front of the filter that verifies them: a request with a token is judged as one without", header.Name, r.setting))
 			}
 		}
 	}

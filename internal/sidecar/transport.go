@@ -40,11 +40,16 @@ func (c *chain) transport(of *listenerv3.FilterChain) Transport {
 	if !context.GetRequireClientCertificate().GetValue() {
 		return TLS
 	}
-	c.unproven(context, func(at *messages.Path, reason string) {
-		u := c.unknown(dump.Exposed, name, reason)
-		u.Type, u.Path = packed.TypeUrl, at.String()
-		c.found.add(u)
-	})
+	tell := func(idle bool) func(at *messages.Path, reason string) {
+		return func(at *messages.Path, reason string) {
+			u := c.unknown(dump.Exposed, name, reason)
+			u.Type, u.Path, u.Idle = packed.TypeUrl, at.String(), idle
+			c.found.add(u)
+		}
+	}
+	// What is not known may run code.
+	checkContext(context, tell(false))
+	c.unproven(context, tell(true), tell(false))
 	return MutualTLS
 }
 
@@ -93,9 +98,8 @@ func (r *reader) isControlPlane(source *corev3.ConfigSource) bool {
 
 // unproven tells why a demanded client certificate does not prove an identity of the mesh.
 // The CAs have to come from the control plane, and either a SPIFFE validator or SAN
-// matchers have to bind them to trust domains.
-func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell func(at *messages.Path, reason string)) {
-	checkContext(of, tell)
+// matchers have to bind them to trust domains. Unknown tells what of the secret is not known.
+func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell, unknown func(at *messages.Path, reason string)) {
 	common := of.GetCommonTlsContext()
 	at := (*messages.Path)(nil).Field("common_tls_context")
 	var context *tlsv3.CertificateValidationContext
@@ -129,7 +133,7 @@ func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell func(at *messages.
 		for _, fault := range delivered.Faults {
 			tell(at, fmt.Sprintf("secret %q: %s", secret.Name, fault.What))
 		}
-		checkTLS(delivered.Message.ProtoReflect(), (*messages.Path)(nil).Field("secret").Key(secret.Name), tell)
+		checkTLS(delivered.Message.ProtoReflect(), (*messages.Path)(nil).Field("secret").Key(secret.Name), unknown)
 		switch ca := delivered.Message.GetTrustedCa(); {
 		case ca == nil && delivered.Message.GetCustomValidatorConfig() == nil:
 			tell(at, fmt.Sprintf("secret %q has nothing to verify client certificates by", secret.Name))

@@ -67,14 +67,61 @@ func TestChosenInbound(t *testing.T) {
 		{"the other one has an unknown listener filter", unverified, []edit{put(tcpListener+".listener_filters", `[`+typed("x", "acme.L", "")+`]`)}},
 		{"the other one has a listener filter with a field of later", unverified, []edit{put(tcpListener+".listener_filters", `[{"name": "x", "typed_config": {"@type": "T/envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector", "later": 1}}]`)}},
 		{"the other one hands over to where connections were going", verified, []edit{put(tcpListener+".use_original_dst", `true`), put(tcpChain+".filter_chain_match", `{"destination_port": 6379}`)}},
+		{"a version of the other one warms", unverified, []edit{put("configs.0.dynamic_listeners.1.warming_state", `{"version_info": "2"}`)}},
+		{"the other one has an unknown transport", unverified, []edit{put(tcpChain+".transport_socket", typed("x", "acme.Socket", ""))}},
+		{"the other one has an unknown field in its transport", unverified, []edit{put(tcpChain+".transport_socket.typed_config.common_tls_context.custom_tls_certificate_selector", typed("x", "acme.S", ""))}},
+		{"the other one has CAs of its own", verified, []edit{put(tcpChain+".transport_socket.typed_config.common_tls_context.combined_validation_context.default_validation_context.trusted_ca", `{"inline_string": "x"}`)}},
+		{"the other one has an RBAC filter by discovery that is not there", verified, []edit{tcpByECDS, put("configs.1.ecds_filters", `[]`)}},
+		{"the other one has an RBAC filter by discovery that is not there, with a default", verified, []edit{tcpByECDS, put("configs.1.ecds_filters", `[]`), put(tcpChain+".filters.0.config_discovery.default_config", `{"@type": "T/`+networkRBAC+`", "stat_prefix": "x"}`)}},
 		{"the other one has a filter that sends nothing", verified, []edit{tcpFront("connection_limit.v3.ConnectionLimit", `"stat_prefix": "x", "max_connections": 5`)}},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			v := matchedTo(t, to, tt.edits...)
-			if got := outcomeOf(v); got != tt.want {
-				t.Errorf("%s, want %s: %q", got, tt.want, lines(v.Unverified))
-			}
-		})
+		testChosen(t, to, tt)
+	}
+}
+
+// testChosen holds the inbound of a name alone.
+func testChosen(t *testing.T, to string, tt forged) {
+	t.Run(tt.name, func(t *testing.T) {
+		t.Parallel()
+		v := matchedTo(t, to, tt.edits...)
+		if got := outcomeOf(v); got != tt.want {
+			t.Errorf("%s, want %s: %q", got, tt.want, lines(v.Unverified))
+		}
+	})
+}
+
+// Where the TCP inbound is chosen, a script of the other one may send requests to its workload.
+func TestChosenBesideScripts(t *testing.T) {
+	t.Parallel()
+	const (
+		calls     = `{"@type": "T/envoy.extensions.filters.http.lua.v3.LuaPerRoute", "source_code": {"inline_string": "function envoy_on_request(h) h:httpCall('self_inbound_dp_6379', {}, '', 5) end"}}`
+		reads     = `{"@type": "T/envoy.extensions.filters.http.lua.v3.LuaPerRoute", "source_code": {"inline_string": "function envoy_on_request(h) h:headers():get('x') end"}}`
+		perRoute  = ".typed_per_filter_config"
+		otherHost = `{"name": "x", "domains": ["x"], "routes": [{"match": {"prefix": "/"}, "route": {"weighted_clusters": {"clusters": [{"name": "self_inbound_dp_http-port", "weight": 1, "typed_per_filter_config": {"lua": ` + calls + `}}]}}}]}`
+	)
+	discovers := func(more string) edit {
+		return behindRBAC(`{"name": "lua", "config_discovery": {"config_source": {"ads": {}}, "type_urls": ["T/envoy.extensions.filters.http.lua.v3.Lua"]` + more + `}}`)
+	}
+	for _, tt := range []forged{
+		{"as it is", verified, nil},
+		{"a script", unverified, []edit{behindRBAC(script("function envoy_on_request(h) h:httpCall('self_inbound_dp_6379', {}, '', 5) end"))}},
+		{"a script that sends nothing", verified, []edit{behindRBAC(lua())}},
+		{"a script of an upgrade", unverified, []edit{put(manager+".upgrade_configs", `[{"upgrade_type": "websocket", "filters": [`+script("function envoy_on_request(h) h:httpCall('self_inbound_dp_6379', {}, '', 5) end")+`, `+httpFilter("router.v3.Router", "")+`]}]`)}},
+		{"an upgrade", verified, []edit{put(manager+".upgrade_configs", `[{"upgrade_type": "websocket"}]`)}},
+		{"an upgrade to another protocol", verified, []edit{put(manager+".upgrade_configs", `[{"upgrade_type": "x"}]`)}},
+		{"a script of a route", unverified, []edit{behindRBAC(lua()), put(route+perRoute, `{"lua": `+calls+`}`)}},
+		{"a script of a route that sends nothing", verified, []edit{behindRBAC(lua()), put(route+perRoute, `{"lua": `+reads+`}`)}},
+		{"a script of a route, in a setting of a filter", unverified, []edit{behindRBAC(lua()), put(route+perRoute, `{"lua": {"@type": "T/envoy.config.route.v3.FilterConfig", "config": `+calls+`}}`)}},
+		{"a script of a virtual host", unverified, []edit{behindRBAC(lua()), put(host+perRoute, `{"lua": `+calls+`}`)}},
+		{"a script of all routes", unverified, []edit{behindRBAC(lua()), put(routes+perRoute, `{"lua": `+calls+`}`)}},
+		{"a script of a weighted cluster", unverified, []edit{behindRBAC(lua()), add(routes+".virtual_hosts", otherHost)}},
+		{"a script of a route by discovery", unverified, []edit{behindRBAC(lua()), byRDS(put("virtual_hosts.0.routes.0"+perRoute, `{"lua": `+calls+`}`))}},
+		{"a script by discovery that is not there", unverified, []edit{discovers("")}},
+		{"a script by discovery that is not there, with a default", unverified, []edit{discovers(`, "default_config": {"@type": "T/envoy.extensions.filters.http.lua.v3.Lua", "default_source_code": {"inline_string": "function envoy_on_request(h) h:httpCall('self_inbound_dp_6379', {}, '', 5) end"}}`)}},
+		{"a filter of a route that is none", unverified, []edit{put(route+perRoute, `{"envoy.filters.http.rbac": {"@type": "T/acme.Filter"}}`)}},
+		{"a route for any target", verified, []edit{put(route+".match", `{"path": "*"}`)}},
+		{"a route by a runtime key", verified, []edit{push(host+".routes", `{"match": {"prefix": "/", "runtime_fraction": {"default_value": {"numerator": 1}}}, "route": {"cluster": "self_inbound_dp_http-port"}, "typed_per_filter_config": `+disabledRBAC+`}`)}},
+	} {
+		testChosen(t, "dp/6379", tt)
 	}
 }

@@ -67,7 +67,7 @@ func pair(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool,
 		}
 		if s != nil && !s.isChosen(to) {
 			v.leftOut = append(v.leftOut, fmt.Sprintf("%s: it is %s, and %s was chosen", title(enforced), s.name(), to))
-			if past := otherJudges(slices.DeleteFunc(of(enforced), func(u dump.Unknown) bool { return !u.Leads })); len(past) > 0 {
+			if past := otherJudges(slices.DeleteFunc(of(enforced), mayNotLead)); len(past) > 0 {
 				v.Unverified = append(v.Unverified, Unverified{Gap: OtherJudges, Inbound: title(enforced), Reasons: past})
 			}
 			continue
@@ -179,6 +179,10 @@ func (v *Verification) claim(s *subject, enforced sidecar.Inbound, unknown []dum
 	}
 	return replays.add(s.source, in, enforced)
 }
+
+// mayNotLead reports whether what is told of an inbound leads to no workload of another one. What is about the whole dump is told
+// with the other one.
+func mayNotLead(u dump.Unknown) bool { return u.Idle || u.Listener == "" && u.Chain == "" }
 
 // otherJudges returns what decides about requests to an inbound besides the RBAC filters
 // that are replayed, or leads past them, each once.
