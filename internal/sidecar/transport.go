@@ -169,15 +169,15 @@ func domainsOf(context *tlsv3.CertificateValidationContext, secret string) (out 
 	return out
 }
 
-// longestSession is how long Envoy resumes a session unless session_timeout says otherwise (SSL_DEFAULT_SESSION_TIMEOUT of
-// BoringSSL). It holds no certificate against the time then.
+// longestSession is how long Envoy resumes a session of TLS 1.2 unless session_timeout says otherwise (SSL_DEFAULT_SESSION_TIMEOUT
+// of BoringSSL, which has a longer limit of its own for TLS 1.3). It holds no certificate against the time then.
 const longestSession = 2 * time.Hour
 
 // checkContext tells what of a TLS context is not known to prove an identity.
 func checkContext(of *tlsv3.DownstreamTlsContext, tell func(at *messages.Path, reason string)) {
 	checkTLS(of.ProtoReflect(), nil, tell)
 	if session := of.GetSessionTimeout().AsDuration(); session > longestSession {
-		tell((*messages.Path)(nil).Field("session_timeout"), fmt.Sprintf("a session is resumed for %s, also where the certificate has expired: Envoy's own limit is %s", session, longestSession))
+		tell((*messages.Path)(nil).Field("session_timeout"), fmt.Sprintf("a session is resumed for %s, also where the certificate has expired: let session_timeout be at most %s, Envoy's default", session, longestSession))
 	}
 }
 
