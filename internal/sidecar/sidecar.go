@@ -106,6 +106,9 @@ type Inbound struct {
 	// Permissive is set where the listener serves the same address over another chain
 	// with a weaker transport.
 	Permissive bool
+	// TrustDomains is the number of trust domains that a SPIFFE validator has CAs of, each of its own; 0 without such a validator.
+	// Envoy chooses the CAs by the first URI of a certificate, so that each CA may give names of the others behind it.
+	TrustDomains int
 	// StatPrefix is the stat prefix of the HTTP connection manager, or of the TCP proxy.
 	StatPrefix string
 	// Filters are the RBAC filters without their stat prefixes, which Guards has, and

@@ -154,6 +154,9 @@ func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell, unknown func(at *
 			}
 		}
 	}
+	if custom := context.GetCustomValidatorConfig(); custom != nil {
+		c.inbound.TrustDomains = len(spiffeOf(custom).GetTrustDomains())
+	}
 	unbound(context, secret.Name, at, tell)
 }
 
@@ -196,12 +199,8 @@ func unbound(context *tlsv3.CertificateValidationContext, secret string, at *mes
 			tell(at.Field("custom_validator_config"), fmt.Sprintf("Envoy chooses the validator of certificates by its name, and %q with this configuration is not the SPIFFE validator", custom.GetName()))
 			return
 		}
-		switch n := len(validator.TrustDomains); {
-		case n == 0:
+		if len(validator.TrustDomains) == 0 {
 			tell(at, "the SPIFFE validator has no trust domain")
-		case n > 1:
-			// Envoy chooses the CAs by the first URI of a certificate, and filters may ask for any other one.
-			tell(at, fmt.Sprintf("the SPIFFE validator has the CAs of %d trust domains: each CA may give the names of the others, beside a name of its own", n))
 		}
 		for _, domain := range validator.TrustDomains {
 			if _, err := spiffeid.TrustDomainFromString(domain.Name); err != nil || !holdsCAs(domain.GetTrustBundle()) {

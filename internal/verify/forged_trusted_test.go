@@ -19,8 +19,11 @@ var forgedTrusted = []forged{
 	{"RBAC of TCP by discovery", verified, []edit{tcpByECDS}},
 
 	// A certificate has several names: one tells Envoy the CAs, and filters may ask for any other.
-	{"a validator of two trust domains, each with its CAs", unverified, []edit{drop(sans), bundle(spiffe(ownDomain + `, {"name": "partner.example", "trust_bundle": {"inline_string": "y"}}`))}},
-	{"a validator of two trust domains, and names of one", unverified, []edit{bundle(spiffe(ownDomain + `, {"name": "partner.example", "trust_bundle": {"inline_string": "y"}}`))}},
+	{"a validator of two trust domains, and filters that ask for the first name", verified, []edit{drop(sans), bundle(spiffe(ownDomain + partner))}},
+	{"a validator of two trust domains, and names of one", verified, []edit{bundle(spiffe(ownDomain + partner))}},
+	{"a validator of two trust domains, and a filter that asks for any name", unverified, []edit{bundle(spiffe(ownDomain + partner)), put(deniedName, `{"contains": "/ns/malicious"}`)}},
+	{"a validator of two trust domains, and a principal", unverified, []edit{bundle(spiffe(ownDomain + partner)), letting(anyone, `{"authenticated": {"principal_name": {"prefix": "spiffe://default.zone-1.mesh.local/"}}}`)}},
+	{"a validator of one trust domain, and a filter that asks for any name", differs, []edit{bundle(spiffe(ownDomain)), put(deniedName, `{"contains": "/ns/malicious"}`)}},
 	{"a validator of one trust domain", verified, []edit{bundle(spiffe(ownDomain))}},
 	{"a validator of the mesh's trust domain", verified, []edit{drop(sans), put(secret+".name", `"mesh_ca:secret:default.zone-1.mesh.local"`), meshBundle("mesh_ca:secret:default.zone-1.mesh.local"), bundle(spiffe(ownDomain))}},
 	{"a validator of the trust domain in the secret of another mesh", unverified, []edit{drop(sans), put(secret+".name", `"mesh_ca:secret:evil"`), meshBundle("mesh_ca:secret:evil"), bundle(spiffe(ownDomain))}},
@@ -89,3 +92,9 @@ func tcpByECDS(dump any) any {
 	}, dumpOf("envoy.admin.v3.EcdsConfigDump", "ecds_filters", "ecds_filter"))(dump)
 	return put(tcpChain+".filters.0", fmt.Sprintf(`{"name": "authz", "config_discovery": {"config_source": {"ads": {}}, "type_urls": ["T/%s"]}}`, networkRBAC))(dump)
 }
+
+// partner is another trust domain of a validator, and deniedName what the example's filter compares with the name that it denies.
+const (
+	partner    = `, {"name": "partner.example", "trust_bundle": {"inline_string": "y"}}`
+	deniedName = filters + ".0.typed_config.matcher.matcher_list.matchers.0.predicate.single_predicate.value_match"
+)

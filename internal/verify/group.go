@@ -68,6 +68,9 @@ func (g *groups) add(s *source, in cases.Inbound, enforced sidecar.Inbound) erro
 	if why := reading.Inbounds()[0].Program.Tokens.WithKeys(g.keys).Difference(enforced.Tokens); why != "" && in.Protocol.Layer() == policy.L7 {
 		one.lost = append(one.lost, "the policies and the sidecar's filter for tokens (JWT) demand other tokens: "+why)
 	}
+	if n := enforced.TrustDomains; n > 1 && asksForAnyName(one.lifted) {
+		one.lost = append(one.lost, fmt.Sprintf("the SPIFFE validator has the CAs of %d trust domains, and a filter asks for any name of a certificate: each CA may give names of the others, beside a name of its own", n))
+	}
 	if _, _, err := peer.Play(enforced.Filters, enforced.TrustedHops > 0); err != nil {
 		one.lost = append(one.lost, err.Error())
 	}
@@ -108,6 +111,21 @@ func askedElsewhere(in verdict.Inbound, f xds.Filters) []string {
 		out = append(out, "the sidecar "+apart)
 	}
 	return out
+}
+
+// asksForAnyName reports whether a program looks at more of the names of a caller than their beginning, which is the first URI.
+func asksForAnyName(p policy.Program) bool {
+	for c := range p.Conditions() {
+		is, ok := c.(policy.Is)
+		switch {
+		case !ok:
+		case is.Attribute == attribute.URISAN || is.Attribute == attribute.DNSSAN:
+			return true
+		case is.Attribute == attribute.Identity && !slices.Contains([]policy.MatchKind{policy.Exact, policy.Prefix, policy.Segments, policy.Present}, is.Match.Kind):
+			return true
+		}
+	}
+	return false
 }
 
 // asksForPath reports whether a program looks at paths.

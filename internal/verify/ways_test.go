@@ -225,7 +225,7 @@ var forgedWays = []forged{
 	{"a part of a URI", unverified, []edit{put(sans+".0.matcher", `{"contains": "spiffe://td/"}`)}},
 	{"any case of a URI", unverified, []edit{put(sans+".0.matcher.ignore_case", `true`)}},
 	{"one SAN more", unverified, []edit{add(sans, `{"san_type": "DNS", "matcher": {"suffix": "evil"}}`)}},
-	{"one trust domain more", unverified, []edit{add(sans, `{"san_type": "URI", "matcher": {"prefix": "spiffe://other.mesh/"}}`), bundle(spiffe(`{"name": "default.zone-1.mesh.local", "trust_bundle": {"inline_string": "x"}}, {"name": "other.mesh", "trust_bundle": {"inline_string": "y"}}`))}},
+	{"one trust domain more", verified, []edit{add(sans, `{"san_type": "URI", "matcher": {"prefix": "spiffe://other.mesh/"}}`), bundle(spiffe(`{"name": "default.zone-1.mesh.local", "trust_bundle": {"inline_string": "x"}}, {"name": "other.mesh", "trust_bundle": {"inline_string": "y"}}`))}},
 	{"SANs in the old way", unverified, []edit{drop(sans), put(validation+".match_subject_alt_names", `[{"prefix": "spiffe://default.zone-1.mesh.local/"}]`)}},
 	{"a CA of its own", unverified, []edit{drop(secret), put(validation+".trusted_ca", `{"filename": "/tmp/ca.pem"}`)}},
 	{"one CA more", unverified, []edit{put(validation+".trusted_ca", `{"inline_string": "x"}`)}},
