@@ -53,7 +53,8 @@ type Dataplane struct {
 	// Reach has the fields that say which services the sidecar reaches, those of a gateway, and those that
 	// keep requests from an inbound. It is a text, to be compared.
 	Reach string
-	// Opens has the fields by which the sidecar takes requests on further ports, where no policy judges them.
+	// Opens has the fields by which the sidecar takes requests on further ports, or on those of an inbound that is ignored, where no
+	// policy judges them.
 	Opens string
 	// IsBare is true for a Dataplane without an inbound that is no gateway: Kuma applies no policy to it.
 	IsBare bool
@@ -148,6 +149,9 @@ func (p parser) build(name, mesh, namespace string, labels map[string]string, ne
 		in, err := p.inbound(fmt.Sprintf("%s.inbound[%d]", p.networkingField, i), d, schema)
 		if err != nil {
 			return nil, err
+		}
+		if schema.State == "Ignored" {
+			d.Opens = strings.TrimPrefix(fmt.Sprintf("%s, inbound %s: {state: Ignored}", d.Opens, in.Section()), ", ")
 		}
 		d.Inbounds = append(d.Inbounds, in)
 		// Anything but an IP is a host name, which the proxy resolves when it starts.
@@ -277,8 +281,8 @@ type inboundSchema struct {
 	ServicePort    uint16            `yaml:"servicePort"`
 	ServiceProbe   manifest.Document `yaml:"serviceProbe"`
 	Health         manifest.Document `yaml:"health"`
-	// State is dropped: policies also select an inbound that is not ready, or that
-	// discovery ignores.
+	// State is dropped: policies also select an inbound that is not ready. Where discovery ignores one, Kuma makes no
+	// listener for it, and a transparent proxy passes its connections on: see [Dataplane.Opens].
 	State string `yaml:"state"`
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // compareAges compares the ages of the objects that a function takes: of two that are about the same, the older one counts. So it
@@ -89,4 +90,61 @@ func targetOf(port any) any {
 		return of
 	}
 	return fieldOf(port, "port")
+}
+
+// compareModes names the PeerAuthentications of Istio that are about one workload, and of which the files say the other one is the
+// older: the older one counts. An API server keeps the time of what is there, and what only the other side has is younger, whatever time its file says.
+func compareModes(before, after objects) (out []Change) {
+	isNew := func(o object) bool { return len(before.byKey[o.key]) == 0 }
+	takes := func(o object) bool { return o.kind == "PeerAuthentication" && o.isOfIstio() }
+	recents := slices.DeleteFunc(slices.Clone(after.all), func(o object) bool { return !takes(o) })
+	for i, a := range recents {
+		for _, b := range recents[:i] {
+			switch {
+			case !selectTogether(a, b):
+			case isNew(a) && isNew(b):
+				out = append(out, a.change("is as new as "+b.String()+", and no file says which one counts, the older"))
+			case isNew(a) && isOlder(a, b), isNew(b) && isOlder(b, a):
+				out = append(out, Change{a.doc.Place("metadata.creationTimestamp"), a.String(), "or " + b.String() + " is new, and the younger one whatever its file says"})
+			case !isNew(a) && !isNew(b) && isOlder(a, b) != isOlder(before.byKey[a.key][0], before.byKey[b.key][0]):
+				out = append(out, Change{a.doc.Place("metadata.creationTimestamp"), a.String(), "is older or younger than " + b.String() + " now"})
+			}
+		}
+	}
+	return out
+}
+
+// isOlder reports whether Istio takes one object before another, by what their files say: the older one, or the one whose name is first.
+func isOlder(a, b object) bool {
+	created := func(o object) time.Time {
+		text, _ := fieldOf(o.fields, "metadata", "creationTimestamp").(string)
+		at, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			return time.Time{}
+		}
+		return at
+	}
+	if was, is := created(a), created(b); !was.Equal(is) {
+		return was.Before(is)
+	}
+	return a.name < b.name
+}
+
+// selectTogether reports whether two PeerAuthentications may be about one workload and on one level: of one namespace, with
+// labels that do not contradict each other, or both without labels.
+func selectTogether(a, b object) bool {
+	labels := func(o object) map[string]any {
+		of, _ := fieldOf(o.fields, "spec", "selector", "matchLabels").(map[string]any)
+		return of
+	}
+	first, second := labels(a), labels(b)
+	if a.namespace != b.namespace || (len(first) == 0) != (len(second) == 0) {
+		return false
+	}
+	for key, value := range first {
+		if other, has := second[key]; has && other != value {
+			return false
+		}
+	}
+	return true
 }

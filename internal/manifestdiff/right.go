@@ -37,8 +37,9 @@ var idleGroups = fields(`core apps argoproj.io authentication.k8s.io authorizati
 var (
 	reading = fields(`get list watch`)
 	writing = fields(`create update patch delete deletecollection`)
-	// connecting are the parts of resources through which a call passes no sidecar, whatever the verb.
-	connecting = fields(`exec attach portforward proxy`)
+	// readParts are the parts of resources that say something to who reads them. Through any other one, such as exec or the console of
+	// a virtual machine, a call may pass no sidecar, whatever the verb.
+	readParts = fields(`finalizers healthz log metrics scale stats status`)
 )
 
 // readers are roles that every cluster has, and that give no such power.
@@ -222,7 +223,7 @@ func (r right) isIdle(list []struct{ verbs, resources map[string]bool }) bool {
 			return idle.verbs[verb] && idle.resources[r.resource]
 		})
 	}
-	isRead := !connecting[part] && part != "*" && r.resource != "*" && (resource != "secrets" || r.group != "" && r.group != "*")
+	isRead := (part == "" || readParts[part]) && r.resource != "*" && (resource != "secrets" || r.group != "" && r.group != "*")
 	switch {
 	case reading[r.verb]:
 		return isRead || r.resource == "*" && r.group != "" && r.group != "*"

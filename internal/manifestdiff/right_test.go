@@ -29,6 +29,8 @@ func TestRights(t *testing.T) {
 		{change{"another account", policy, "", role("ClusterRole", "", "serviceaccounts", "impersonate", "")}, "impersonate serviceaccounts"},
 		{change{"commands in a pod", policy, "", exec}, "create pods/exec"},
 		{change{"pods of any account", policy, "", role("Role", "apps", "deployments", "patch", "")}, "patch deployments.apps"},
+		{change{"the console of a virtual machine", policy, "", role("Role", "subresources.kubevirt.io", "virtualmachineinstances/vsock", "get", "")}, "get virtualmachineinstances/vsock.subresources.kubevirt.io"},
+		{change{"the logs and the metrics of pods and nodes", policy, "", role("ClusterRole", "", "pods/log, nodes/metrics, nodes/stats", "get", "")}, ""},
 		{change{"policies", policy, "", role("Role", "security.istio.io", "authorizationpolicies", "delete", "")}, "delete authorizationpolicies.security.istio.io"},
 		{change{"labels of a namespace", policy, "", role("ClusterRole", "", "namespaces", "patch", "")}, "patch namespaces"},
 		{change{"the kinds of policies", policy, "", role("ClusterRole", "apiextensions.k8s.io", "customresourcedefinitions", "delete", "")}, "delete customresourcedefinitions"},
