@@ -78,6 +78,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 		d.Unasked = append(d.Unasked, idle(olds)...)
 		d.Unasked = append(d.Unasked, idle(recents)...)
 	}
+	d.Unasked = append(d.Unasked, refused(old.Files, recent.Files)...)
 	allOlds, allRecents := olds, recents
 	// An inbound may be on one side only.
 	olds, errOld := lab.Choose(olds, to)
@@ -377,4 +378,14 @@ func casesOf(old, recent Side) (olds, recents []lab.Case, err error) {
 	}
 	recents, err = recent.CasesFor(recent.Surroundings, inNew)
 	return olds, recents, err
+}
+
+// refused returns the cases that OLD asks, and whose policies NEW says to be refused: whether they are, a comparison does not ask.
+func refused(old, recent *lab.Files) (out []lab.Unasked) {
+	for _, c := range recent.Refused {
+		if slices.ContainsFunc(old.Cases, func(was cases.Case) bool { return was.Name == c.Name }) {
+			out = append(out, lab.Unasked{Policy: "case " + c.Name, Place: c.Place, Reason: "it expects an error in NEW (expectError), so that its policies are not compared: run shows whether they are refused"})
+		}
+	}
+	return out
 }

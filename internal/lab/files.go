@@ -31,6 +31,8 @@ type Files struct {
 	// Cases are the chosen cases of the case files. Cases that expect an error are left
 	// out.
 	Cases []cases.Case
+	// Refused are the cases whose policies must be refused: nothing is asked of them.
+	Refused []cases.Case
 	// Policies are the documents outside of case files. [Open] and [OpenSet] take the
 	// Dataplanes out of them.
 	Policies []manifest.Document
@@ -111,7 +113,11 @@ func (f *Files) add(from file, choice Choice) error {
 	}
 	all, err := cases.Read(from.path, from.data, from.docs)
 	for _, c := range all {
-		if choice.Matches(c) && c.ExpectError == "" {
+		switch {
+		case !choice.Matches(c):
+		case c.ExpectError != "":
+			f.Refused = append(f.Refused, c)
+		default:
 			f.Cases = append(f.Cases, c)
 		}
 	}
