@@ -26,17 +26,17 @@ var forgedIdle = []forged{
 
 // forgedHomes are dumps whose inbound has another address than callers use, so that those reach the workload itself.
 var forgedHomes = []forged{
-	{"an inbound on every address of IPv6", unverified, []edit{at(`"::"`)}},
-	{"an inbound on every address of IPv6, and the workload on the Dataplane's", unverified, []edit{at(`"::"`), clusters(static("self_inbound_dp_http-port", "10.0.0.7", 8080), redis)}},
-	{"an inbound on every address of both families", verified, []edit{at(`"::"`), put(listener+".address.socket_address.ipv4_compat", `true`)}},
-	{"an inbound on every address", verified, []edit{at(`"0.0.0.0"`)}},
-	{"an inbound on every address of IPv4, and on every one of IPv6", verified, []edit{at(`"0.0.0.0"`), put(listener+".additional_addresses", `[{"address": {"socket_address": {"address": "::", "port_value": 8080}}}]`)}},
-	{"an inbound on the address in the notation of IPv6", unverified, []edit{at(`"::ffff:10.0.0.7"`)}},
-	{"an inbound on the address in the notation of IPv6, for both families", verified, []edit{at(`"::ffff:10.0.0.7"`), put(listener+".address.socket_address.ipv4_compat", `true`)}},
+	{"an inbound on every address of IPv6", unverified, []edit{onAddress(`"::"`)}},
+	{"an inbound on every address of IPv6, and the workload on the Dataplane's", unverified, []edit{onAddress(`"::"`), clusters(static("self_inbound_dp_http-port", "10.0.0.7", 8080), redis)}},
+	{"an inbound on every address of both families", verified, []edit{onAddress(`"::"`), put(listener+".address.socket_address.ipv4_compat", `true`)}},
+	{"an inbound on every address", verified, []edit{onAddress(`"0.0.0.0"`)}},
+	{"an inbound on every address of IPv4, and on every one of IPv6", verified, []edit{onAddress(`"0.0.0.0"`), put(listener+".additional_addresses", `[{"address": {"socket_address": {"address": "::", "port_value": 8080}}}]`)}},
+	{"an inbound on the address in the notation of IPv6", unverified, []edit{onAddress(`"::ffff:10.0.0.7"`)}},
+	{"an inbound on the address in the notation of IPv6, for both families", verified, []edit{onAddress(`"::ffff:10.0.0.7"`), put(listener+".address.socket_address.ipv4_compat", `true`)}},
 }
 
-// at gives the listener of the HTTP inbound another address.
-func at(ip string) edit { return put(listener+".address.socket_address.address", ip) }
+// onAddress gives the listener of the HTTP inbound another address.
+func onAddress(ip string) edit { return put(listener+".address.socket_address.address", ip) }
 
 // Where one inbound is chosen, another one may lead to its workload.
 func TestChosenInbound(t *testing.T) {

@@ -61,12 +61,12 @@ func passedBy(node dump.Node) (out []string) {
 	}
 	modes, ports := []any{node.Metadata[interceptionMode], annotations[interception]}, []any{annotations[agentPort]}
 	for _, config := range []struct {
-		name string
-		of   any
+		name  string
+		value any
 	}{{configOfProxy, node.Metadata[configOfProxy]}, {configOfPod, decoded(annotations[configOfPod])}} {
-		fields, isObject := config.of.(map[string]any)
+		fields, isObject := config.value.(map[string]any)
 		metadata, isMap := fields["proxyMetadata"].(map[string]any)
-		if config.of != nil && !isObject || fields["proxyMetadata"] != nil && !isMap || fields["proxy_metadata"] != nil {
+		if config.value != nil && !isObject || fields["proxyMetadata"] != nil && !isMap || fields["proxy_metadata"] != nil {
 			out = append(out, fmt.Sprintf("the node has the config of the proxy (%s) in a form that is not known: it may let connections pass the sidecar by", config.name))
 		}
 		modes = append(modes, fields["interceptionMode"], fields["interception_mode"], metadata[metadataPrefix+interceptionMode])
