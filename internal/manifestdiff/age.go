@@ -8,8 +8,8 @@ import (
 )
 
 // compareAges compares the ages of the objects that a function takes: of two that are about the same, the older one counts. So it
-// is with objects of Linkerd, and with Services, of which Istio takes the protocol of a port. Istio's kinds are read with their
-// ages, and no age counts in Kuma or Cilium.
+// is with objects of Linkerd, and with Services, of which Istio takes the protocol of a port. For Istio's own kinds see
+// [compareModes]. No age counts in Kuma or Cilium.
 func compareAges(before, after objects, takes func(object) bool, rivals func(a, b object) bool) (out []Change) {
 	olds, recents := before.ages(takes), after.ages(takes)
 	aged := slices.DeleteFunc(slices.Clone(after.all), func(o object) bool { return !takes(o) || len(before.byKey[o.key]) == 0 })
@@ -58,12 +58,17 @@ func sharePods(a, b object) bool {
 	}
 	first, _ := fieldOf(a.fields, "spec", "selector").(map[string]any)
 	second, _ := fieldOf(b.fields, "spec", "selector").(map[string]any)
+	return len(first)*len(second) > 0 && !contradict(first, second)
+}
+
+// contradict reports whether two selectors ask for different values of one label.
+func contradict(first, second map[string]any) bool {
 	for key, value := range first {
 		if other, asks := second[key]; asks && fmt.Sprint(other) != fmt.Sprint(value) {
-			return false
+			return true
 		}
 	}
-	return len(first)*len(second) > 0
+	return false
 }
 
 // orderChanges reports whether two ports of a Service that lead to one port of its pods have changed places: Istio takes the
@@ -138,13 +143,5 @@ func selectTogether(a, b object) bool {
 		return of
 	}
 	first, second := labels(a), labels(b)
-	if a.namespace != b.namespace || (len(first) == 0) != (len(second) == 0) {
-		return false
-	}
-	for key, value := range first {
-		if other, has := second[key]; has && other != value {
-			return false
-		}
-	}
-	return true
+	return a.namespace == b.namespace && (len(first) == 0) == (len(second) == 0) && !contradict(first, second)
 }

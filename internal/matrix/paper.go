@@ -9,7 +9,6 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/differential"
-	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/policyset"
 	"github.com/meshproof/meshproof/internal/result"
@@ -74,15 +73,6 @@ func (s *source) permissive(c cases.Case) cases.Case {
 		return c
 	}
 	return out
-}
-
-// claims reports whether the compiler claims all that one set needs more than another one.
-func (s *source) claims(set, than cases.Case) bool {
-	had := policyset.Needs(than)
-	return !slices.ContainsFunc(policyset.Needs(set), func(name feature.Name) bool {
-		f, _ := feature.Lookup(name)
-		return !slices.Contains(had, name) && s.suite.Selection.lacks(f) != ""
-	})
 }
 
 // related returns a set whose values have something to do with each other: every other one is made of a case, the

@@ -57,10 +57,14 @@ func (s *source) draw(number uint64) (cases.Case, bool) {
 }
 
 // admits reports whether the compiler claims all that a drawn set needs.
-func (s *source) admits(c cases.Case) bool {
-	return !slices.ContainsFunc(policyset.Needs(c), func(name feature.Name) bool {
+func (s *source) admits(c cases.Case) bool { return s.claims(c, cases.Case{}) }
+
+// claims reports whether the compiler claims all that one set needs more than another one.
+func (s *source) claims(set, than cases.Case) bool {
+	had := policyset.Needs(than)
+	return !slices.ContainsFunc(policyset.Needs(set), func(name feature.Name) bool {
 		f, _ := feature.Lookup(name)
-		return s.suite.Selection.lacks(f) != ""
+		return !slices.Contains(had, name) && s.suite.Selection.lacks(f) != ""
 	})
 }
 

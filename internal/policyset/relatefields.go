@@ -138,6 +138,8 @@ func (m *relation) togetherOfIstio(c *cases.Case, policies []any, options map[st
 		}
 	case 5:
 		of["rootNamespace"] = in.Workload.Namespace
+	case 6:
+		of["trustDomainAliases"] = []any{"old." + in.Identity.TrustDomain().Name(), in.Identity.TrustDomain().Name(), "older.example"}
 	case 7:
 		m.manyOfRules(by["rules"])
 	case 8:
@@ -164,8 +166,6 @@ func (m *relation) togetherOfIstio(c *cases.Case, policies []any, options map[st
 				}
 			}
 		}
-	case 6:
-		of["trustDomainAliases"] = []any{"old." + in.Identity.TrustDomain().Name(), in.Identity.TrustDomain().Name(), "older.example"}
 	}
 }
 
