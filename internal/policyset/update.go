@@ -83,39 +83,30 @@ var updates = []func(u *update, c *cases.Case) bool{
 
 // value changes the last letter of a text in a spec, so that its length stays.
 func (u *update) value(*cases.Case) bool {
-	var texts []func()
+	var changes []func()
 	for _, p := range u.policies {
 		of, _ := p.(map[string]any)
 		for _, key := range []string{"spec", "specs"} {
-			u.textsIn(of, key, &texts)
+			u.textsIn(key, of[key], func(v any) { of[key] = v }, &changes)
 		}
 	}
-	return u.one(texts)
+	return u.one(changes)
 }
 
-// textsIn collects, for each text below a field that is a name or a value, what changes it.
-func (u *update) textsIn(of map[string]any, key string, to *[]func()) {
-	switch v := of[key].(type) {
+// textsIn collects, for each text in the value of a field that is a name or a value, what changes it. The function set replaces the value.
+func (u *update) textsIn(key string, v any, set func(any), to *[]func()) {
+	switch v := v.(type) {
 	case string:
 		if changed, ok := u.other(v); ok && !noNames[key] {
-			*to = append(*to, func() { of[key] = changed })
+			*to = append(*to, func() { set(changed) })
 		}
 	case []any:
 		for i := range v {
-			switch item := v[i].(type) {
-			case string:
-				if changed, ok := u.other(item); ok && !noNames[key] {
-					*to = append(*to, func() { v[i] = changed })
-				}
-			case map[string]any:
-				for _, inner := range sortedKeys(item) {
-					u.textsIn(item, inner, to)
-				}
-			}
+			u.textsIn(key, v[i], func(item any) { v[i] = item }, to)
 		}
 	case map[string]any:
 		for _, inner := range sortedKeys(v) {
-			u.textsIn(v, inner, to)
+			u.textsIn(inner, v[inner], func(value any) { v[inner] = value }, to)
 		}
 	}
 }
@@ -236,7 +227,7 @@ func (u *update) option(*cases.Case) bool {
 	}
 	var changes []func()
 	for _, key := range sortedKeys(options) {
-		u.textsIn(options, key, &changes)
+		u.textsIn(key, options[key], func(v any) { options[key] = v }, &changes)
 		if len(options) > 1 {
 			changes = append(changes, func() { delete(options, key) })
 		}
