@@ -23,10 +23,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// The tests run this binary under the name meshproof.
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"meshproof": program, "stuck": stuck})
-}
+// programs are what the tests run this binary as, by name.
+var programs = map[string]func(){"meshproof": program, "stuck": stuck}
+
+func TestMain(m *testing.M) { testscript.Main(m, programs) }
 
 // program is [main] without the lines that a busy machine adds: the output of a script is compared.
 func program() {

@@ -1,14 +1,17 @@
 package main
 
 import (
-	"math"
+	"context"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/testcontainers/testcontainers-go"
+
+	"github.com/meshproof/meshproof/internal/start"
 )
 
 // A run takes only the memory that it uses, whatever the garbage collector is told. The least of some starts
@@ -17,17 +20,43 @@ func TestStartTakesLittleMemory(t *testing.T) {
 	t.Parallel()
 	const most = 160 << 10 // KiB: half of what one run takes that clears all that start makes
 	for _, percent := range []string{"100", "400"} {
-		least := int64(math.MaxInt64)
+		least := most + 1
 		for tries := 0; tries < 20 && least > most; tries++ {
-			cmd := exec.Command("meshproof", "version")
+			cmd := exec.Command("peak")
 			cmd.Env = append(os.Environ(), "GOGC="+percent)
-			if out, err := cmd.CombinedOutput(); err != nil {
+			out, err := cmd.CombinedOutput()
+			if err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
-			least = min(least, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
+			var peak int
+			if _, err := fmt.Sscanf(string(out), "VmHWM: %d kB", &peak); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			least = min(least, peak)
+			t.Logf("GOGC=%s: a start takes %d KiB", percent, peak)
 		}
 		if least > most {
-			t.Errorf("GOGC=%s: it takes %d KiB", percent, least)
+			t.Errorf("GOGC=%s: each start takes more than %d KiB", percent, most)
+		}
+	}
+}
+
+func init() { programs["peak"] = peak }
+
+// peak is a program that asks for its version, as main does, and prints the most memory that it has taken. The usage
+// that the system reports of an ended child is no measure: it is at least what the parent had in use when it started
+// the child.
+func peak() {
+	start.Done()
+	execute(context.Background(), []string{"version"}, io.Discard, io.Discard)
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	for line := range strings.Lines(string(status)) {
+		if strings.HasPrefix(line, "VmHWM:") {
+			fmt.Print(line)
 		}
 	}
 }
