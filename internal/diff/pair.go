@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/result"
@@ -63,16 +62,26 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 	if isRouting := func(f *lab.Files) bool { return f.OnlyRouting() || f.Empty() }; routes != nil && isRouting(old.Files) && isRouting(recent.Files) {
 		return &Difference{Routes: routes, old: old.Files, recent: recent.Files, Unread: beside.Changes, Passed: beside.Passed, compared: beside.Compared}, nil
 	}
-	shareDialect(&old, &recent)
-	callers := shareCallers(&old, &recent)
-	olds, recents, err := casesOf(old, recent)
-	if err != nil {
+	d := Difference{Routes: routes, old: old.Files, recent: recent.Files, Unread: beside.Changes, Passed: beside.Passed, compared: beside.Compared}
+	if err := d.comparePolicies(old, recent, to, all); err != nil {
 		return nil, err
 	}
-	d := Difference{Routes: routes, callers: callers, old: old.Files, recent: recent.Files, Unread: beside.Changes, Passed: beside.Passed, compared: beside.Compared}
+	d.compareUnapplied(old, recent, to, beside.Doubts)
+	d.first = d.firstRules()
+	return &d, nil
+}
+
+// comparePolicies compares the policies of two sides.
+func (d *Difference) comparePolicies(old, recent Side, to string, all bool) error {
+	shareDialect(&old, &recent)
+	d.callers = shareCallers(&old, &recent)
+	olds, recents, err := casesOf(old, recent)
+	if err != nil {
+		return err
+	}
 	single := len(olds) == 1 && len(recents) == 1
 	if olds, recents, err = d.populate(old, recent, olds, recents); err != nil {
-		return nil, err
+		return err
 	}
 	if all && !old.HasPolicySet() && !recent.HasPolicySet() {
 		d.Unasked = append(d.Unasked, idle(olds)...)
@@ -84,7 +93,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 	olds, errOld := lab.Choose(olds, to)
 	recents, errNew := lab.Choose(recents, to)
 	if errOld != nil && errNew != nil {
-		return nil, errNew
+		return errNew
 	}
 	paired := map[int]bool{}
 	for _, c := range recents {
@@ -122,7 +131,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 			d.addRenamed([]lab.Case{was}, []lab.Case{c}, to)
 		}
 		if err := d.compareRoutes(was, c, to, all); err != nil {
-			return nil, err
+			return err
 		}
 		d.Cases = append(d.Cases, Case{Old: was.Case, New: c.Case, generated: c.Generated, Inbounds: changes, Made: c.Made, lintScope: c.LintScope})
 	}
@@ -134,7 +143,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 		}
 	}
 	if len(d.Cases) == 0 {
-		return nil, fmt.Errorf("%s and %s have no case in common: cases are compared by their names", old.Name, recent.Name)
+		return fmt.Errorf("%s and %s have no case in common: cases are compared by their names", old.Name, recent.Name)
 	}
 	for i := range d.Cases {
 		c := &d.Cases[i]
@@ -143,7 +152,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 			find = renamed
 		}
 		if c.Comparisons, err = compareBy(find, c.Old, c.New, all); err != nil {
-			return nil, err
+			return err
 		}
 		if c.generated && len(c.Comparisons) > 0 {
 			d.compareOutside(c.Comparisons[0].old, c.Comparisons[0].recent, all)
@@ -177,8 +186,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 	slices.Sort(d.Opens)
 	d.Opens = slices.Compact(d.Opens)
 	d.Cases = slices.DeleteFunc(d.Cases, func(c Case) bool { return c.gone && !c.widens() })
-	d.first = d.firstRules()
-	return &d, nil
+	return nil
 }
 
 // compareRoutes compares the routes and timeouts that two cases state. Those of files outside of cases are
@@ -301,91 +309,4 @@ func ownerOf(docs []manifest.Document) string {
 		}
 	}
 	return ""
-}
-
-// Side is one of the two sets of policies, or of the two sets of cases.
-type Side struct {
-	*lab.Files
-	lab.Surroundings
-}
-
-// shareCallers gives both sides the callers that are made for the policies of both.
-func shareCallers(old, recent *Side) lab.Callers {
-	var sets []language.Policies
-	for _, side := range []*Side{old, recent} {
-		// An error is told where the policies are read.
-		if set, err := side.PolicySet(side.Surroundings); err == nil {
-			sets = append(sets, set.Policies)
-		}
-	}
-	callers := lab.MakeCallers(recent.Options.TrustDomain, sets...)
-	old.Surroundings, recent.Surroundings = old.WithCallers(callers), recent.WithCallers(callers)
-	return callers
-}
-
-// Open reads the files of one side. A folder without files is an empty set. Two cases of
-// one name and two Dataplanes of one workload are an error: both could be the
-// counterpart of one on the other side.
-func Open(choice lab.Choice, path string) (*lab.Files, error) {
-	files, err := lab.OpenSet(choice, path)
-	if err != nil {
-		return nil, err
-	}
-	places := map[string]string{}
-	for _, c := range files.Cases {
-		if first, ok := places[c.Name]; ok {
-			return nil, fmt.Errorf("%s: case %q is already defined at %s: give it another name", c.Place, c.Name, first)
-		}
-		places[c.Name] = c.Place
-	}
-	seen := map[workload]*dataplane.Dataplane{}
-	for _, d := range files.Dataplanes {
-		key := workloadOf(d.Inbounds[0])
-		if first, ok := seen[key]; ok {
-			return nil, fmt.Errorf("%s: Dataplane %q is already defined at %s: give it another name", d.Place, d.Workload.Name, first.Place)
-		}
-		seen[key] = d
-	}
-	return files, nil
-}
-
-// workload identifies a workload.
-type workload struct{ mesh, zone, namespace, name string }
-
-func workloadOf(in policy.Inbound) workload {
-	w := in.Workload
-	return workload{w.Mesh, w.Zone, w.Namespace, w.Name}
-}
-
-// casesOf returns the cases of both sides. An empty side has the cases of the other,
-// without policies. Dataplanes of one side say what inbounds there are on both.
-func casesOf(old, recent Side) (olds, recents []lab.Case, err error) {
-	inOld, inNew := old.Inbounds(), recent.Inbounds()
-	switch {
-	case recent.Empty() && old.HasCases:
-		olds, err = old.CasesFor(old.Surroundings, inOld)
-		return olds, emptied(olds, recent.Options), err
-	case old.Empty() && recent.HasCases:
-		recents, err = recent.CasesFor(recent.Surroundings, inNew)
-		return emptied(recents, old.Options), recents, err
-	case len(inOld) == 0:
-		inOld = inNew
-	case len(inNew) == 0:
-		inNew = inOld
-	}
-	if olds, err = old.CasesFor(old.Surroundings, inOld); err != nil {
-		return nil, nil, err
-	}
-	recents, err = recent.CasesFor(recent.Surroundings, inNew)
-	return olds, recents, err
-}
-
-// refused returns the cases that OLD asks, and whose policies NEW says to be refused: whether they are, a comparison does not ask.
-func refused(old, recent *lab.Files) (out []lab.Unasked) {
-	for _, c := range recent.Refused {
-		if slices.ContainsFunc(old.Cases, func(was cases.Case) bool { return was.Name == c.Name }) {
-			out = append(out, lab.Unasked{Policy: "case " + c.Name, Place: c.Place, Reason: "it expects an error in NEW (expectError), so that its policies are not compared: run shows whether they are refused"})
-		}
-	}
-	return out
 }

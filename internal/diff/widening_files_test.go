@@ -67,23 +67,7 @@ func TestWideningByFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			side := func(content files) Side {
-				dir := t.TempDir()
-				for file, text := range content {
-					at := filepath.Join(dir, file)
-					if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-						t.Fatal(err)
-					}
-					if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
-						t.Fatal(err)
-					}
-				}
-				opened, err := Open(lab.Choice{}, filepath.Join(dir, tt.path))
-				if err != nil {
-					t.Fatal(err)
-				}
-				return Side{opened, lab.Surroundings{Inbound: policy.Inbound{Port: 8080, Workload: policy.Workload{Name: "backend", Namespace: "default", Mesh: "default"}}}}
-			}
+			side := func(content files) Side { return folderSide(t, content, tt.path) }
 			d, err := Diff(side(tt.old), side(tt.recent), "")
 			if err != nil {
 				t.Fatal(err)
@@ -96,4 +80,30 @@ func TestWideningByFiles(t *testing.T) {
 			}
 		})
 	}
+}
+
+// folderSide returns a folder with some files, or one of its files.
+func folderSide(t *testing.T, content map[string]string, path string) Side {
+	t.Helper()
+	dir := t.TempDir()
+	for file, text := range content {
+		at := filepath.Join(dir, file)
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if target, isLink := strings.CutPrefix(text, "-> "); isLink {
+			if err := os.Symlink(target, at); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	opened, err := Open(lab.Choice{}, filepath.Join(dir, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Side{opened, lab.Surroundings{Inbound: policy.Inbound{Port: 8080, Workload: policy.Workload{Name: "backend", Namespace: "default", Mesh: "default"}}}}
 }

@@ -27,11 +27,11 @@ func OpenPolicies(path string) (*Files, error) {
 func (f *Files) ReplacePolicies(path string) error {
 	deployed, err := OpenPolicies(path)
 	if err == nil {
-		f.Others, f.root = append(f.Others, deployed.Others...), path
+		f.Others, f.deployed, f.root = append(f.Others, deployed.Others...), deployed.All(), path
 	}
 	for i := range f.Cases {
 		if err == nil {
-			f.Cases[i], err = WithPolicies(f.Cases[i], deployed.All())
+			f.Cases[i], err = WithPolicies(f.Cases[i], f.deployed)
 		}
 	}
 	return err

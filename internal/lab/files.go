@@ -58,6 +58,8 @@ type Files struct {
 	caseFiles []file
 	// root is the path that was opened, "" for several.
 	root string
+	// deployed are the policies of a file or folder that all cases have.
+	deployed []manifest.Document
 	// stated is the case that the files stand for; nil for files as they were read.
 	stated *cases.Case
 }
@@ -321,6 +323,16 @@ func (f *Files) OnlyRouting() bool {
 // Empty reports whether the files have no content.
 func (f *Files) Empty() bool {
 	return len(f.Policies) == 0 && len(f.Routing) == 0 && !f.HasDataplanes && !f.HasCases
+}
+
+// ReplacingPolicies returns the same files with other policies, in cases too.
+func (f *Files) ReplacingPolicies(replace func([]manifest.Document) []manifest.Document) *Files {
+	out := *f
+	out.Policies, out.Cases = replace(f.Policies), slices.Clone(f.Cases)
+	for i := range out.Cases {
+		out.Cases[i].Policies = replace(out.Cases[i].Policies)
+	}
+	return &out
 }
 
 // hasRouting reports whether there is a route, a timeout or a service.

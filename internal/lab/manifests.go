@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/internal/kinds"
 	"github.com/meshproof/meshproof/internal/manifestdiff"
+	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -20,7 +22,8 @@ import (
 func (f *Files) Manifests() (manifestdiff.Side, error) {
 	out := manifestdiff.Side{Policies: slices.Concat(f.Policies, f.Routing), Others: slices.Clone(f.Others), Dataplanes: slices.Clone(f.Written), PassedOver: f.PassedOver, Files: map[string]string{}}
 	if info, err := os.Stat(f.root); err == nil && info.IsDir() {
-		out.Root, out.Placed = f.root, slices.Concat(f.Policies, f.Routing, f.Others, f.Written)
+		out.Root, out.Placed = f.root, slices.Concat(f.Policies, f.deployed, f.Routing, f.Others, f.Written)
+		out.Links = linksOf(out.Placed)
 	}
 	for _, c := range f.Cases {
 		out.Policies = slices.Concat(out.Policies, c.Policies, c.Routing)
@@ -39,6 +42,22 @@ func (f *Files) Manifests() (manifestdiff.Side, error) {
 	var err error
 	out.Unread, err = f.unread(false)
 	return out, err
+}
+
+// linksOf returns the files of documents that are symbolic links.
+func linksOf(docs []manifest.Document) (out []string) {
+	seen := map[string]bool{}
+	for _, doc := range docs {
+		name := metadata.FileOf(doc)
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		if info, err := os.Lstat(name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // UnreadFiles returns each file of the folder that is not read, but those of Git, with a text that stands for its content.

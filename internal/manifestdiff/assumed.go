@@ -70,13 +70,11 @@ var meshConfig = map[string]string{
 func statesMeshConfig(o object, options options) string {
 	moved := !options.state(meshConfig["rootNamespace"]) // the root namespace is that of the control plane, unless the mesh config says otherwise
 	unread := slices.DeleteFunc(slices.Collect(maps.Keys(meshConfig)), func(key string) bool { return options.state(meshConfig[key]) })
+	states := func(config any) bool {
+		return slices.ContainsFunc(unread, func(key string) bool { return namesField(config, key) })
+	}
 	if o.kind == "IstioOperator" || o.kind == "Istio" {
-		config := fieldOf(o.fields, "spec", "meshConfig")
-		if config == nil {
-			config = fieldOf(o.fields, "spec", "values", "meshConfig")
-		}
-		settings, _ := config.(map[string]any)
-		if slices.ContainsFunc(unread, func(key string) bool { _, has := settings[key]; return has }) || moved && o.isElsewhere() {
+		if states(fieldOf(o.fields, "spec")) || moved && o.isElsewhere() {
 			return "spec"
 		}
 		return ""
@@ -84,11 +82,34 @@ func statesMeshConfig(o object, options options) string {
 	if moved && o.runs("istio/pilot", "istio-release/pilot") && o.namespace != "istio-system" {
 		return "metadata.namespace"
 	}
-	text, _ := fieldOf(o.fields, "data", "mesh").(string)
-	if slices.ContainsFunc(unread, func(key string) bool { return strings.Contains(text, key+":") || strings.Contains(text, key+`"`) }) {
+	if states(o.meshConfig()) {
 		return "data.mesh"
 	}
 	return ""
+}
+
+// meshConfig returns the mesh config of Istio that a ConfigMap has: its fields, its text where it cannot be read, nil where it has none.
+func (o object) meshConfig() any {
+	text, _ := fieldOf(o.fields, "data", "mesh").(string)
+	docs, err := manifest.Parse("mesh", []byte(text))
+	if err != nil {
+		return text
+	}
+	var all []any
+	for _, doc := range docs {
+		all = append(all, valueOf(doc))
+	}
+	return all
+}
+
+// namesField reports whether a value has a field, or a text that may have it, in the spelling of JSON or of protobuf.
+func namesField(value any, field string) bool {
+	plain := func(text string) string { return strings.ToLower(strings.ReplaceAll(text, "_", "")) }
+	found := false
+	eachText(value, func(text string) {
+		found = found || plain(text) == plain(field) || strings.ContainsAny(text, "\n") && strings.Contains(plain(text), plain(field))
+	})
+	return found
 }
 
 // isElsewhere reports whether an operator puts the control plane of Istio into another namespace than istio-system.
@@ -110,6 +131,7 @@ func (o object) runs(images ...string) bool {
 var enforcement = map[string]string{
 	"enable-policy": "default", "policy-audit-mode": "false", "cluster-name": "default", "policy-default-local-cluster": "true", "enable-l7-proxy": "true",
 	"policy-cidr-match-mode": "", "labels": "", "allow-localhost": "auto", "enable-non-default-deny-policies": "true",
+	"enable-cilium-network-policy": "true", "enable-cilium-clusterwide-network-policy": "true",
 }
 
 func statesEnforcement(o object, _ options) string {

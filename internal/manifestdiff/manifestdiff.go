@@ -35,6 +35,8 @@ type Side struct {
 	// in no case.
 	Root   string
 	Placed []manifest.Document
+	// Links are the files of Placed that are symbolic links.
+	Links []string
 	// Uncompared are documents that are read, and that nothing else compares here.
 	Uncompared []manifest.Document
 	// Cases are the documents of case files, and Services the services that routes lead to.

@@ -14,6 +14,8 @@ type Result struct {
 	Passed []Passed
 	// Compared are the differences in what is read: workloads, services and cases. Others compare what they mean.
 	Compared []Passed
+	// Doubts are the policies of the second side that may not be applied. There are none where neither side came first.
+	Doubts []Doubt
 }
 
 // Passed is an object that differs, and that is let pass.
@@ -43,7 +45,7 @@ func (p Passed) String() string {
 // Compare returns everything that differs beside the policies. With symmetric, neither side came first.
 func Compare(old, recent Side, symmetric bool) Result {
 	c := newComparison(old, recent, symmetric)
-	out := Result{Changes: c.changes()}
+	out := Result{Changes: c.changes(), Doubts: c.doubts()}
 	out.Passed, out.Compared = c.rest()
 	return out
 }

@@ -33,9 +33,7 @@ var readSettings = fields(`kuma.io/mesh kuma.io/zone kuma.io/origin kuma.io/disp
 // two objects about the same is the older one.
 func (c *comparison) comparePolicies() (out []Change) {
 	before, after := c.oldPolicies, c.recentPolicies
-	otherwise := false
 	eachPair(before, after, func(olds, recents []object) {
-		otherwise = otherwise || len(olds) != len(recents)
 		for i := range max(len(olds), len(recents)) {
 			var was, is object
 			if i < len(olds) {
@@ -44,13 +42,12 @@ func (c *comparison) comparePolicies() (out []Change) {
 			if i < len(recents) {
 				is = recents[i]
 			}
-			otherwise = otherwise || was.doc.Flow() != is.doc.Flow()
 			found := c.comparePolicy(was, is)
 			c.told.add(slices.Concat(recents, olds)[0].key, found)
 			out = append(out, found...)
 		}
 	})
-	if otherwise {
+	if c.policiesDiffer() {
 		// A policy that is not applied hides nothing that another one lets in now.
 		applied := after.all
 		if c.symmetric {

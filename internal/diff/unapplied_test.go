@@ -1,0 +1,85 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A policy that may not be applied hides nothing: NEW lets somebody in whom only that policy keeps out. Where it hides nothing,
+// or where it comes as the others do, there is nothing to tell.
+func TestWideningBehindUnappliedPolicies(t *testing.T) {
+	t.Parallel()
+	type files map[string]string
+	policy := func(name, namespace, metadata, action, source string) string {
+		return fmt.Sprintf("---\n{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: %s, namespace: %s%s}, spec: {selector: {matchLabels: {app: web}}, action: %s, rules: [{from: [{source: {%s}}]}]}}\n", name, namespace, metadata, action, source)
+	}
+	denyWith := func(metadata string) string {
+		return policy("d", "shop", metadata, "DENY", "notPrincipals: [cluster.local/ns/shop/sa/fe]")
+	}
+	permission := func(name, labels, list, value string) string {
+		return fmt.Sprintf("---\n{type: MeshTrafficPermission, mesh: default, name: %s, labels: {%s}, spec: {targetRef: {kind: Mesh}, default: {%s: [{spiffeId: {type: Exact, value: spiffe://default/%s}}]}}}\n", name, labels, list, value)
+	}
+	unread := func(group, kind, spec string) string {
+		return fmt.Sprintf("---\n{apiVersion: %s/v1, kind: %s, metadata: {name: x}, spec: {%s}}\n", group, kind, spec)
+	}
+	renamed := func(text string) string {
+		return strings.NewReplacer("{name: ", "{name: db-").Replace(text)
+	}
+	var (
+		narrow = policy("p", "shop", "", "ALLOW", "principals: [cluster.local/ns/shop/sa/fe]")
+		wide   = policy("p", "shop", "", "ALLOW", "namespaces: [shop]")
+		deny   = denyWith("")
+		// two denies keep the same callers out.
+		second   = policy("e", "shop", "", "DENY", "notPrincipals: [cluster.local/ns/shop/sa/fe]")
+		meshwide = policy("d", "mesh-root", "", "DENY", "notPrincipals: [cluster.local/ns/shop/sa/fe]")
+	)
+	for name, tt := range map[string]struct {
+		old, recent files
+		// want is a part of the reason, "" for none.
+		want string
+	}{
+		"a deny beside it":                    {files{"p.yaml": narrow}, files{"p.yaml": wide + deny}, ""},
+		"a deny in a file beside it":          {files{"p.yaml": narrow}, files{"p.yaml": wide, "d.yaml": deny}, ""},
+		"a deny in a new folder":              {files{"p.yaml": narrow}, files{"p.yaml": wide, "sub/d.yaml": deny}, "OLD has nothing in the folder sub"},
+		"a deny in a folder with others":      {files{"p.yaml": narrow, "sub/s.yaml": strings.ReplaceAll(renamed(narrow), "web", "db")}, files{"p.yaml": wide, "sub/s.yaml": strings.ReplaceAll(renamed(narrow), "web", "db"), "sub/d.yaml": deny}, "the folder sub may be applied later"},
+		"both in a new folder":                {files{"a/p.yaml": narrow}, files{"a/p.yaml": narrow, "b/p.yaml": renamed(wide + deny)}, ""},
+		"another workload in a new folder":    {files{"p.yaml": narrow}, files{"p.yaml": narrow, "sub/d.yaml": renamed(narrow + deny)}, ""},
+		"a new folder that hides nothing":     {files{"p.yaml": wide}, files{"p.yaml": narrow, "sub/d.yaml": deny}, ""},
+		"two folders, of which one is enough": {files{"p.yaml": narrow}, files{"p.yaml": wide, "a/d.yaml": deny, "b/e.yaml": second}, "the folder a, and a tool may not take it, and AuthorizationPolicy shop/e"},
+		"a deny behind a link":                {files{"p.yaml": narrow}, files{"p.yaml": wide, "d.txt": deny, "d.yaml": "-> d.txt"}, "its file is a link"},
+		"a deny with a version":               {files{"p.yaml": narrow}, files{"p.yaml": wide + denyWith(", resourceVersion: '7'")}, "it states a resourceVersion"},
+		"a deny with another version":         {files{"p.yaml": narrow + strings.Replace(denyWith(", resourceVersion: '6'"), "/fe", "/other", 1)}, files{"p.yaml": wide + denyWith(", resourceVersion: '7'")}, "it states a resourceVersion"},
+		"an export":                           {files{"p.yaml": strings.Replace(narrow, "shop}", "shop, resourceVersion: '1'}", 1)}, files{"p.yaml": strings.Replace(wide, "shop}", "shop, resourceVersion: '2'}", 1) + denyWith(", resourceVersion: '3'")}, ""},
+		"a deny with a UID":                   {files{"p.yaml": narrow}, files{"p.yaml": wide + denyWith(", uid: a")}, "it states a uid"},
+		"a large deny":                        {files{"p.yaml": narrow}, files{"p.yaml": wide + strings.Replace(deny, "rules: [", "rules: [{to: [{operation: {hosts: ["+strings.Repeat("b", 260<<10)+"]}}]}, ", 1)}, "it is larger than the annotation"},
+		"a deny that goes":                    {files{"p.yaml": narrow + denyWith(", deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [a.b/c]")}, files{"p.yaml": wide + denyWith(", deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [a.b/c]")}, "it has a deletionTimestamp"},
+		"a constraint of Gatekeeper":          {files{"p.yaml": narrow, "g.yaml": unread("constraints.gatekeeper.sh", "K8sNo", "a: b")}, files{"p.yaml": wide + deny, "g.yaml": unread("constraints.gatekeeper.sh", "K8sNo", "a: b")}, "what K8sNo default/x does"},
+		"a definition of the kind":            {files{"p.yaml": narrow, "g.yaml": unread("apiextensions.k8s.io", "CustomResourceDefinition", "group: security.istio.io")}, files{"p.yaml": wide + deny, "g.yaml": unread("apiextensions.k8s.io", "CustomResourceDefinition", "group: security.istio.io")}, "what CustomResourceDefinition default/x does"},
+		"an object of a mesh":                 {files{"p.yaml": narrow, "g.yaml": unread("networking.istio.io", "Gateway", "a: [b]")}, files{"p.yaml": wide + deny, "g.yaml": unread("networking.istio.io", "Gateway", "a: [b]")}, ""},
+		"an unknown object":                   {files{"p.yaml": narrow, "g.yaml": unread("example.com", "Widget", "a: b")}, files{"p.yaml": wide + deny, "g.yaml": unread("example.com", "Widget", "a: b")}, "what Widget default/x does"},
+		"an unknown object, and a new name":   {files{"p.yaml": narrow, "g.yaml": unread("example.com", "Widget", "a: b")}, files{"p.yaml": renamed(narrow), "g.yaml": unread("example.com", "Widget", "a: b")}, ""},
+		"an account of a tool":                {files{"p.yaml": narrow, "g.yaml": unread("kustomize.toolkit.fluxcd.io", "Kustomization", "path: ./a, serviceAccountName: b")}, files{"p.yaml": wide + deny, "g.yaml": unread("kustomize.toolkit.fluxcd.io", "Kustomization", "path: ./a, serviceAccountName: b")}, "what Kustomization default/x does"},
+		"a deny of an owner":                  {files{"p.yaml": narrow + denyWith(", ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: a, uid: b}]")}, files{"p.yaml": wide + denyWith(", ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: a, uid: b}]")}, "it has an owner"},
+		"a namespace that ends":               {files{"p.yaml": narrow + "---\n{apiVersion: v1, kind: Namespace, metadata: {name: shop, deletionTimestamp: '2026-01-01T00:00:00Z'}}\n"}, files{"p.yaml": wide + deny + "---\n{apiVersion: v1, kind: Namespace, metadata: {name: shop, deletionTimestamp: '2026-01-01T00:00:00Z'}}\n"}, "the namespace shop ends"},
+		"namespaces that Istio watches": {
+			files{"p.yaml": narrow, "m.yaml": "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: istio, namespace: istio-system}, data: {mesh: 'discoverySelectors: []'}}"},
+			files{"p.yaml": wide + strings.Replace(strings.Replace(meshwide, "mesh-root", "istio-system", 1), "selector: {matchLabels: {app: web}}, ", "", 1), "m.yaml": "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: istio, namespace: istio-system}, data: {mesh: 'discoverySelectors: []'}}"},
+			"Istio may not watch the namespace istio-system",
+		},
+		"Kuma: a label":   {files{"p.yaml": permission("p", "", "allow", "a")}, files{"p.yaml": permission("p", "", "allow", "b"), "q.yaml": permission("d", "team: 'a b'", "deny", "b") + permission("e", "", "allow", "a")}, "an API server refuses it"},
+		"Kuma: no label":  {files{"p.yaml": permission("p", "", "allow", "a")}, files{"p.yaml": permission("p", "", "allow", "b"), "q.yaml": permission("d", "team: a", "deny", "b") + permission("e", "", "allow", "a")}, ""},
+		"Kuma: an origin": {files{"p.yaml": permission("p", "", "allow", "a") + permission("d", "", "deny", "c")}, files{"p.yaml": permission("p", "", "allow", "b") + permission("d", "kuma.io/origin: zone", "deny", "b")}, "Kuma may refuse it because of its label kuma.io/origin"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, err := Diff(folderSide(t, tt.old, ""), folderSide(t, tt.recent, ""), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if reasons := strings.Join(d.widenings(), "; "); !strings.Contains(reasons, tt.want) || (reasons == "") != (tt.want == "") {
+				t.Errorf("%q, want %q", reasons, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,317 @@
+package manifestdiff
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/metadata"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Doubt is a group of policies of the second side that a cluster may not get, all of them for one reason.
+type Doubt struct {
+	// Policies are the policies, each as in "AuthorizationPolicy shop/p".
+	Policies []string
+	// Why says what may keep them away.
+	Why string
+	// stays are the documents that a cluster has then, by the place of each of the policies, and left those that only the first side has
+	// and that stay too: a tool deletes nothing where something that it applies is refused.
+	stays map[string][]manifest.Document
+	left  []manifest.Document
+}
+
+// LeaveOut returns what a cluster has of the policies of the second side where those of the doubts do not come.
+func LeaveOut(policies []manifest.Document, doubts ...Doubt) []manifest.Document {
+	var out []manifest.Document
+next:
+	for _, doc := range policies {
+		for _, d := range doubts {
+			if stays, found := d.stays[doc.Place("")]; found {
+				out = append(out, stays...)
+				continue next
+			}
+		}
+		out = append(out, doc)
+	}
+	for _, d := range doubts {
+		for _, doc := range d.left {
+			if !slices.ContainsFunc(out, func(has manifest.Document) bool { return has.Place("") == doc.Place("") }) {
+				out = append(out, doc)
+			}
+		}
+	}
+	return out
+}
+
+// String names the policies, and says what may keep them away.
+func (d Doubt) String() string {
+	const most = 3
+	names := d.Policies
+	if more := len(names) - most; more > 1 {
+		names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ") + " may not be applied: " + d.Why
+}
+
+// doubts returns the policies that may not come, where neither the tables nor the files can say whether they do. A policy that does
+// not come hides nothing that another one lets in. Where nothing has changed there is no doubt.
+func (c *comparison) doubts() (out []Doubt) {
+	if c.symmetric || !c.policiesDiffer() {
+		return nil
+	}
+	var d doubter
+	for _, doc := range c.recent.Policies {
+		if o := objectOf(doc); !c.oldPolicies.has(o) {
+			d.changed = append(d.changed, changedPolicy{o, c.oldPolicies.byKey[o.key]})
+		}
+	}
+	out = append(out, d.byFolder(c.old, c.recent)...)
+	out = append(out, d.byNamespace(c.oldPolicies, c.oldObjects, c.recentObjects)...)
+	out = append(out, d.byDiscovery(slices.Concat(c.recentObjects.all, c.oldObjects.all))...)
+	out = append(out, c.refusals(d)...)
+	for _, o := range c.recentPolicies.all {
+		ends := map[string][]manifest.Document{o.doc.Place(""): nil}
+		if fieldOf(o.fields, "metadata", "deletionTimestamp") != nil {
+			out = append(out, Doubt{Policies: []string{o.String()}, Why: "it has a deletionTimestamp, and is gone as soon as nothing keeps it", stays: ends})
+		} else if fieldOf(o.fields, "metadata", "ownerReferences") != nil {
+			out = append(out, Doubt{Policies: []string{o.String()}, Why: "it has an owner, and goes with that", stays: ends})
+		}
+	}
+	return out
+}
+
+// refusals doubts each policy that has changed and that may be refused.
+func (c *comparison) refusals(d doubter) (out []Doubt) {
+	exported := isExport(c.oldPolicies) && isExport(c.recentPolicies)
+	var left []manifest.Document
+	for _, o := range c.oldPolicies.all {
+		if c.recentPolicies.byKey[o.key] == nil {
+			left = append(left, o.doc)
+		}
+	}
+	for _, p := range d.changed {
+		why := p.refusal(exported, c.recent.Links)
+		for _, o := range slices.Concat(c.recentObjects.all, c.oldObjects.all) {
+			if why == "" && o.mayRefuse(p.object) {
+				why = "what " + o.String() + " does with policies is not read"
+			}
+		}
+		if why == "" {
+			why = c.otherOrigin(p)
+		}
+		if why != "" {
+			doubt := doubtOf([]changedPolicy{p}, why)
+			doubt.left = left
+			out = append(out, doubt)
+		}
+	}
+	return out
+}
+
+// otherOrigin says that a policy of Kuma states a zone, an origin or a mesh that the first side does not know; "" where it does not.
+// Kuma takes no other one for a policy that is there, and refuses a foreign one.
+func (c *comparison) otherOrigin(p changedPolicy) string {
+	for _, label := range []string{"kuma.io/origin", "kuma.io/zone", "kuma.io/mesh"} {
+		alike := func(o object) bool { return o.label(label) == p.label(label) }
+		if known := c.oldPolicies.all; len(p.was) > 0 && !slices.ContainsFunc(p.was, alike) || p.label(label) != nil && !slices.ContainsFunc(known, alike) {
+			return "Kuma may refuse it because of its label " + label
+		}
+	}
+	return ""
+}
+
+// policiesDiffer reports whether the policies of both sides differ.
+func (c *comparison) policiesDiffer() bool {
+	differ := false
+	eachPair(c.oldPolicies, c.recentPolicies, func(was, is []object) {
+		differ = differ || !slices.EqualFunc(was, is, func(a, b object) bool { return a.doc.Flow() == b.doc.Flow() })
+	})
+	return differ
+}
+
+// changedPolicy is a policy that is new or not as before, with what the first side has of it.
+type changedPolicy struct {
+	object
+	was []object
+}
+
+func doubtOf(policies []changedPolicy, why string) Doubt {
+	d := Doubt{Why: why, stays: map[string][]manifest.Document{}}
+	for _, p := range policies {
+		d.Policies = append(d.Policies, p.String())
+		var stays []manifest.Document
+		for _, o := range p.was {
+			stays = append(stays, o.doc)
+		}
+		d.stays[p.doc.Place("")] = stays
+	}
+	return d
+}
+
+// doubter groups the policies that have changed.
+type doubter struct{ changed []changedPolicy }
+
+// groups returns the policies by a text, in the order of their first ones. Those of which the text is empty are left out.
+func (d doubter) groups(by func(changedPolicy) string) (names []string, groups map[string][]changedPolicy) {
+	groups = map[string][]changedPolicy{}
+	for _, p := range d.changed {
+		name := by(p)
+		if name == "" {
+			continue
+		}
+		if groups[name] == nil {
+			names = append(names, name)
+		}
+		groups[name] = append(groups[name], p)
+	}
+	return names, groups
+}
+
+// byFolder doubts the policies of a folder that had none, and those of each folder where several have changes: kubectl takes no
+// folder below the one that it is given, and other tools apply one folder for each of their objects.
+func (d doubter) byFolder(old, recent Side) (out []Doubt) {
+	if recent.Root == "" {
+		return nil
+	}
+	folderOf := func(root string, doc manifest.Document) string {
+		folder, err := filepath.Rel(root, filepath.Dir(metadata.FileOf(doc)))
+		if err != nil {
+			return filepath.Dir(metadata.FileOf(doc))
+		}
+		return folder
+	}
+	placed, known := map[string]string{}, map[string]bool{}
+	for _, doc := range recent.Placed {
+		placed[doc.Place("")] = folderOf(recent.Root, doc)
+	}
+	for _, doc := range old.Placed {
+		known[folderOf(old.Root, doc)] = true
+	}
+	names, groups := d.groups(func(p changedPolicy) string { return placed[p.doc.Place("")] })
+	for _, name := range names {
+		switch {
+		case !known[name] && old.Root != "":
+			out = append(out, doubtOf(groups[name], "OLD has nothing in the folder "+name+", and a tool may not take it"))
+		case len(names) > 1:
+			out = append(out, doubtOf(groups[name], "the folder "+name+" may be applied later than the others that have changed, or not at all"))
+		}
+	}
+	return out
+}
+
+// standing are namespaces that are there without a document.
+var standing = fields("default kube-system istio-system kuma-system linkerd linkerd-viz cilium")
+
+// byNamespace doubts the new policies in a namespace that no document of OLD is in and that nothing makes, and in one that ends.
+func (d doubter) byNamespace(policies, olds, recents objects) (out []Doubt) {
+	known, ending := map[string]bool{}, map[string]bool{}
+	for _, o := range slices.Concat(policies.all, olds.all) {
+		known[o.written()] = true
+	}
+	for _, o := range slices.Concat(olds.all, recents.all) {
+		if o.kind == "Namespace" {
+			known[o.name] = true
+			ending[o.name] = ending[o.name] || fieldOf(o.fields, "metadata", "deletionTimestamp") != nil || fieldOf(o.fields, "status", "phase") == "Terminating"
+		}
+	}
+	names, groups := d.groups(func(p changedPolicy) string {
+		if !p.hasNamespace() || len(p.was) > 0 || !ending[p.written()] && (standing[p.written()] || known[p.written()]) {
+			return ""
+		}
+		return p.written()
+	})
+	for _, name := range names {
+		if ending[name] {
+			out = append(out, doubtOf(groups[name], "the namespace "+name+" ends, and takes nothing new"))
+			continue
+		}
+		out = append(out, doubtOf(groups[name], "no document of OLD is in the namespace "+name+", and none makes it"))
+	}
+	return out
+}
+
+// byDiscovery doubts the policies of each namespace, where Istio watches some namespaces alone.
+func (d doubter) byDiscovery(objects []object) (out []Doubt) {
+	const selectors = "discoverySelectors"
+	if !slices.ContainsFunc(objects, func(o object) bool {
+		return namesField(o.meshConfig(), selectors) || (o.kind == "IstioOperator" || o.kind == "Istio") && namesField(o.fields, selectors)
+	}) {
+		return nil
+	}
+	names, groups := d.groups(func(p changedPolicy) string {
+		if !p.isOfIstio() {
+			return ""
+		}
+		return p.namespace
+	})
+	for _, name := range names {
+		out = append(out, doubtOf(groups[name], "Istio may not watch the namespace "+name+": its mesh config has "+selectors))
+	}
+	return out
+}
+
+// isExport reports whether each of some policies has a version that an API server gave.
+func isExport(all objects) bool {
+	return !slices.ContainsFunc(all.all, func(o object) bool { return fieldOf(o.fields, "metadata", "resourceVersion") == nil })
+}
+
+// refusal says why an API server or a tool may refuse a policy that others take; "" where no reason is known. Policies that are
+// exported state what an API server gave them.
+func (p changedPolicy) refusal(exported bool, links []string) string {
+	if field, why := metadata.SettingsProblem(p.doc); why != "" {
+		return "an API server refuses it: " + field + ": " + why
+	}
+	if !p.universal && metadata.IsTooLargeToApply(p.doc) {
+		return "it is larger than the annotation in which kubectl keeps it"
+	}
+	if slices.Contains(links, p.file()) {
+		return "its file is a link, and some tools take none"
+	}
+	for _, field := range []string{"resourceVersion", "uid"} {
+		states := fieldOf(p.fields, "metadata", field)
+		if states != nil && !exported && !slices.ContainsFunc(p.was, func(o object) bool { return fieldOf(o.fields, "metadata", field) == states }) {
+			return "it states a " + field + ", and an API server refuses another one than its own"
+		}
+	}
+	return ""
+}
+
+// deciders end the API groups whose objects refuse and change none, unless they name a kind: those of Kubernetes and of the meshes.
+var deciders = []string{"k8s.io", "istio.io", "linkerd.io", "kuma.io", "cilium.io", "cert-manager.io"}
+
+// mayRefuse reports whether an object that is not read may keep a policy away, or change it.
+func (o object) mayRefuse(p object) bool {
+	switch {
+	case o.category != unknown, o.isOfRights(), o.group == "", podPlaces[o.kind] != "":
+		return false
+	case o.isOfTool():
+		// Other fields of such an object are told, or apply a folder as it is. An account may lack a right.
+		return fieldOf(o.fields, "spec", "serviceAccountName") != nil
+	case strings.Contains(o.group, ".") && !isWithin(o.group, deciders):
+		return true
+	}
+	kind := strings.ToLower(p.kind)
+	names := []string{kind, kind + "s", "*"}
+	if stem, ok := strings.CutSuffix(kind, "y"); ok {
+		names = append(names, stem+"ies")
+	}
+	found := false
+	eachText(fieldOf(o.fields, "spec"), func(text string) {
+		text = strings.ToLower(text)
+		found = found || p.group != "" && strings.Contains(text, p.group) || slices.ContainsFunc(strings.FieldsFunc(text, endsWord), func(word string) bool { return slices.Contains(names, word) })
+	})
+	return found
+}
+
+// endsWord reports whether a letter is none of a kind, and no star.
+func endsWord(r rune) bool { return r != '*' && (r < 'a' || r > 'z') && (r < '0' || r > '9') }
+
+// label returns a label of a policy, nil where it has none.
+func (o object) label(key string) any {
+	if o.universal {
+		return fieldOf(o.fields, "labels", key)
+	}
+	return fieldOf(o.fields, "metadata", "labels", key)
+}
