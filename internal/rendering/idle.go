@@ -34,9 +34,15 @@ var idle = []struct {
 	{"kluctl.io/ignore", "kluctl", nil},
 }
 
-// Idle warns of each policy that a tool may not apply as it is written.
+// Idle warns of each policy that a tool may not apply as it is written, or that an API server refuses for its metadata.
 func Idle(policies []manifest.Document) (out []policy.Warning) {
 	for _, doc := range policies {
+		if field, why := metadata.SettingsProblem(doc); field != "" {
+			out = append(out, policy.Warning{
+				Kind: warning.NotApplied, Place: doc.Place(field), Policy: metadata.IdentityOf(doc).String(),
+				Message: fmt.Sprintf("an API server refuses %s, and what is said of it here holds nowhere then: %s: %s", metadata.IdentityOf(doc), field, why),
+			})
+		}
 		for _, head := range []string{"metadata.labels", "metadata.annotations"} {
 			if settings, found := doc.Lookup(head); !found || len(settings.Keys()) == 0 {
 				continue

@@ -147,6 +147,9 @@ func TestIdle(t *testing.T) {
 		"annotations: {argocd.argoproj.io/sync-wave: '1', owner: me}":      false,
 		"labels: {helm.sh/chart: a-1, app.kubernetes.io/managed-by: Helm}": false,
 		"labels: {addonmanager.kubernetes.io/mode: EnsureExists}":          true,
+		"labels: {team: 'a b'}":                                            true,
+		"managedFields: [{operation: Nope}]":                               true,
+		"resourceVersion: '7'":                                             false,
 	} {
 		docs, err := manifest.Parse("p.yaml", []byte("{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, "+metadata+"}, spec: {}}"))
 		if err != nil {
