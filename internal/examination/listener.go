@@ -23,6 +23,9 @@ func listenerApart(in verdict.Inbound, filters xds.Filters) (apart []string) {
 	if filters.MTLS != mtls.Unset && mode != mtls.Unset && filters.MTLS != mode {
 		apart = append(apart, fmt.Sprintf("the compiler says that mtls of the inbound is %s, want %s", filters.MTLS, mode))
 	}
+	if filters.MTLS == mtls.Unset && in.Program.MTLS == mtls.Strict {
+		apart = append(apart, "the policies say that mtls of the inbound is strict, and the compiler says nothing of it")
+	}
 	paths, ok := in.MeshNormalization()
 	ok = ok || in.Surface().Normalization == policy.PathNormalization{} // the case states none
 	if ok && filters.Normalization != nil && *filters.Normalization != paths {

@@ -44,7 +44,7 @@ func TestListenerApart(t *testing.T) {
 		differ bool
 	}{
 		"the same":              {func(f *xds.Filters) { f.MTLS, f.Normalization = mtls.Strict, &merges }, "", false},
-		"nothing said":          {func(*xds.Filters) {}, "", false},
+		"nothing said":          {func(f *xds.Filters) { f.MTLS = mtls.Unset }, "and the compiler says nothing of it", false},
 		"plaintext too":         {func(f *xds.Filters) { f.MTLS = mtls.Permissive }, "mtls of the inbound is permissive, want strict", false},
 		"raw paths":             {func(f *xds.Filters) { f.Normalization = &policy.PathNormalization{Raw: true} }, "normalizes paths otherwise", false},
 		"nobody is asked":       {func(f *xds.Filters) { f.HTTPAsks = nil }, "", true},
@@ -71,6 +71,7 @@ func TestListenerApart(t *testing.T) {
 			}
 			filters.HTTP = slices.Clone(filters.HTTP)
 			filters.HTTP[0] = proto.CloneOf[*httprbacv3.RBAC](filters.HTTP[0])
+			filters.MTLS = mtls.Strict
 			tt.change(&filters)
 			x := examination.Examine(reading, []xds.Filters{filters}, true, 0)
 			got := strings.Join(x.Unread, "; ")

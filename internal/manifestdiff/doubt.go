@@ -24,22 +24,19 @@ type Doubt struct {
 
 // LeaveOut returns what a cluster has of the policies of the second side where those of the doubts do not come.
 func LeaveOut(policies []manifest.Document, doubts ...Doubt) []manifest.Document {
-	var out []manifest.Document
-next:
+	var out, left []manifest.Document
 	for _, doc := range policies {
-		for _, d := range doubts {
-			if stays, found := d.stays[doc.Place("")]; found {
-				out = append(out, stays...)
-				continue next
-			}
+		i := slices.IndexFunc(doubts, func(d Doubt) bool { _, found := d.stays[doc.Place("")]; return found })
+		if i < 0 {
+			out = append(out, doc)
+			continue
 		}
-		out = append(out, doc)
+		out = append(out, doubts[i].stays[doc.Place("")]...)
+		left = append(left, doubts[i].left...)
 	}
-	for _, d := range doubts {
-		for _, doc := range d.left {
-			if !slices.ContainsFunc(out, func(has manifest.Document) bool { return has.Place("") == doc.Place("") }) {
-				out = append(out, doc)
-			}
+	for _, doc := range left {
+		if !slices.ContainsFunc(out, func(has manifest.Document) bool { return has.Place("") == doc.Place("") }) {
+			out = append(out, doc)
 		}
 	}
 	return out
