@@ -20,50 +20,81 @@ const (
 )
 
 // compareUnapplied compares OLD with NEW once more, without policies that may not be applied: what another policy lets in now is
-// hidden by none of them. Each combination of a few doubts is compared. Of many, those that close nothing are left out, and each two
-// and all of the others are compared.
+// hidden by none of them. Each combination of a few doubts is compared. Of many, those that let nobody in never come, those that keep nobody
+// out always come, and the others are combined.
 func (d *Difference) compareUnapplied(old, recent Side, to string, doubts []manifestdiff.Doubt) {
-	if len(doubts) > mostCombined && len(doubts) <= mostDoubts {
-		doubts = closing(recent, to, doubts)
-	}
-	if len(doubts) > mostPaired {
-		d.Opens = append(d.Opens, fmt.Sprintf("%s may keep policies away, and what is left then is not compared: change fewer policies at once: such as %s", terminal.Count(len(doubts), "reason"), doubts[0]))
-		return
-	}
 	known := d.openings()
+	openedWithout := func(missing ...manifestdiff.Doubt) []string {
+		return added(known, openingsOf(old, recent.leavingOut(missing...), to))
+	}
+	all := combinations(doubts)
+	if len(doubts) > mostCombined {
+		closing, mixed := sortDoubts(recent, to, doubts[:min(len(doubts), mostDoubts)])
+		if len(mixed) > mostPaired || len(doubts) > mostDoubts {
+			d.Opens = append(d.Opens, fmt.Sprintf("%s may keep policies away, and what is left then is not compared: change fewer policies at once: such as %s", terminal.Count(len(doubts), "reason"), doubts[0]))
+			return
+		}
+		all = nil
+		if len(openedWithout(closing...)) > 0 {
+			all = append(each(closing), closing)
+		}
+		for _, some := range combinations(mixed) {
+			all = append(all, slices.Concat(closing, some))
+		}
+	}
 	var told [][]manifestdiff.Doubt
-	for _, missing := range combinations(doubts) {
+	for _, missing := range all {
 		if slices.ContainsFunc(told, func(fewer []manifestdiff.Doubt) bool { return includes(missing, fewer) }) {
 			continue
 		}
-		opens := added(known, openedBy(old, recent.leavingOut(missing...), to))
+		opens := openedWithout(missing...)
 		if len(opens) == 0 {
 			continue
 		}
 		told = append(told, missing)
-		reasons := make([]string, len(missing))
-		for i, doubt := range missing {
-			reasons[i] = doubt.String()
-		}
 		text := opens[0]
 		if more := len(opens) - 1; more > 0 {
 			text += fmt.Sprintf(", and %d more", more)
 		}
-		d.Opens = append(d.Opens, strings.Join(reasons, ", and ")+": then access widens, or may widen: "+text)
+		d.Opens = append(d.Opens, list(missing)+": then access widens, or may widen: "+text)
 	}
 }
 
-// closing returns the doubts whose policies keep somebody out, beside all others of NEW, or beside those that come for sure: another
-// one may keep the same callers out.
-func closing(recent Side, to string, doubts []manifestdiff.Doubt) (out []manifestdiff.Doubt) {
+// list names the first of some doubts.
+func list(doubts []manifestdiff.Doubt) string {
+	const most = 4
+	var out []string
+	for _, doubt := range doubts[:min(len(doubts), most)] {
+		out = append(out, doubt.String())
+	}
+	if more := len(doubts) - most; more > 0 {
+		out = append(out, fmt.Sprintf("%d more such policies", more))
+	}
+	return strings.Join(out, ", and ")
+}
+
+// sortDoubts returns the doubts whose policies let nobody in, and those whose policies let some in and keep others out. Each is held
+// against all others of NEW, and against those that come for sure: what it lets in, another one may keep out.
+func sortDoubts(recent Side, to string, doubts []manifestdiff.Doubt) (closing, mixed []manifestdiff.Doubt) {
 	none := recent.leavingOut(doubts...)
 	for i, doubt := range doubts {
-		alone := recent.leavingOut(slices.Delete(slices.Clone(doubts), i, i+1)...)
-		if len(openedBy(recent, recent.leavingOut(doubt), to)) > 0 || len(openedBy(alone, none, to)) > 0 {
-			out = append(out, doubt)
+		closes, opens := false, false
+		for _, pair := range [][2]Side{
+			{recent, recent.leavingOut(doubt)},
+			{recent.leavingOut(slices.Delete(slices.Clone(doubts), i, i+1)...), none},
+		} {
+			difference, err := compareAlone(pair[0], pair[1], to)
+			closes = closes || err != nil || len(difference.openings()) > 0
+			opens = opens || err != nil || difference.counts()[Narrowed] > 0
+		}
+		switch {
+		case closes && opens:
+			mixed = append(mixed, doubt)
+		case !opens: // what keeps nobody out by itself may do so beside others
+			closing = append(closing, doubt)
 		}
 	}
-	return out
+	return closing, mixed
 }
 
 // leavingOut returns a side as a cluster has it where the policies of the doubts do not come.
@@ -74,16 +105,23 @@ func (s Side) leavingOut(doubts ...manifestdiff.Doubt) Side {
 	return s
 }
 
-// openedBy returns what opens from one side to another, by their policies alone.
-func openedBy(old, recent Side, to string) []string {
-	var d Difference
-	if err := d.comparePolicies(old, recent, to, false); err != nil {
-		if nothing := (*lab.NothingError)(nil); errors.As(err, &nothing) {
-			return nil
-		}
+// openingsOf returns what opens from one side to another, by their policies alone.
+func openingsOf(old, recent Side, to string) []string {
+	d, err := compareAlone(old, recent, to)
+	if err != nil {
 		return []string{"what is left cannot be compared: " + err.Error()}
 	}
 	return d.openings()
+}
+
+// compareAlone compares the policies of two sides, and nothing beside them. Sides without any do not differ.
+func compareAlone(old, recent Side, to string) (*Difference, error) {
+	var d Difference
+	err := d.comparePolicies(old, recent, to, false)
+	if nothing := (*lab.NothingError)(nil); errors.As(err, &nothing) {
+		return &Difference{}, nil
+	}
+	return &d, err
 }
 
 // openings returns a text for each thing that lets callers in now, or may.
@@ -107,6 +145,14 @@ func (d *Difference) openings() []string {
 	return out
 }
 
+// each returns each doubt for itself.
+func each(doubts []manifestdiff.Doubt) (out [][]manifestdiff.Doubt) {
+	for i := range doubts {
+		out = append(out, doubts[i:i+1])
+	}
+	return out
+}
+
 // combinations returns each combination of a few doubts, the smaller ones first. Of many it returns each one, each two, and all of
 // them.
 func combinations(doubts []manifestdiff.Doubt) (out [][]manifestdiff.Doubt) {
@@ -123,9 +169,7 @@ func combinations(doubts []manifestdiff.Doubt) (out [][]manifestdiff.Doubt) {
 		slices.SortStableFunc(out, func(a, b []manifestdiff.Doubt) int { return len(a) - len(b) })
 		return out
 	}
-	for i := range doubts {
-		out = append(out, doubts[i:i+1])
-	}
+	out = each(doubts)
 	for i := range doubts {
 		for k := range i {
 			out = append(out, []manifestdiff.Doubt{doubts[k], doubts[i]})

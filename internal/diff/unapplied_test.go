@@ -34,6 +34,15 @@ func TestWideningBehindUnappliedPolicies(t *testing.T) {
 		second   = policy("e", "shop", "", "DENY", "notPrincipals: [cluster.local/ns/shop/sa/fe]")
 		meshwide = policy("d", "mesh-root", "", "DENY", "notPrincipals: [cluster.local/ns/shop/sa/fe]")
 	)
+	// Six policies narrow, and an unknown object stands beside them.
+	var wides, narrows string
+	for i := range 6 {
+		of := func(text string) string {
+			return strings.ReplaceAll(strings.Replace(text, "name: p", fmt.Sprintf("name: p%d", i), 1), "web", fmt.Sprintf("web%d", i))
+		}
+		wides, narrows = wides+of(wide), narrows+of(narrow)
+	}
+	widget := unread("example.com", "Widget", "a: b")
 	for name, tt := range map[string]struct {
 		old, recent files
 		// want is a part of the reason, "" for none.
@@ -56,6 +65,9 @@ func TestWideningBehindUnappliedPolicies(t *testing.T) {
 		"a deny that goes":                    {files{"p.yaml": narrow + denyWith(", deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [a.b/c]")}, files{"p.yaml": wide + denyWith(", deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [a.b/c]")}, "it has a deletionTimestamp"},
 		"a constraint of Gatekeeper":          {files{"p.yaml": narrow, "g.yaml": unread("constraints.gatekeeper.sh", "K8sNo", "a: b")}, files{"p.yaml": wide + deny, "g.yaml": unread("constraints.gatekeeper.sh", "K8sNo", "a: b")}, "what K8sNo default/x does"},
 		"a definition of the kind":            {files{"p.yaml": narrow, "g.yaml": unread("apiextensions.k8s.io", "CustomResourceDefinition", "group: security.istio.io")}, files{"p.yaml": wide + deny, "g.yaml": unread("apiextensions.k8s.io", "CustomResourceDefinition", "group: security.istio.io")}, "what CustomResourceDefinition default/x does"},
+		"many policies that narrow":           {files{"p.yaml": wides + widget}, files{"p.yaml": narrows + widget}, ""},
+		"many policies, and one hides":        {files{"p.yaml": wides + narrow + widget}, files{"p.yaml": narrows + wide + deny + widget}, "AuthorizationPolicy shop/d may not be applied: what Widget"},
+		"many policies, and two hide":         {files{"p.yaml": wides + narrow + widget}, files{"p.yaml": narrows + wide + deny + second + widget}, "more such policies: then access widens"},
 		"an object of a mesh":                 {files{"p.yaml": narrow, "g.yaml": unread("networking.istio.io", "Gateway", "a: [b]")}, files{"p.yaml": wide + deny, "g.yaml": unread("networking.istio.io", "Gateway", "a: [b]")}, ""},
 		"an unknown object":                   {files{"p.yaml": narrow, "g.yaml": unread("example.com", "Widget", "a: b")}, files{"p.yaml": wide + deny, "g.yaml": unread("example.com", "Widget", "a: b")}, "what Widget default/x does"},
 		"an unknown object, and a new name":   {files{"p.yaml": narrow, "g.yaml": unread("example.com", "Widget", "a: b")}, files{"p.yaml": renamed(narrow), "g.yaml": unread("example.com", "Widget", "a: b")}, ""},
