@@ -26,6 +26,9 @@ func TestWideningBehindUnappliedPolicies(t *testing.T) {
 	renamed := func(text string) string {
 		return strings.NewReplacer("{name: ", "{name: db-").Replace(text)
 	}
+	labelled := func(text string) string {
+		return strings.Replace(text, "namespace: shop}", "namespace: shop, labels: {tier: mesh}}", 1)
+	}
 	var (
 		narrow = policy("p", "shop", "", "ALLOW", "principals: [cluster.local/ns/shop/sa/fe]")
 		wide   = policy("p", "shop", "", "ALLOW", "namespaces: [shop]")
@@ -42,7 +45,7 @@ func TestWideningBehindUnappliedPolicies(t *testing.T) {
 		}
 		wides, narrows = wides+of(wide), narrows+of(narrow)
 	}
-	widget := unread("example.com", "Widget", "a: b")
+	widget := unread("example.com", "Widget", "kinds: ['*']")
 	for name, tt := range map[string]struct {
 		old, recent files
 		// want is a part of the reason, "" for none.
@@ -69,7 +72,30 @@ func TestWideningBehindUnappliedPolicies(t *testing.T) {
 		"many policies, and one hides":        {files{"p.yaml": wides + narrow + widget}, files{"p.yaml": narrows + wide + deny + widget}, "AuthorizationPolicy shop/d may not be applied: what Widget"},
 		"many policies, and two hide":         {files{"p.yaml": wides + narrow + widget}, files{"p.yaml": narrows + wide + deny + second + widget}, "more such policies: then access widens"},
 		"an object of a mesh":                 {files{"p.yaml": narrow, "g.yaml": unread("networking.istio.io", "Gateway", "a: [b]")}, files{"p.yaml": wide + deny, "g.yaml": unread("networking.istio.io", "Gateway", "a: [b]")}, ""},
-		"an unknown object":                   {files{"p.yaml": narrow, "g.yaml": unread("example.com", "Widget", "a: b")}, files{"p.yaml": wide + deny, "g.yaml": unread("example.com", "Widget", "a: b")}, "what Widget default/x does"},
+		"an unknown object":                   {files{"p.yaml": narrow, "g.yaml": unread("example.com", "Widget", "a: b")}, files{"p.yaml": wide + deny, "g.yaml": unread("example.com", "Widget", "a: b")}, ""},
+		"an object about the kind":            {files{"p.yaml": narrow, "g.yaml": unread("example.com", "FederatedAuthorizationPolicy", "a: b")}, files{"p.yaml": wide + deny, "g.yaml": unread("example.com", "FederatedAuthorizationPolicy", "a: b")}, "what FederatedAuthorizationPolicy default/x does"},
+		"an object about all kinds":           {files{"p.yaml": narrow + widget}, files{"p.yaml": wide + deny + widget}, "what Widget default/x does"},
+		"a new version":                       {files{"p.yaml": narrow}, files{"p.yaml": wide + strings.Replace(deny, "istio.io/v1,", "istio.io/v1beta1,", 1)}, "is of the version security.istio.io/v1beta1"},
+		"all in a new version":                {files{"p.yaml": narrow}, files{"p.yaml": strings.Replace(narrow, "istio.io/v1,", "istio.io/v1beta1,", 1)}, ""},
+		"a deny in JSON":                      {files{"p.yaml": narrow}, files{"p.yaml": wide, "d.json": deny[4:]}, "it stands in a file in JSON"},
+		"a deny that goes to JSON":            {files{"p.yaml": wide, "d.yaml": deny}, files{"p.yaml": wide, "d.json": deny[4:]}, "it stands in a file in JSON"},
+		"JSON beside JSON":                    {files{"p.json": narrow[4:]}, files{"p.json": wide[4:], "d.json": deny[4:]}, ""},
+		"a file that becomes a link":          {files{"p.yaml": wide, "d.yaml": deny}, files{"p.yaml": wide, "d.yaml": "-> d.txt", "d.txt": deny}, "its file is a link"},
+		"a link as before":                    {files{"p.yaml": wide, "d.yaml": "-> d.txt", "d.txt": deny}, files{"p.yaml": narrow, "d.yaml": "-> d.txt", "d.txt": deny}, ""},
+		"a label of all others":               {files{"p.yaml": labelled(narrow) + labelled(second)}, files{"p.yaml": labelled(wide) + deny}, "it has not the label tier of all policies of OLD"},
+		"a label that goes":                   {files{"p.yaml": labelled(wide) + labelled(deny)}, files{"p.yaml": labelled(wide) + deny}, "it has not the label tier of all policies of OLD"},
+		"labels for all":                      {files{"p.yaml": narrow + deny}, files{"p.yaml": labelled(narrow) + labelled(deny)}, ""},
+		"labels of a chart":                   {files{"p.yaml": narrow}, files{"p.yaml": narrow + strings.Replace(deny, "namespace: shop}", "namespace: shop, labels: {app: web, app.kubernetes.io/name: web}}", 1)}, ""},
+		"what stops a tool":                   {files{"p.yaml": narrow}, files{"a.yaml": wide, "m.yaml": strings.Replace(narrow, "{name: p, namespace: shop", "{name: m, resourceVersion: '7', namespace: shop", 1), "z.yaml": deny}, "AuthorizationPolicy shop/m may be refused, and a tool may stop there"},
+		"a marker of Argo CD":                 {files{"p.yaml": wide, "d.yaml": deny}, files{"p.yaml": wide, "d.yaml": "# +argocd:skip-file-rendering\n" + deny}, "which a template tool reads"},
+		"a marker of Argo CD in a value":      {files{"p.yaml": wide, "d.yaml": deny}, files{"p.yaml": wide, "d.yaml": strings.Replace(deny, "namespace: shop}", "namespace: shop, annotations: {a: +argocd:skip-file-rendering}}", 1)}, "which a template tool may replace"},
+		"a file that Kustomize does not name": {files{"p.yaml": wide + deny, "kustomization.yaml": "resources: [p.yaml]\n"}, files{"p.yaml": wide, "d.yaml": deny, "kustomization.yaml": "resources: [p.yaml]\n"}, "is not named by the kustomization of its folder"},
+		"a file that Flux leaves out":         {files{"p.yaml": wide, "d.yaml": deny, ".sourceignore": "*.test.yaml\n"}, files{"p.yaml": wide, "d.test.yaml": deny, ".sourceignore": "*.test.yaml\n"}, "may leave policies out"},
+		"a folder that becomes a module":      {files{"p.yaml": wide, "sec/d.yaml": deny}, files{"p.yaml": wide, "sec/d.yaml": deny, ".gitmodules": "path = sec\n"}, ".gitmodules"},
+		"a chart of others":                   {files{"p.yaml": wide, "h.yaml": unread("helm.toolkit.fluxcd.io", "HelmRelease", "chart: {spec: {sourceRef: {kind: HelmRepository}}}")}, files{"p.yaml": narrow, "h.yaml": unread("helm.toolkit.fluxcd.io", "HelmRelease", "chart: {spec: {sourceRef: {kind: HelmRepository}}}")}, ""},
+		"a chart of the repository":           {files{"p.yaml": wide, "h.yaml": unread("helm.toolkit.fluxcd.io", "HelmRelease", "chart: {spec: {sourceRef: {kind: GitRepository}}}")}, files{"p.yaml": narrow, "h.yaml": unread("helm.toolkit.fluxcd.io", "HelmRelease", "chart: {spec: {sourceRef: {kind: GitRepository}}}")}, "may leave policies out"},
+		"options of Argo CD":                  {files{"p.yaml": wide, "a.yaml": unread("argoproj.io", "Application", "syncPolicy: {syncOptions: [CreateNamespace=true]}")}, files{"p.yaml": narrow, "a.yaml": unread("argoproj.io", "Application", "syncPolicy: {syncOptions: [CreateNamespace=true]}")}, ""},
+		"an option that leaves out":           {files{"p.yaml": wide, "a.yaml": unread("argoproj.io", "Application", "syncPolicy: {syncOptions: [RespectIgnoreDifferences=true]}")}, files{"p.yaml": narrow, "a.yaml": unread("argoproj.io", "Application", "syncPolicy: {syncOptions: [RespectIgnoreDifferences=true]}")}, "may leave policies out"},
 		"an unknown object, and a new name":   {files{"p.yaml": narrow, "g.yaml": unread("example.com", "Widget", "a: b")}, files{"p.yaml": renamed(narrow), "g.yaml": unread("example.com", "Widget", "a: b")}, ""},
 		"an account of a tool":                {files{"p.yaml": narrow, "g.yaml": unread("kustomize.toolkit.fluxcd.io", "Kustomization", "path: ./a, serviceAccountName: b")}, files{"p.yaml": wide + deny, "g.yaml": unread("kustomize.toolkit.fluxcd.io", "Kustomization", "path: ./a, serviceAccountName: b")}, "what Kustomization default/x does"},
 		"a deny of an owner":                  {files{"p.yaml": narrow + denyWith(", ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: a, uid: b}]")}, files{"p.yaml": wide + denyWith(", ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: a, uid: b}]")}, "it has an owner"},

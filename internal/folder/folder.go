@@ -57,7 +57,7 @@ func PassedOver(path string) (out []string, err error) {
 }
 
 // toolFiles are the names, without an ending, of files by which tools change manifests or leave some out.
-var toolFiles = []string{"Kustomization", "kustomization", "Kptfile", ".sourceignore", ".fleetignore", ".helmignore", ".krmignore"}
+var toolFiles = []string{"Kustomization", "kustomization", "Kptfile", ".sourceignore", ".fleetignore", ".helmignore", ".krmignore", ".gitmodules"}
 
 // isTemplate reports whether a file is of Jsonnet: Argo CD applies what it says beside the manifests of its folder.
 func isTemplate(file string) bool {

@@ -17,7 +17,23 @@ var harmlessOfDeliveries = map[string]map[string]bool{
 	"kustomize.toolkit.fluxcd.io": fields(`spec.interval spec.retryInterval spec.timeout spec.path spec.prune spec.sourceRef spec.wait spec.force
 		spec.dependsOn spec.healthChecks spec.serviceAccountName spec.decryption`),
 	"source.toolkit.fluxcd.io": fields(`spec.interval spec.timeout spec.url spec.ref spec.secretRef spec.provider spec.verify spec.endpoint
-		spec.bucketName spec.region spec.insecure spec.certSecretRef spec.proxySecretRef spec.recurseSubmodules`),
+		spec.bucketName spec.region spec.insecure spec.certSecretRef spec.proxySecretRef spec.recurseSubmodules spec.type spec.passCredentials`),
+	// They look for images, and tell people what has happened.
+	"image.toolkit.fluxcd.io":        fields("spec"),
+	"notification.toolkit.fluxcd.io": fields("spec"),
+}
+
+// idleOptions begin the options of a synchronization of Argo CD by which nothing is left out and nothing is changed.
+var idleOptions = []string{"CreateNamespace=", "ServerSideApply=", "PruneLast=", "PrunePropagationPolicy=", "ApplyOutOfSyncOnly=", "FailOnSharedResource=", "Validate=", "SkipDryRunOnMissingResource="}
+
+// isOfForeignChart reports whether an object applies a chart that is no folder of a repository.
+func (o object) isOfForeignChart() bool {
+	if o.kind != "HelmRelease" || o.group != "helm.toolkit.fluxcd.io" {
+		return false
+	}
+	source := fieldOf(o.fields, "spec", "chart", "spec", "sourceRef", "kind")
+	of := fieldOf(o.fields, "spec", "chartRef", "kind")
+	return source == "HelmRepository" && of == nil || source == nil && of == "OCIRepository"
 }
 
 // compareDeliveries names the objects and the files of tools that may leave a policy out, or change it, where
@@ -29,7 +45,7 @@ func (c *comparison) compareDeliveries() (out []Change) {
 		folders[filepath.Dir(objectOf(doc).file())] = true
 	}
 	for _, o := range c.recentObjects.all {
-		if o.category != unknown || o.isOfKustomize() || o.kind == "" || !o.isOfTool() {
+		if o.category != unknown || o.isOfKustomize() || o.kind == "" || !o.isOfTool() || o.isOfForeignChart() {
 			continue
 		}
 		if harmless, known := harmlessOfDeliveries[o.group]; !known {
@@ -85,6 +101,9 @@ func unknownField(path string, value any, known map[string]bool) string {
 		return ""
 	case []any:
 		for _, item := range value {
+			if option, _ := item.(string); path == "spec.syncPolicy.syncOptions" && begins(option, idleOptions) {
+				continue
+			}
 			if field := unknownField(path+"[]", item, known); field != "" {
 				return field
 			}

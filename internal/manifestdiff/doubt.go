@@ -2,7 +2,6 @@ package manifestdiff
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -55,25 +54,23 @@ func (d Doubt) String() string {
 // doubts returns the policies that may not come, where neither the tables nor the files can say whether they do. A policy that does
 // not come hides nothing that another one lets in. Where nothing has changed there is no doubt.
 func (c *comparison) doubts() (out []Doubt) {
-	if c.symmetric || !c.policiesDiffer() {
+	if c.symmetric || !c.policiesDiffer() && !c.filesDiffer() {
 		return nil
 	}
-	var d doubter
+	d := doubter{was: c.oldPolicies}
 	for _, doc := range c.recent.Policies {
-		if o := objectOf(doc); !c.oldPolicies.has(o) {
-			d.changed = append(d.changed, changedPolicy{o, c.oldPolicies.byKey[o.key]})
+		o := objectOf(doc)
+		if was := c.oldPolicies.byKey[o.key]; !slices.ContainsFunc(was, o.decidesAs) {
+			d.changed = append(d.changed, placedPolicy{o, was})
 		}
 	}
 	out = append(out, d.byFolder(c.old, c.recent)...)
-	out = append(out, d.byNamespace(c.oldPolicies, c.oldObjects, c.recentObjects)...)
+	out = append(out, d.byNamespace(c.oldObjects, c.recentObjects)...)
 	out = append(out, d.byDiscovery(slices.Concat(c.recentObjects.all, c.oldObjects.all))...)
 	out = append(out, c.refusals(d)...)
 	for _, o := range c.recentPolicies.all {
-		ends := map[string][]manifest.Document{o.doc.Place(""): nil}
-		if fieldOf(o.fields, "metadata", "deletionTimestamp") != nil {
-			out = append(out, Doubt{Policies: []string{o.String()}, Why: "it has a deletionTimestamp, and is gone as soon as nothing keeps it", stays: ends})
-		} else if fieldOf(o.fields, "metadata", "ownerReferences") != nil {
-			out = append(out, Doubt{Policies: []string{o.String()}, Why: "it has an owner, and goes with that", stays: ends})
+		if why := c.ending(o); why != "" {
+			out = append(out, Doubt{Policies: []string{o.String()}, Why: why, stays: map[string][]manifest.Document{o.doc.Place(""): nil}})
 		}
 	}
 	return out
@@ -88,18 +85,26 @@ func (c *comparison) refusals(d doubter) (out []Doubt) {
 			left = append(left, o.doc)
 		}
 	}
-	for _, p := range d.changed {
-		why := p.refusal(exported, c.recent.Links)
+	for i, p := range d.changed {
+		why := p.refusal(exported)
+		if why == "" {
+			why = c.otherVersion(p)
+		}
+		if why == "" {
+			why = c.otherOrigin(p)
+		}
+		if rest := d.changed[i:]; why != "" && len(rest) > 1 {
+			stopped := doubtOf(rest, p.String()+" may be refused, and a tool may stop there: "+why)
+			stopped.left = left
+			out = append(out, stopped)
+		}
 		for _, o := range slices.Concat(c.recentObjects.all, c.oldObjects.all) {
 			if why == "" && o.mayRefuse(p.object) {
 				why = "what " + o.String() + " does with policies is not read"
 			}
 		}
-		if why == "" {
-			why = c.otherOrigin(p)
-		}
 		if why != "" {
-			doubt := doubtOf([]changedPolicy{p}, why)
+			doubt := doubtOf([]placedPolicy{p}, why)
 			doubt.left = left
 			out = append(out, doubt)
 		}
@@ -109,7 +114,7 @@ func (c *comparison) refusals(d doubter) (out []Doubt) {
 
 // otherOrigin says that a policy of Kuma states a zone, an origin or a mesh that the first side does not know; "" where it does not.
 // Kuma takes no other one for a policy that is there, and refuses a foreign one.
-func (c *comparison) otherOrigin(p changedPolicy) string {
+func (c *comparison) otherOrigin(p placedPolicy) string {
 	for _, label := range []string{"kuma.io/origin", "kuma.io/zone", "kuma.io/mesh"} {
 		alike := func(o object) bool { return o.label(label) == p.label(label) }
 		if known := c.oldPolicies.all; len(p.was) > 0 && !slices.ContainsFunc(p.was, alike) || p.label(label) != nil && !slices.ContainsFunc(known, alike) {
@@ -119,22 +124,21 @@ func (c *comparison) otherOrigin(p changedPolicy) string {
 	return ""
 }
 
-// policiesDiffer reports whether the policies of both sides differ.
-func (c *comparison) policiesDiffer() bool {
-	differ := false
-	eachPair(c.oldPolicies, c.recentPolicies, func(was, is []object) {
-		differ = differ || !slices.EqualFunc(was, is, func(a, b object) bool { return a.doc.Flow() == b.doc.Flow() })
-	})
-	return differ
+// otherVersion says that OLD has policies of a kind, and none of them in a version: a cluster may not have it.
+func (c *comparison) otherVersion(p placedPolicy) string {
+	versions := map[string]bool{}
+	for _, o := range c.oldPolicies.all {
+		if o.kind == p.kind && !o.universal {
+			versions[o.version] = true
+		}
+	}
+	if p.universal || len(versions) == 0 || versions[p.version] {
+		return ""
+	}
+	return "no " + p.kind + " of OLD is of the version " + p.version + ", and a cluster may not have it"
 }
 
-// changedPolicy is a policy that is new or not as before, with what the first side has of it.
-type changedPolicy struct {
-	object
-	was []object
-}
-
-func doubtOf(policies []changedPolicy, why string) Doubt {
+func doubtOf(policies []placedPolicy, why string) Doubt {
 	d := Doubt{Why: why, stays: map[string][]manifest.Document{}}
 	for _, p := range policies {
 		d.Policies = append(d.Policies, p.String())
@@ -148,11 +152,14 @@ func doubtOf(policies []changedPolicy, why string) Doubt {
 }
 
 // doubter groups the policies that have changed.
-type doubter struct{ changed []changedPolicy }
+type doubter struct {
+	was     objects
+	changed []placedPolicy
+}
 
 // groups returns the policies by a text, in the order of their first ones. Those of which the text is empty are left out.
-func (d doubter) groups(by func(changedPolicy) string) (names []string, groups map[string][]changedPolicy) {
-	groups = map[string][]changedPolicy{}
+func (d doubter) groups(by func(placedPolicy) string) (names []string, groups map[string][]placedPolicy) {
+	groups = map[string][]placedPolicy{}
 	for _, p := range d.changed {
 		name := by(p)
 		if name == "" {
@@ -172,21 +179,14 @@ func (d doubter) byFolder(old, recent Side) (out []Doubt) {
 	if recent.Root == "" {
 		return nil
 	}
-	folderOf := func(root string, doc manifest.Document) string {
-		folder, err := filepath.Rel(root, filepath.Dir(metadata.FileOf(doc)))
-		if err != nil {
-			return filepath.Dir(metadata.FileOf(doc))
-		}
-		return folder
-	}
 	placed, known := map[string]string{}, map[string]bool{}
 	for _, doc := range recent.Placed {
-		placed[doc.Place("")] = folderOf(recent.Root, doc)
+		placed[doc.Place("")] = folderIn(recent.Root, doc)
 	}
 	for _, doc := range old.Placed {
-		known[folderOf(old.Root, doc)] = true
+		known[folderIn(old.Root, doc)] = true
 	}
-	names, groups := d.groups(func(p changedPolicy) string { return placed[p.doc.Place("")] })
+	names, groups := d.groups(func(p placedPolicy) string { return placed[p.doc.Place("")] })
 	for _, name := range names {
 		switch {
 		case !known[name] && old.Root != "":
@@ -202,9 +202,9 @@ func (d doubter) byFolder(old, recent Side) (out []Doubt) {
 var standing = fields("default kube-system istio-system kuma-system linkerd linkerd-viz cilium")
 
 // byNamespace doubts the new policies in a namespace that no document of OLD is in and that nothing makes, and in one that ends.
-func (d doubter) byNamespace(policies, olds, recents objects) (out []Doubt) {
+func (d doubter) byNamespace(olds, recents objects) (out []Doubt) {
 	known, ending := map[string]bool{}, map[string]bool{}
-	for _, o := range slices.Concat(policies.all, olds.all) {
+	for _, o := range slices.Concat(d.was.all, olds.all) {
 		known[o.written()] = true
 	}
 	for _, o := range slices.Concat(olds.all, recents.all) {
@@ -213,7 +213,7 @@ func (d doubter) byNamespace(policies, olds, recents objects) (out []Doubt) {
 			ending[o.name] = ending[o.name] || fieldOf(o.fields, "metadata", "deletionTimestamp") != nil || fieldOf(o.fields, "status", "phase") == "Terminating"
 		}
 	}
-	names, groups := d.groups(func(p changedPolicy) string {
+	names, groups := d.groups(func(p placedPolicy) string {
 		if !p.hasNamespace() || len(p.was) > 0 || !ending[p.written()] && (standing[p.written()] || known[p.written()]) {
 			return ""
 		}
@@ -237,7 +237,7 @@ func (d doubter) byDiscovery(objects []object) (out []Doubt) {
 	}) {
 		return nil
 	}
-	names, groups := d.groups(func(p changedPolicy) string {
+	names, groups := d.groups(func(p placedPolicy) string {
 		if !p.isOfIstio() {
 			return ""
 		}
@@ -256,15 +256,12 @@ func isExport(all objects) bool {
 
 // refusal says why an API server or a tool may refuse a policy that others take; "" where no reason is known. Policies that are
 // exported state what an API server gave them.
-func (p changedPolicy) refusal(exported bool, links []string) string {
+func (p placedPolicy) refusal(exported bool) string {
 	if field, why := metadata.SettingsProblem(p.doc); why != "" {
 		return "an API server refuses it: " + field + ": " + why
 	}
 	if !p.universal && metadata.IsTooLargeToApply(p.doc) {
 		return "it is larger than the annotation in which kubectl keeps it"
-	}
-	if slices.Contains(links, p.file()) {
-		return "its file is a link, and some tools take none"
 	}
 	for _, field := range []string{"resourceVersion", "uid"} {
 		states := fieldOf(p.fields, "metadata", field)
@@ -275,10 +272,10 @@ func (p changedPolicy) refusal(exported bool, links []string) string {
 	return ""
 }
 
-// deciders end the API groups whose objects refuse and change none, unless they name a kind: those of Kubernetes and of the meshes.
-var deciders = []string{"k8s.io", "istio.io", "linkerd.io", "kuma.io", "cilium.io", "cert-manager.io"}
+// refusers end the API groups of objects that refuse others, or change them, whatever they say.
+var refusers = []string{"gatekeeper.sh", "kubewarden.com", "jspolicy.com", "hnc.x-k8s.io", "capsule.clastix.io", "projectsveltos.io", "kubefed.io"}
 
-// mayRefuse reports whether an object that is not read may keep a policy away, or change it.
+// mayRefuse reports whether an object that is not read may keep a policy away, or change it: it names the kind.
 func (o object) mayRefuse(p object) bool {
 	switch {
 	case o.category != unknown, o.isOfRights(), o.group == "", podPlaces[o.kind] != "":
@@ -286,7 +283,7 @@ func (o object) mayRefuse(p object) bool {
 	case o.isOfTool():
 		// Other fields of such an object are told, or apply a folder as it is. An account may lack a right.
 		return fieldOf(o.fields, "spec", "serviceAccountName") != nil
-	case strings.Contains(o.group, ".") && !isWithin(o.group, deciders):
+	case isWithin(o.group, refusers):
 		return true
 	}
 	kind := strings.ToLower(p.kind)
@@ -294,7 +291,7 @@ func (o object) mayRefuse(p object) bool {
 	if stem, ok := strings.CutSuffix(kind, "y"); ok {
 		names = append(names, stem+"ies")
 	}
-	found := false
+	found := strings.Contains(strings.ToLower(o.kind), kind)
 	eachText(fieldOf(o.fields, "spec"), func(text string) {
 		text = strings.ToLower(text)
 		found = found || p.group != "" && strings.Contains(text, p.group) || slices.ContainsFunc(strings.FieldsFunc(text, endsWord), func(word string) bool { return slices.Contains(names, word) })

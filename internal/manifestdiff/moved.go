@@ -15,7 +15,7 @@ const isMoved = "is in another folder than before, or in a file whose name a too
 
 // taken are names of files that tools read for themselves. Such a tool applies nothing of what stands there, and Argo CD takes
 // a folder with some of them for a chart.
-var taken = regexp.MustCompile(`(?i)^([._].*|(kustomization|chart|values\S*|requirements|fleet|helmfile|skaffold|werf|qbec|kptfile)(\.(ya?ml|json))?)$`)
+var taken = regexp.MustCompile(`(?i)^([._].*|(kustomization|chart|values\S*|requirements|fleet|helmfile|skaffold|werf|qbec|kptfile|cloudbuild|appveyor|codeship-\S*)(\.(ya?ml|json))?)$`)
 
 func isTaken(name string) bool { return taken.MatchString(name) }
 

@@ -61,9 +61,11 @@ func (c *comparison) comparePolicies() (out []Change) {
 				out = append(out, Change{o.doc.Place(field), o.String(), "is refused by an API server, and policies have changed: " + why})
 			}
 		}
+		out = append(out, c.compareAssumed(before, after)...)
+	}
+	if c.policiesDiffer() || c.filesDiffer() {
 		out = append(out, c.compareKustomized(after)...)
 		out = append(out, c.compareDeliveries()...)
-		out = append(out, c.compareAssumed(before, after)...)
 	}
 	out = append(out, compareUnplaced(before, after)...)
 	out = append(out, compareAges(before, after, object.isOfLinkerd, func(a, b object) bool { return a.kind == b.kind })...)
@@ -103,7 +105,11 @@ func (c *comparison) comparePolicy(was, is object) (out []Change) {
 		w := walker{comparison: c, kind: is.kind}
 		for key := range union(old, recent) {
 			isLater := key == syncWave && (was.fields != nil && is.fields != nil || is.fields != nil && c.recentPolicies.hasWaves() || c.symmetric && c.oldPolicies.hasWaves()) // what comes later may never come
-			if reflect.DeepEqual(old[key], recent[key]) || readSettings[key] || !w.matters(field == "labels", key, old[key], recent[key]) && !isOfTool(key) && !isLater && !(field == "labels" && isOfUnknown(key)) {
+			matters := isOfUnknown(key) || isOfMesh(key) || c.programs.askFor(key)                                                                                              // no workload has the labels of a policy
+			if field == "annotations" {
+				matters = w.matters(false, key, old[key], recent[key])
+			}
+			if reflect.DeepEqual(old[key], recent[key]) || readSettings[key] || !matters && !isOfTool(key) && !isLater {
 				continue
 			}
 			of := is

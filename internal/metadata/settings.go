@@ -39,7 +39,7 @@ func SettingsProblem(doc manifest.Document) (field, why string) {
 	if field, why = typeProblem(object, objectTypes); field != "" {
 		return fieldpath.Child("metadata", field), why
 	}
-	if key, why := labelProblem(object["labels"]); key != "" {
+	if key, why := labelProblem(object["labels"]); why != "" {
 		return fieldpath.Child("metadata.labels", key), why
 	}
 	size := 0
@@ -70,10 +70,23 @@ func SettingsProblem(doc manifest.Document) (field, why string) {
 	}
 }
 
-// IsTooLargeToApply reports whether kubectl cannot apply a resource, unless it is told to do so on the server's side.
+// lastApplied is the annotation in which kubectl keeps an object that it applies, with an empty mapping of annotations where the object
+// has none.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration" + `"annotations":{},`
+
+// IsTooLargeToApply reports whether kubectl cannot apply a resource, unless it is told to do so on the server's side: all annotations
+// have a bound, and one of them is the resource.
 func IsTooLargeToApply(doc manifest.Document) bool {
 	var fields map[string]any
-	return doc.Decode(&fields) == nil && sizeOf(fields) > mostAnnotations
+	if doc.Decode(&fields) != nil {
+		return false
+	}
+	object, _ := fields["metadata"].(map[string]any)
+	size := len(lastApplied) + sizeOf(fields)
+	if annotations, _ := object["annotations"].(map[string]any); len(annotations) > 0 {
+		size += sizeOf(annotations)
+	}
+	return size > mostAnnotations
 }
 
 func sizeOf(fields map[string]any) int {
@@ -90,7 +103,7 @@ func problemOfUniversal(fields map[string]any) (field, why string) {
 	if why := NameProblem(name); why != "" {
 		return "name", why
 	}
-	if key, why := labelProblem(fields["labels"]); key != "" {
+	if key, why := labelProblem(fields["labels"]); why != "" {
 		return fieldpath.Child("labels", key), why
 	}
 	return "", ""

@@ -30,6 +30,7 @@ func TestSettingsProblem(t *testing.T) {
 		"an owner":              {"name: p, ownerReferences: [{name: 7}]", "metadata.ownerReferences"},
 		"a key":                 {"name: p, labels: {'a b': c}", `metadata.labels["a b"]`},
 		"a value":               {"name: p, labels: {a: 'b c'}", "metadata.labels.a"},
+		"an empty key":          {"name: p, labels: {'': b}", `metadata.labels[""]`},
 		"a number for a label":  {"name: p, labels: {a: 7}", "metadata.labels"},
 		"an annotation":         {"name: p, annotations: {'a b': c}", `metadata.annotations["a b"]`},
 		"a finalizer":           {"name: p, finalizers: [a]", "metadata.finalizers[0]"},

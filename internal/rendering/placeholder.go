@@ -22,7 +22,7 @@ import (
 // ERB, Octopus, and behind them the Vault plugin of Argo CD, Harness, gomplate, Spruce, tasks that replace tokens,
 // Maven, jsonnet, vals. An expression may have a group with a name, (?P<name>…).
 var placeholders = regexp.MustCompile(`(?s)\{\{.*?(\}\}|$)|\{%[-+\s].*?(%\}|$)|<%.*?(%>|$)|\$\{.*?(\}|$)|\$\([A-Za-z_][\w.-]*\)|\$[A-Z_][A-Z0-9_]+|%\{[~\s]*[A-Za-z].*?(\}|$)|#\{[A-Za-z].*?(\}|$)|` +
-	`<path:.*?(>|$)|<\+.*?(>|$)|\[\[-?\s.*?(\]\]|$)|\(\(\s.*?(\)\)|$)|__[A-Z][A-Z0-9_]*__|@[A-Za-z_][\w.-]*@|%\([A-Za-z_]\w*\)[a-z]|ref\+[a-z0-9]+://|\(\([A-Za-z_][\w.-]*\)\)`)
+	`<path:.*?(>|$)|<\+.*?(>|$)|\[\[-?\s.*?(\]\]|$)|\(\(\s.*?(\)\)|$)|__[A-Z][A-Z0-9_]*__|@[A-Za-z_][\w.-]*@|\+argocd:skip-file-rendering|%\([A-Za-z_]\w*\)[a-z]|ref\+[a-z0-9]+://|\(\([A-Za-z_][\w.-]*\)\)`)
 
 // variable is one of a shell in small letters. In a path such a text may be a name: OData has /$metadata. In
 // prose it stands for itself, and so does what stands between angle brackets, which may be the name of a group too:
@@ -36,8 +36,9 @@ var (
 var repetition = regexp.MustCompile(`^\{\{\d+(,\d*)?\}($|[^}])`)
 
 // instructions are what template tools read in a comment: Helm and Jinja, ytt, Terraform, ERB, Octopus, kpt, Velocity
-// and the C preprocessor. A placeholder for a value alone changes nothing there.
-var instructions = regexp.MustCompile(`^@|\{\{|\{%|<%|%\{|#\{|\[\[-?\s|kpt-set:|\$openapi|\$kpt-set|^\s*(endif|endfor|end if)\s*$|^(end|else)\s*$`)
+// and the C preprocessor. A placeholder for a value alone changes nothing there. The sign that begins a comment belongs to the text, for
+// Octopus says #{if}. Argo CD leaves out a file that has its marker in any place.
+var instructions = regexp.MustCompile(`^#@|\{#|^#\s*<?#(if|list|else)\b|\+argocd:skip-file-rendering|\{\{|\{%|<%|%\{|#\{|\[\[-?\s|kpt-set:|\$openapi|\$kpt-set|^#\s*(endif|endfor|end if)\s*$|^#(end|else)\s*$`)
 
 // PlaceholderIn returns the first placeholder in a text, "" where there is none.
 func PlaceholderIn(text string) string {
@@ -123,7 +124,7 @@ func InstructionsOf(docs []manifest.Document) (out []Instruction) {
 		}
 		for _, one := range all {
 			var text string
-			if one.Decode(&text) == nil && instructions.MatchString(text) {
+			if one.Decode(&text) == nil && instructions.MatchString("#"+text) {
 				out = append(out, Instruction{fmt.Sprintf("%s:%d", file, one.Line()), "#" + text, metadata.IdentityOf(doc)})
 				break
 			}
