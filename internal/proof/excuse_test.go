@@ -1,0 +1,68 @@
+package proof_test
+
+import (
+	"regexp"
+	"testing"
+)
+
+// excuse says why nothing decides by what some paths lead to.
+type excuse struct{ pattern, reason string }
+
+// harmless are misreadings that no answer can tell.
+var harmless = []excuse{
+	{`metadata: (uid|resourceVersion|generation) is dropped|metadata: .* beside (uid|resourceVersion|generation)$`, "an API server adds these fields"},
+	{`: status is dropped|\.status\b`, "a status says what became of a policy"},
+	{`^AuthorizationPolicy of gateway\S*\.metadata: ((labels|annotations) is dropped|.* beside (labels|annotations)$)`, "this design reads no label and no annotation of a policy"},
+	{`^(AuthorizationPolicy of \S*|MeshTrafficPermission)\.metadata: (creationTimestamp is dropped|.* beside creationTimestamp$)`, "the age of such a policy decides nothing"},
+	{`(targetRefs|Refs)\[\]<(Pod|(?i:serviceaccount))>: group is dropped`, "the group of the core is the default"},
+	{`<DoesNotExist>: values is dropped`, "the list is empty"},
+	{`: jwks(Uri)? is dropped`, "the lab has the keys of each issuer"},
+	{`: outputClaimToHeaders is dropped`, "it adds a header for the workload"},
+	{`icmps\[\]`, "no caller speaks ICMP"},
+	{`parentRefs\[\]<Service>`, "a route of a Service is about the way out"},
+	{`rules\[\]: filters is dropped|\.filters\[\]`, "a filter changes headers, and no decision"},
+	{`path<PathPrefix>: type is dropped|<Exact>: type is dropped`, "the type is the default"},
+	{`targetRefs\[\]<Pod>: name is dropped`, "the name is empty"},
+	{`^CiliumNetworkPolicy .*(: egress is dropped|\.enableDefaultDeny: egress is)`, "egress decides about no inbound"},
+	{`envoyExtAuthzGrpc: statusOnError is dropped`, "an answer knows that a request is refused, and Envoy alone with which status"},
+	{`backendRefs: the last alone counts$`, "a backend without weight is refused where it is alone, and two with weights have both answers"},
+	{`envoyExtAuthzGrpc: (service|port) is dropped`, "the lab has one authorizer in the place of each"},
+}
+
+// ofNoRequest are lists of which no case needs two values.
+var ofNoRequest = []excuse{
+	{`^CiliumNetworkPolicy of cilium\.io\.spec\.egress(Deny)?`, "egress decides about no inbound"},
+	{`\.status\.`, "a status says what became of a policy"},
+	{`\.icmps\b`, "no caller speaks ICMP"},
+	{`toPorts\[\]\.rules\.dns$`, "Cilium refuses rules of DNS at the way in"},
+	{`\.nodeSelector\.`, "a policy of nodes is about no workload"},
+	{`^CiliumNetworkPolicy of cilium\.io\.spec\.labels$`, "the labels of a rule decide nothing"},
+	{`\.outputClaimToHeaders$`, "it adds a header for the workload"},
+	{`\.filters\b`, "a filter changes headers, and no decision"},
+	{`toPorts\[\]\.serverNames$`, "meshproof refuses them"},
+	{`^MeshService\.spec\.identities$`, "a warning names identities that no workload has"},
+	{`^MeshTCPRoute\.spec\.to\[\]\.rules$`, "Kuma refuses more than one"},
+	{`^AuthorizationPolicy of gateway\S*\.targetRefs$`, "the design allows one"},
+	{`^GRPCRoute of \S*\.queryParams$`, "a call has no query"},
+}
+
+// reportUnexcused reports what has no excuse, and excuses that nothing needs.
+func reportUnexcused(t *testing.T, missed []string, complaint string, excuses []excuse) {
+	t.Helper()
+	used := make([]bool, len(excuses))
+next:
+	for _, what := range missed {
+		for i, e := range excuses {
+			if regexp.MustCompile(e.pattern).MatchString(what) {
+				used[i] = true
+				continue next
+			}
+		}
+		t.Errorf("%s: %s", what, complaint)
+	}
+	for i, e := range excuses {
+		if !used[i] {
+			t.Errorf("nothing needs the excuse %q", e.pattern)
+		}
+	}
+}
