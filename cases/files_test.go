@@ -3,6 +3,7 @@ package cases_test
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -52,6 +53,33 @@ func loadSuite(dir, text string) (cases.Case, error) {
 		return cases.Case{}, err
 	}
 	return all[0], nil
+}
+
+// A list of workloads has Dataplanes beside workloads of a case. They read as those of files do.
+func TestDataplaneInAList(t *testing.T) {
+	t.Parallel()
+	dir := filesFolder(t)
+	const policies = "policies: {files: mesh}\n"
+	ofFile, err := loadSuite(dir, "workloads: {files: dataplanes.yaml}\n"+policies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const dataplane = "  - {type: Dataplane, name: web, networking: {address: 10.0.0.1, inbound: [{name: main, port: 8080, protocol: http}]}}\n"
+	ofList, err := loadSuite(dir, "workloads:\n"+dataplane+"  - {name: cart, namespace: shop}\n"+policies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(ofFile.Inbounds, ofList.Inbounds, cmp.Comparer(func(a, b cases.Inbound) bool { return reflect.DeepEqual(a, b) })); diff != "" {
+		t.Errorf("(-file +list):\n%s", diff)
+	}
+	for text, want := range map[string]string{
+		"  - {name: web}\n" + dataplane: `workloads[1]: workload "web" of the case has its name already`,
+		"  - {type: Dataplane, name: web, networking: {inbound: [{port: 8080, protocoll: http}]}}\n": "workloads[0].networking.inbound[0].protocoll: unknown field: did you mean protocol?",
+	} {
+		if _, err := loadSuite(dir, "workloads:\n"+text+policies); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
 }
 
 func TestFiles(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/mtls"
@@ -21,7 +22,7 @@ type caseSchema struct {
 	Advisory      advisorySchema               `yaml:"advisory"`
 	TrustDomains  []string                     `yaml:"trustDomains"`
 	Options       optionsSchema                `yaml:"options"`
-	Workloads     orFiles[workloadSchema]      `yaml:"workloads"`
+	Workloads     orFiles[workloadItem]        `yaml:"workloads"`
 	Callers       map[string]manifest.Document `yaml:"callers"`
 	Tokens        map[string]manifest.Document `yaml:"tokens"`
 	Policies      orFiles[manifest.Document]   `yaml:"policies"`
@@ -93,6 +94,22 @@ func (s normalizationSchema) normalization() policy.PathNormalization {
 		KeepSlashes:    off(s.MergeSlashes),
 		EscapedSlashes: s.EscapedSlashes,
 	}
+}
+
+// workloadItem is a workload in the format of cases, or a Dataplane as a user writes it.
+type workloadItem struct {
+	workloadSchema
+	// dataplane is nil for a workload in the format of cases.
+	dataplane *manifest.Document
+}
+
+// UnmarshalManifest lets [manifest.Document.Decode] read the type.
+func (w *workloadItem) UnmarshalManifest(d manifest.Document) error {
+	if dataplane.Owns(d) {
+		w.dataplane = &d
+		return nil
+	}
+	return d.Decode(&w.workloadSchema)
 }
 
 type workloadSchema struct {

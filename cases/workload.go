@@ -17,8 +17,14 @@ import (
 )
 
 func (b *builder) addWorkloads() error {
-	for i, w := range b.schema.Workloads.list {
-		field := fmt.Sprintf("workloads[%d]", i)
+	for i, item := range b.schema.Workloads.list {
+		if item.dataplane != nil {
+			if err := b.addDataplane(i, *item.dataplane); err != nil {
+				return err
+			}
+			continue
+		}
+		w, field := item.workloadSchema, fmt.Sprintf("workloads[%d]", i)
 		switch _, taken := b.workloads[w.Name]; {
 		case w.Name == "":
 			return b.doc.Errorf(field+".name", "the workload has no name")

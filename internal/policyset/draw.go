@@ -11,6 +11,7 @@
 package policyset
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/netip"
@@ -20,6 +21,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
@@ -256,9 +258,9 @@ func (g *generator) vary(in *policy.Inbound, first bool) {
 	}
 }
 
-// identityOf returns the SPIFFE ID of a workload.
+// identityOf returns the SPIFFE ID of a workload. That of a universal Dataplane has no namespace.
 func identityOf(td spiffeid.TrustDomain, w policy.Workload) spiffeid.ID {
-	id, err := spiffeid.FromSegments(td, "ns", w.Namespace, "sa", w.Name)
+	id, err := casefile.DefaultIdentity(td, cmp.Or(w.Namespace, casefile.DefaultNamespace), w.Name)
 	if err != nil {
 		panic(fmt.Sprintf("policyset: %s: %v", w.Name, err))
 	}

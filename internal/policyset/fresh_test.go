@@ -301,3 +301,26 @@ func TestNeeds(t *testing.T) {
 		}
 	}
 }
+
+// Other cases are made of a case with a Dataplane, whose workload has no namespace.
+func TestFromCaseWithDataplane(t *testing.T) {
+	t.Parallel()
+	all, err := cases.Stories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := 0
+	for _, c := range all {
+		if len(c.Inbounds) == 0 || c.Inbounds[0].Workload.Namespace != "" {
+			continue
+		}
+		for number := range uint64(20) {
+			if _, ok := FromCase(c, 3, number); ok {
+				made++
+			}
+		}
+	}
+	if made < 20 {
+		t.Errorf("%d cases are made", made)
+	}
+}

@@ -26,6 +26,8 @@ var harmless = []excuse{
 	{`^CiliumNetworkPolicy .*(: egress is dropped|\.enableDefaultDeny: egress is)`, "egress decides about no inbound"},
 	{`envoyExtAuthzGrpc: statusOnError is dropped`, "an answer knows that a request is refused, and Envoy alone with which status"},
 	{`backendRefs: the last alone counts$`, "a backend without weight is refused where it is alone, and two with weights have both answers"},
+	{`^Dataplane\.networking\.inbound\[\]: (servicePort|state) is dropped`, "an inbound goes by its own port, and is judged in any state"},
+	{`^Dataplane\.networking: address is dropped`, "the lab has addresses of its own"},
 	{`envoyExtAuthzGrpc: (service|port) is dropped`, "the lab has one authorizer in the place of each"},
 }
 

@@ -156,7 +156,8 @@ func rewriteValue(v any, path string, change func(path string, v any) any) any {
 // childPath returns the path of a field, or of an item of a list, which has [] behind that of the list. An object that
 // has one of several forms has its form behind the path, as in when[]<source.ip>: a dialect reads each form in its own way.
 func childPath(path, step string, v any) string {
-	path = strings.Replace(path+step, ".specs[]", ".spec", 1) // Cilium reads both alike.
+	path = strings.Replace(path+step, ".specs[]", ".spec", 1)              // Cilium reads both alike,
+	path = strings.Replace(path, "Dataplane.spec.net", "Dataplane.net", 1) // and Kuma the two forms of a Dataplane.
 	object, _ := v.(map[string]any)
 	forms := []string{"operator", "kind", "type"}
 	if strings.HasSuffix(path, ".when[]") {
