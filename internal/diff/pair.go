@@ -74,7 +74,8 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 // comparePolicies compares the policies of two sides.
 func (d *Difference) comparePolicies(old, recent Side, to string, all bool) error {
 	shareDialect(&old, &recent)
-	d.callers = shareCallers(&old, &recent)
+	callers, byBoth := shareCallers(&old, &recent)
+	d.callers = callers
 	olds, recents, err := casesOf(old, recent)
 	if err != nil {
 		return err
@@ -182,6 +183,9 @@ func (d *Difference) comparePolicies(old, recent Side, to string, all bool) erro
 				}
 			}
 		}
+	}
+	if err := d.compareAccounts(byBoth, all); err != nil {
+		return err
 	}
 	slices.Sort(d.Opens)
 	d.Opens = slices.Compact(d.Opens)

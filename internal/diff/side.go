@@ -17,8 +17,10 @@ type Side struct {
 	lab.Surroundings
 }
 
-// shareCallers gives both sides the callers that are made for the policies of both.
-func shareCallers(old, recent *Side) lab.Callers {
+// shareCallers gives both sides the callers that are made for the policies of both. Where one side names callers by labels
+// and the other one does not, byBoth has them too, with those that share an account: [Difference.compareAccounts]
+// gives them other accounts.
+func shareCallers(old, recent *Side) (callers, byBoth lab.Callers) {
 	var sets []language.Policies
 	for _, side := range []*Side{old, recent} {
 		// An error is told where the policies are read.
@@ -26,9 +28,12 @@ func shareCallers(old, recent *Side) lab.Callers {
 			sets = append(sets, set.Policies)
 		}
 	}
-	callers := lab.MakeCallers(recent.Options.TrustDomain, sets...)
+	callers = lab.MakeCallers(recent.Options.TrustDomain, sets...)
+	if mixesLabelsAndAccounts(sets) {
+		byBoth, callers = callers, callers.DropShared()
+	}
 	old.Surroundings, recent.Surroundings = old.WithCallers(callers), recent.WithCallers(callers)
-	return callers
+	return callers, byBoth
 }
 
 // Open reads the files of one side. A folder without files is an empty set. Two cases of

@@ -24,6 +24,9 @@ type Callers struct {
 	Unnamed []Unasked
 	// Truncated is true if there are more workloads to make than the bounds allow.
 	Truncated bool
+
+	// targets are the selectors.
+	targets []capability.Target
 }
 
 // mostCallers bounds the workloads that are made: each may be a class of requests of its own.
@@ -54,18 +57,18 @@ func MakeCallers(trustDomain spiffeid.TrustDomain, sets ...language.Policies) Ca
 		for _, t := range namer.Peers() {
 			if !known[t.Key] {
 				known[t.Key] = true
-				m.all = append(m.all, t)
+				m.targets = append(m.targets, t)
 			}
 		}
 	}
-	if len(m.all) > 0 {
+	if len(m.targets) > 0 {
 		m.makeAll()
 	}
 	return m.Callers
 }
 
-// describe says what the caller is, and by which identity it is known.
-func describe(peer language.Peer) string {
+// DescribeCaller says what the caller is, and by which identity it is known.
+func DescribeCaller(peer language.Peer) string {
 	w := peer.Workload
 	facts := []string{"namespace " + w.Namespace}
 	for _, key := range slices.Sorted(maps.Keys(w.Labels)) {
@@ -84,7 +87,7 @@ func (c Callers) Texts() []string {
 	}
 	var out []string
 	for _, p := range c.Peers {
-		out = append(out, describe(p))
+		out = append(out, DescribeCaller(p))
 	}
 	return append(out, "every other caller is of the world")
 }
@@ -93,7 +96,6 @@ func (c Callers) Texts() []string {
 type callerMaker struct {
 	Callers
 	trustDomain spiffeid.TrustDomain
-	all         []capability.Target
 	// seen has what selects each caller, named their names.
 	seen, named map[string]bool
 	// made are the workloads before they had names.
@@ -104,7 +106,7 @@ type callerMaker struct {
 func (m *callerMaker) makeAll() {
 	blank := policy.Inbound{Workload: policy.Workload{Namespace: casefile.DefaultNamespace, Mesh: casefile.DefaultMesh}}
 	var least []policy.Inbound
-	for _, t := range m.all {
+	for _, t := range m.targets {
 		in := t.Fit(blank)
 		if reason := t.Miss(in); reason == "" {
 			least = append(least, in)
@@ -115,7 +117,7 @@ func (m *callerMaker) makeAll() {
 	}
 	m.add(blank)
 	for _, in := range least {
-		for _, t := range m.all {
+		for _, t := range m.targets {
 			if m.Truncated {
 				return
 			}
@@ -133,7 +135,7 @@ func (m *callerMaker) makeAll() {
 // miss several that ask for the lack of a label.
 func (m *callerMaker) escape() {
 	for i := 0; i < len(m.made); i++ {
-		for _, t := range m.all {
+		for _, t := range m.targets {
 			if t.Miss(m.made[i]) != "" {
 				continue
 			}
@@ -177,14 +179,8 @@ func (m *callerMaker) add(in policy.Inbound) {
 
 // selection is the same for workloads that the same selectors select.
 func (m *callerMaker) selection(in policy.Inbound) string {
-	m.asked += len(m.all)
-	key := make([]byte, len(m.all))
-	for i, t := range m.all {
-		if t.Miss(in) == "" {
-			key[i] = 1
-		}
-	}
-	return string(key)
+	m.asked += len(m.targets)
+	return selectionKey(m.targets, in)
 }
 
 // name names a workload after the values of its labels. Its service account has the same name where

@@ -169,7 +169,7 @@ func (s *subjectSet) subject(c Case, in cases.Inbound) Subject {
 	if c.Generated && c.Options.Peers != nil {
 		made = map[string]string{}
 		for _, peer := range c.Options.Peers {
-			made[peer.Identity.String()] = describe(peer)
+			made[peer.Identity.String()] = DescribeCaller(peer)
 		}
 	}
 	return Subject{
