@@ -78,7 +78,7 @@ func TestKindsAreClosedInside(t *testing.T) {
 		{change{"a new Service with another host", keys, "", of("v1", "Service", "x", "", "spec: {type: ExternalName, externalName: a.example}")}, ""},
 		{change{"a name that an author changes", policy, identity("5", "a"), identity("5", "b")}, "security-labels"},
 		{change{"a name with a version that an API server does not write", policy, "", identity("0", "b")}, "CiliumIdentity"},
-		{change{"a name that an agent changes", policy, identity("5", "a"), identity("6", "b")}, ""},
+		{change{"a name that an author changes, with its version", policy, identity("5", "a"), identity("6", "b")}, "security-labels"},
 	} {
 		tt.expect(t, tt.want)
 	}

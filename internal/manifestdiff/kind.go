@@ -43,7 +43,7 @@ var harmlessKinds = map[string]string{
 	"grafana.integreatly.org":   "GrafanaAlertRuleGroup GrafanaDashboard GrafanaDatasource GrafanaFolder",
 	"rbac.authorization.k8s.io": "ClusterRole ClusterRoleBinding Role RoleBinding", // but for what right.go names; the control plane's own are not here
 	"networking.k8s.io":         "Ingress IngressClass",                            // its requests come from the controller of the Ingress, whom the policies judge
-	"cilium.io":                 "CiliumEndpoint CiliumIdentity CiliumNode",        // the agents write them
+	"cilium.io":                 "CiliumEndpoint CiliumIdentity CiliumNode",        // the agents write them, and isExported asks whether
 	"policy.linkerd.io":         "EgressNetwork HTTPLocalRateLimitPolicy",          // they limit, or concern what a workload sends
 	"networking.istio.io":       "DestinationRule VirtualService",                  // they say where a client sends its requests
 	"telemetry.istio.io":        "Telemetry",
@@ -88,7 +88,7 @@ func isAmong(kinds map[string]string, o object) bool {
 // categoryOf says how an object is compared. Whatever belongs to a control plane counts as a whole.
 func categoryOf(o object) category {
 	switch {
-	case o.changesRequests(), o.rewrites(), o.callsItself(), o.isWritten(), o.isOfNode(), o.hasWaypoint(), o.statesTLS(), o.boundsPolicies():
+	case o.changesRequests(), o.rewrites(), o.callsItself(), o.isOfNode(), o.hasWaypoint(), o.statesTLS(), o.boundsPolicies():
 		return unknown
 	case o.scales() && (o.isOfControlPlane() || o.isOfSystem()):
 		return unknown // a control plane that does not run tells nobody of a new policy

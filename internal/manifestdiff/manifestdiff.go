@@ -94,8 +94,9 @@ type comparison struct {
 	tokens   map[string]bool
 	claims   map[string]bool
 	programs programs
-	// isIstio is true where a document is of Istio, byAddress where a policy has an address: a caller may be chosen by it.
-	isIstio, byAddress bool
+	// isIstio is true where a document is of Istio, byAddress where a policy has an address: a caller may be chosen by it, and
+	// byOrigin where callers are chosen by it in another way too.
+	isIstio, byAddress, byOrigin bool
 	// customized is true where Kustomize changes policies before they are applied.
 	customized bool
 	// oldObjects and recentObjects are the objects of both sides beside the policies, olds and recents their workloads.
@@ -120,6 +121,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 		c.peers.addPeers(o.fields)
 		c.addTargets(o.fields)
 		eachText(o.fields, func(text string) { c.byAddress = c.byAddress || isAddress(text) })
+		c.byOrigin = c.byOrigin || o.choosesByOrigin()
 		c.isIstio = c.isIstio || o.isOfIstio()
 	}
 	for _, o := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
@@ -197,8 +199,8 @@ func (c *comparison) compare(olds, recents []object) []Change {
 		}
 		return found
 	}
-	if c.isHarmless(olds, c.olds, c.recents) && c.isHarmless(recents, c.recents, c.olds) && !isRewritten(olds, recents) {
-		return nil
+	if c.isHarmless(olds, c.olds, c.recents) && c.isHarmless(recents, c.recents, c.olds) && (!all[0].isOfAgent() || c.isExported(olds, recents)) {
+		return c.compareOrigins(olds, recents)
 	}
 	switch {
 	case len(olds) > 1 || len(recents) > 1:

@@ -3,7 +3,6 @@ package manifestdiff
 import (
 	"net"
 	"net/netip"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -118,25 +117,6 @@ func isOwnMachine(host string) bool {
 	first, _, _ := strings.Cut(host, ".")
 	ofTable := slices.Contains([]string{"ip6-localhost", "ip6-loopback", "localhost4", "localhost6"}, host)
 	return ofTable || first == "localhost" || strings.HasSuffix(host, ".localhost") || ownNumber.MatchString(host)
-}
-
-// agents are the kinds of which an agent of Cilium writes each object.
-var agents = fields("CiliumEndpoint CiliumIdentity CiliumNode")
-
-// isWritten reports whether an author writes an object for which agents are there: no API server gave it. By
-// such an object an address gets the name of another caller.
-func (o object) isWritten() bool {
-	version := fieldOf(o.fields, "metadata", "resourceVersion")
-	return o.group == "cilium.io" && agents[o.kind] && (version == nil || version == "0" || version == "")
-}
-
-// isRewritten reports whether an author has changed such an object: no API server gives two contents one version.
-func isRewritten(olds, recents []object) bool {
-	if len(olds) != 1 || len(recents) != 1 || olds[0].group != "cilium.io" || !agents[olds[0].kind] {
-		return false
-	}
-	version := func(o object) any { return fieldOf(o.fields, "metadata", "resourceVersion") }
-	return reflect.DeepEqual(version(olds[0]), version(recents[0])) && olds[0].doc.Flow() != recents[0].doc.Flow()
 }
 
 // hasWaypoint reports whether a ServiceEntry says to a mesh by a label who judges what is sent to it.

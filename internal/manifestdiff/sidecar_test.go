@@ -50,7 +50,7 @@ func TestWhatSidecarsTake(t *testing.T) {
 		{change{"another path of the callers themselves", policy, route("http: [{route: []}]"), route("gateways: [mesh], http: [{rewrite: {uri: /admin}, route: []}]")}, ""},
 		{change{"other shares behind a gateway", policy, route("gateways: [g], http: [{route: [{weight: 1}]}]"), route("gateways: [g], http: [{route: [{weight: 2}]}]")}, ""},
 		{change{"an address of Cilium that an author writes", policy, "", endpoint("")}, "CiliumEndpoint"},
-		{change{"an address of Cilium that an agent writes", policy, "", endpoint(given)}, ""},
+		{change{"an address of Cilium with a version", policy, "", endpoint(given)}, "CiliumEndpoint"},
 		{change{"a new Dataplane by a prefix", prefix, "", dp}, "may call as backend"},
 		{change{"a new Dataplane beside a prefix", strings.Replace(prefix, "/ba", "/fr", 1), "", dp}, ""},
 	} {
