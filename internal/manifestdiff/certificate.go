@@ -1,6 +1,7 @@
 package manifestdiff
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,6 +36,20 @@ func (c *comparison) isIdentityName(spec any) bool {
 	return slices.ContainsFunc(slices.Concat(names, groups, []any{fieldOf(spec, "commonName")}), func(name any) bool {
 		text, _ := name.(string)
 		return c.peers.has(text) || strings.Contains(text, ".identity.") || strings.Contains(text, "spiffe") || strings.HasPrefix(text, "system:") // a user of the API server
+	})
+}
+
+// makesUsed reports whether cert-manager makes a certificate of an Ingress that a mesh may use: by its annotations, cert-manager
+// takes the hosts, the Secret and the issuer of one from it.
+func (c *comparison) makesUsed(o object) bool {
+	annotations, _ := fieldOf(o.fields, "metadata", "annotations").(map[string]any)
+	issuer := cmp.Or(annotations["cert-manager.io/issuer"], annotations["cert-manager.io/cluster-issuer"], annotations["kubernetes.io/tls-acme"])
+	if o.kind != "Ingress" || issuer == nil {
+		return false
+	}
+	return slices.ContainsFunc(mappings(fieldOf(o.fields, "spec", "tls")), func(tls map[string]any) bool {
+		spec := map[string]any{"secretName": tls["secretName"], "dnsNames": tls["hosts"], "issuerRef": map[string]any{"name": issuer}}
+		return c.isUsed(object{kind: "Certificate", fields: map[string]any{"spec": spec}})
 	})
 }
 

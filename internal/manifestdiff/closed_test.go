@@ -39,6 +39,8 @@ func TestKindsAreClosedInside(t *testing.T) {
 		return of("cilium.io/v2", "CiliumEndpoint", "e", "", "status: {identity: {labels: ['k8s:app="+app+"']}}")
 	}
 	keys := together(policy, of("security.istio.io/v1", "RequestAuthentication", "r", "", "spec: {jwtRules: [{issuer: a, jwksUri: 'http://keys.shop.svc.cluster.local/k'}]}"))
+	edgeTLS := together(policy, of("networking.istio.io/v1", "Gateway", "g", "", "spec: {servers: [{tls: {mode: MUTUAL, credentialName: shop-tls}}]}"))
+	const issued = "cert-manager.io/cluster-issuer: root, cert-manager.io/duration: 1h"
 	outside := of("v1", "Service", "outside", "", "spec: {ports: [{port: 80}]}")
 	for _, tt := range []struct {
 		change
@@ -62,6 +64,10 @@ func TestKindsAreClosedInside(t *testing.T) {
 		{change{"the prefix that an Ingress says", policy, ingress(""), ingress("nginx.ingress.kubernetes.io/x-forwarded-prefix: /a")}, "x-forwarded-prefix"},
 		{change{"the path of another controller", policy, ingress(""), ingress("appgw.ingress.kubernetes.io/backend-path-prefix: /a")}, "backend-path-prefix"},
 		{change{"the identity of a controller", policy, ingress(""), ingress("nginx.ingress.kubernetes.io/proxy-ssl-secret: shop/a")}, "proxy-ssl-secret"},
+		{change{"the name of a caller in the certificate of an Ingress", policy, ingress(""), ingress("cert-manager.io/uri-sans: 'spiffe://cluster.local/ns/shop/sa/fe'")}, "uri-sans"},
+		{change{"labels for the Secret of an Ingress", policy, ingress(""), ingress("cert-manager.io/secret-template: '{}'")}, "secret-template"},
+		{change{"the Secret of a gateway, by an Ingress", edgeTLS, "", strings.Replace(ingress(issued), "spec: {}", "spec: {tls: [{hosts: [a.example], secretName: shop-tls-cacert}]}", 1)}, "Ingress"},
+		{change{"another Secret, by an Ingress", edgeTLS, "", strings.Replace(ingress(issued), "spec: {}", "spec: {tls: [{hosts: [a.example], secretName: other}]}", 1)}, ""},
 		{change{"limits of an Ingress", policy, ingress(""), ingress("nginx.ingress.kubernetes.io/limit-rps: '1', alb.ingress.kubernetes.io/scheme: internal, note: a")}, ""},
 		{change{"a log to the own machine, with a dot", policy, log("logs.example:80"), log("localhost.:80")}, "address"},
 		{change{"a log to the own machine, by a domain", policy, log("logs.example:80"), log("a.localhost:80")}, "address"},

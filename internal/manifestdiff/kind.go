@@ -158,7 +158,7 @@ func (c *comparison) isHarmless(all []object, own, other workloads) bool {
 	for _, o := range all {
 		switch o.category {
 		case harmless:
-			if c.sendsToken(o) || o.isEndpoints() && !c.isSelected(o) || o.kind == "PersistentVolumeClaim" && c.disks.asksFor(o.fields) {
+			if c.sendsToken(o) || c.makesUsed(o) || o.isEndpoints() && !c.isSelected(o) || o.kind == "PersistentVolumeClaim" && c.disks.asksFor(o.fields) {
 				return false
 			}
 		case config:

@@ -30,7 +30,8 @@ func (o object) changesRequests() bool {
 // idleOfIngress begin the annotations by which the controller of an Ingress changes neither the path, the host, the headers nor
 // the identity of requests. The world is closed: each other one with a domain counts.
 var idleOfIngress = slices.Concat(harmlessAnnotations, []string{
-	"kubernetes.io/ingress.", "kubernetes.io/tls-acme", "acme.cert-manager.io/", "cert-manager.io/", "networking.gke.io/managed-certificates", "ingress.gcp.kubernetes.io/pre-shared-cert",
+	"cert-manager.io/issuer", "cert-manager.io/cluster-issuer", "cert-manager.io/acme-challenge-type", "cert-manager.io/duration", "cert-manager.io/renew-before", "cert-manager.io/private-key-", "cert-manager.io/revision-history-limit",
+	"kubernetes.io/ingress.", "kubernetes.io/tls-acme", "acme.cert-manager.io/", "networking.gke.io/managed-certificates", "ingress.gcp.kubernetes.io/pre-shared-cert",
 	"alb.ingress.kubernetes.io/scheme", "alb.ingress.kubernetes.io/target-type", "alb.ingress.kubernetes.io/listen-ports", "alb.ingress.kubernetes.io/certificate-arn", "alb.ingress.kubernetes.io/healthcheck-",
 	"alb.ingress.kubernetes.io/tags", "alb.ingress.kubernetes.io/group.", "alb.ingress.kubernetes.io/ssl-", "alb.ingress.kubernetes.io/subnets", "alb.ingress.kubernetes.io/security-groups", "alb.ingress.kubernetes.io/success-codes",
 	"nginx.ingress.kubernetes.io/affinity", "nginx.ingress.kubernetes.io/session-cookie-", "nginx.ingress.kubernetes.io/canary", "nginx.ingress.kubernetes.io/client-body-buffer-size", "nginx.ingress.kubernetes.io/cors-", "nginx.ingress.kubernetes.io/enable-cors",
