@@ -32,7 +32,7 @@ var harmlessFields = map[category]map[string]bool{
 var podFields = fields(`spec.nodeSelector spec.affinity spec.tolerations spec.topologySpreadConstraints spec.schedulerName spec.priorityClassName
 	spec.priority spec.preemptionPolicy spec.nodeName spec.terminationGracePeriodSeconds spec.activeDeadlineSeconds spec.imagePullSecrets
 	spec.restartPolicy spec.enableServiceLinks spec.hostname spec.subdomain spec.setHostnameAsFQDN spec.readinessGates spec.overhead spec.os
-	spec.schedulingGates spec.resources spec.dnsPolicy
+	spec.schedulingGates spec.resources spec.dnsPolicy spec.dnsConfig.options
 	spec.containers[].name spec.containers[].image spec.containers[].imagePullPolicy spec.containers[].command spec.containers[].args
 	spec.containers[].env spec.containers[].envFrom spec.containers[].resources spec.containers[].resizePolicy spec.containers[].workingDir
 	spec.containers[].volumeMounts spec.containers[].volumeDevices spec.containers[].terminationMessagePath

@@ -94,6 +94,8 @@ func categoryOf(o object) category {
 		return unknown // a control plane that does not run tells nobody of a new policy
 	case isAmong(harmlessKinds, o) && (!o.isOfControlPlane() || o.group != "rbac.authorization.k8s.io"):
 		return harmless
+	case o.isOfGateway():
+		return harmless
 	case o.kind == "ServiceEntry" && o.group == "networking.istio.io" && !o.hasEndpoints():
 		return harmless
 	case o.isIdentity(), fieldOf(o.fields, "spec", "target", "manifest") != nil: // an ExternalSecret may make objects of any kind
@@ -158,7 +160,7 @@ func (c *comparison) isHarmless(all []object, own, other workloads) bool {
 	for _, o := range all {
 		switch o.category {
 		case harmless:
-			if c.sendsToken(o) || c.makesUsed(o) || o.isEndpoints() && !c.isSelected(o) || o.kind == "PersistentVolumeClaim" && c.disks.asksFor(o.fields) {
+			if c.sendsToken(o) || c.makesUsed(o) || o.isOfGateway() && c.attached || o.isEndpoints() && !c.isSelected(o) || o.kind == "PersistentVolumeClaim" && c.disks.asksFor(o.fields) {
 				return false
 			}
 		case config:

@@ -97,6 +97,8 @@ type comparison struct {
 	// isIstio is true where a document is of Istio, byAddress where a policy has an address: a caller may be chosen by it, and
 	// byOrigin where callers are chosen by it in another way too.
 	isIstio, byAddress, byOrigin bool
+	// attached is true where a document says something about single routes of gateways.
+	attached bool
 	// customized is true where Kustomize changes policies before they are applied.
 	customized bool
 	// oldObjects and recentObjects are the objects of both sides beside the policies, olds and recents their workloads.
@@ -130,6 +132,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 		c.addVolumes(o)
 		switch o.category {
 		case unknown:
+			c.attached = c.attached || o.attachesToRoutes()
 			c.named.addSelectors(o.fields)
 			c.programs.add(o)
 			if o.isIdentity() {
@@ -224,7 +227,7 @@ func (c *comparison) compare(olds, recents []object) []Change {
 
 // both compares the fields of one object.
 func (c *comparison) both(was, is object) []Change {
-	w := walker{comparison: c, category: is.category, kind: is.kind, namespace: is.namespace}
+	w := walker{comparison: c, category: is.category, kind: is.kind, namespace: is.namespace, mayRepeatPorts: c.mayRepeatPorts(was, is)}
 	if was.category == unknown || is.isOfSystem() {
 		w.category = unknown
 	}

@@ -3,6 +3,7 @@ package manifestdiff
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -39,6 +40,18 @@ func givesPower(path string) bool {
 // ofProxies are the users and groups of sidecars: the rules of the network leave what they send as it is, so that such a program has
 // no sidecar in front of its calls.
 var ofProxies = fields(`1337 2102 5678`)
+
+// givesUser reports whether a container gets a user or a group, and had that of its image: neither that of a sidecar nor the one
+// with all power. What an image does is no part of the rule. Where the pod states a user, that one is replaced.
+func (w *walker) givesUser(path string, was, is any) bool {
+	_, field, _ := cutLast(path)
+	if w.category != workload || w.alone || path != "spec.containers[].securityContext."+field || field != "runAsUser" && field != "runAsGroup" || was != nil || w.states[field] != nil {
+		return false
+	}
+	_, isText := is.(string)
+	number, err := strconv.ParseUint(fmt.Sprint(is), 10, 31)
+	return !isText && err == nil && number > 0 && !ofProxies[fmt.Sprint(number)]
+}
 
 // isTrue reports whether a value says yes. The parser of kubectl takes such words for truth values.
 func isTrue(value any) bool {

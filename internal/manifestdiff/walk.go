@@ -20,7 +20,11 @@ type walker struct {
 	namespace string
 	// alone is true where the other side does not have the object.
 	alone bool
-	found []finding
+	// mayRepeatPorts is true for a Service that may get a second port for a port of its pods.
+	mayRepeatPorts bool
+	// states are the fields of the security context of a pod, on either side.
+	states map[string]any
+	found  []finding
 }
 
 // finding is the path of a field that differs.
@@ -64,6 +68,9 @@ func (w *walker) walk(path, place string, was, is any) {
 	}
 	if reflect.DeepEqual(was, is) {
 		return
+	}
+	if w.category == workload && w.relative(path) == "spec" {
+		w.states = union(asMapping(fieldOf(was, "securityContext")), asMapping(fieldOf(is, "securityContext")))
 	}
 	oldFields, wasMapping := was.(map[string]any)
 	newFields, isMapping := is.(map[string]any)
@@ -121,6 +128,9 @@ func (w *walker) walkItems(path, place string, olds, recents []any) {
 			found[key] = true
 			i, was := item(olds, key)
 			n, is := item(recents, key)
+			if i < 0 && w.mayRepeatPorts && relative == "spec.ports" && repeatsPort(recents, n) {
+				continue
+			}
 			if n < 0 {
 				n = i
 			}
@@ -198,6 +208,9 @@ func (w *walker) isHarmless(path string, was, is any) bool {
 		return was != "None" && is != "None"
 	case strings.HasSuffix(relative, "securityContext.capabilities.drop"):
 		return is != nil && includes(is, was)
+	}
+	if w.givesUser(relative, was, is) {
+		return true
 	}
 	if path == "spec.strategy" && w.kind == "Rollout" || w.isDerivedFrom(path, was, is) || w.givesToken(relative, was, is) || w.givesVolume(relative, was, is) {
 		return false // it may give pods other labels, the name of another caller, or what a sidecar reads
