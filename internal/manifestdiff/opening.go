@@ -50,7 +50,7 @@ func (w *walker) givesUser(path string, was, is any) bool {
 	}
 	_, isText := is.(string)
 	number, err := strconv.ParseUint(fmt.Sprint(is), 10, 31)
-	return !isText && err == nil && number > 0 && !ofProxies[fmt.Sprint(number)]
+	return !isText && err == nil && number > 0 && !ofProxies[fmt.Sprint(number)] && !w.named.has(fmt.Sprint(number)) // an annotation may give it to a sidecar
 }
 
 // isTrue reports whether a value says yes. The parser of kubectl takes such words for truth values.

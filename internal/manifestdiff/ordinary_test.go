@@ -44,6 +44,10 @@ func TestOrdinaryAndNearby(t *testing.T) {
 		{change{"a user of an init container", all, "{name: migrate,", "{name: migrate, securityContext: {runAsUser: 1000},"}, "initContainers[0].securityContext"},
 		{change{"a user that is a text", all, security, "securityContext: {runAsUser: '1000'}"}, "securityContext.runAsUser"},
 
+		{change{"the user that a mesh gives to a sidecar", with("checksum/config: abc", "config.linkerd.io/proxy-uid: '1000'"), security, "securityContext: {runAsUser: 1000}"}, "securityContext.runAsUser"},
+
+		{change{"a second port of a Service with a waypoint", with("kind: Service\nmetadata: {name: web, namespace: shop}", "kind: Service\nmetadata: {name: web, namespace: shop, labels: {istio.io/use-waypoint: a}}"), first, ports("{name: http-alt, port: 81, targetPort: 8080}")}, "spec.ports[1]"},
+		{change{"a second port in a Namespace with a waypoint", together(all, "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {istio.io/use-waypoint: a}}"), first, ports("{name: http-alt, port: 81, targetPort: 8080}")}, "spec.ports[1]"},
 		{change{"a second port for the same one", all, first, ports("{name: http-alt, port: 81, targetPort: 8080}")}, ""},
 		{change{"a second port in front", all, "ports: [{name: http, port: 80, targetPort: 8080}]", "ports: [{name: http-alt, port: 81, targetPort: 8080}, {name: http, port: 80, targetPort: 8080}]"}, "spec.ports[0]"},
 		{change{"a second port of another protocol", all, first, ports("{name: tcp-alt, port: 81, targetPort: 8080}")}, "spec.ports[1]"},

@@ -22,11 +22,20 @@ func (c *comparison) mayRepeatPorts(was, is object) bool {
 			return false
 		}
 	}
+	if slices.ContainsFunc(slices.Concat(c.oldObjects.all, c.recentObjects.all), object.hasWaypointLabel) {
+		return false
+	}
 	policies := slices.Concat(c.oldPolicies.all, c.recentPolicies.all)
 	return len(policies) > 0 && !slices.ContainsFunc(policies, func(o object) bool {
 		isAboutService := o.group == "security.istio.io" && (fieldOf(o.fields, "spec", "targetRef") != nil || fieldOf(o.fields, "spec", "targetRefs") != nil)
 		return !slices.Contains(judging, o.group) || isAboutService
 	})
+}
+
+// hasWaypointLabel reports whether an object sends requests to a waypoint of Istio, which judges them by the port of a Service.
+func (o object) hasWaypointLabel() bool {
+	waypoint := fieldOf(o.fields, "metadata", "labels", "istio.io/use-waypoint")
+	return waypoint != nil && waypoint != "none"
 }
 
 // repeatsPort reports whether a port of a Service says the same to a mesh as one in front of it: they lead to the same port, by
