@@ -47,7 +47,12 @@ func (d *Difference) compareAccounts(callers lab.Callers, all bool) error {
 			if isShown || !c.generated || len(callers.Peers) == 0 {
 				continue
 			}
-			lists := callers.AssignIdentities(findAccounts(callers, found))
+			ids, isComplete := findAccounts(callers, found)
+			if !isComplete {
+				d.Opens = append(d.Opens, fmt.Sprintf("one side names callers by labels and the other one by accounts, and not all accounts that policies of %s tell apart were found", found.Inbound))
+				continue
+			}
+			lists := callers.AssignIdentities(ids)
 			if left -= len(lists); left < 0 {
 				d.Opens = append(d.Opens, "one side names callers by labels and the other one by accounts, and there are too many of them to compare each label beside each account")
 				return nil
@@ -102,8 +107,8 @@ func replaceCallers(in verdict.Inbound, callers []language.Peer) (verdict.Inboun
 }
 
 // findAccounts returns an identity for each set of accounts that the policies of an inbound tell apart, in each namespace of the
-// callers and in any other one.
-func findAccounts(callers lab.Callers, found Comparison) []spiffeid.ID {
+// callers and in any other one, and whether these are all.
+func findAccounts(callers lab.Callers, found Comparison) (ids []spiffeid.ID, isComplete bool) {
 	in, domain := found.old, callers.Peers[0].Identity.TrustDomain()
 	if _, byLabels := in.Reading().Set().(capability.PeerNamer); byLabels {
 		in = found.recent
@@ -126,12 +131,15 @@ func findAccounts(callers lab.Callers, found Comparison) []spiffeid.ID {
 		}
 	}
 	add("[^/]+")
-	for _, class := range classes.Cut(in.Surface(), in.Program.Program, policy.Program{Gates: []policy.Gate{namespaces}}).Classes {
+	cover := classes.Cut(in.Surface(), in.Program.Program, policy.Program{Gates: []policy.Gate{namespaces}})
+	for _, class := range cover.Classes {
 		for _, uri := range class.Witness.URIs {
 			if id, err := spiffeid.FromString(uri); err == nil {
 				out[id] = true
 			}
 		}
 	}
-	return slices.SortedFunc(maps.Keys(out), func(a, b spiffeid.ID) int { return strings.Compare(a.String(), b.String()) })
+	ids = slices.SortedFunc(maps.Keys(out), func(a, b spiffeid.ID) int { return strings.Compare(a.String(), b.String()) })
+	// Of callers with several names, examples are enough: an account is one name.
+	return ids, cover.Complete() || len(cover.Sampled) == 1 && cover.SampledNames != ""
 }
