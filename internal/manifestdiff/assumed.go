@@ -73,24 +73,39 @@ func statesMeshConfig(o object, options options) string {
 	states := func(config any) bool {
 		return slices.ContainsFunc(unread, func(key string) bool { return namesField(config, key) })
 	}
-	if o.kind == "IstioOperator" || o.kind == "Istio" {
+	if o.isOfMeshConfig() {
 		if states(fieldOf(o.fields, "spec")) || moved && o.isElsewhere() {
 			return "spec"
 		}
 		return ""
 	}
-	if moved && o.runs("istio/pilot", "istio-release/pilot") && o.namespace != "istio-system" {
+	config := o.meshConfig()
+	if moved && (o.runs("pilot") || o.isLabelled("app", "istiod") || o.kind == "ConfigMap" && config != nil && begins(o.name, []string{"istio"})) && o.namespace != "istio-system" {
 		return "metadata.namespace"
 	}
-	if states(o.meshConfig()) {
+	if states(config) {
 		return "data.mesh"
 	}
 	return ""
 }
 
+// isOfMeshConfig reports whether an object is of a kind that nobody reads here, and that may have a mesh config of Istio: one of an
+// operator, or of a tool that installs a chart.
+func (o object) isOfMeshConfig() bool {
+	return o.category == unknown && o.group != "" && podPlaces[o.kind] == ""
+}
+
+// isLabelled reports whether an object with pods has a label.
+func (o object) isLabelled(key, value string) bool {
+	return podPlaces[o.kind] != "" && fieldOf(o.fields, "metadata", "labels", key) == value
+}
+
 // meshConfig returns the mesh config of Istio that a ConfigMap has: its fields, its text where it cannot be read, nil where it has none.
 func (o object) meshConfig() any {
-	text, _ := fieldOf(o.fields, "data", "mesh").(string)
+	text, isText := fieldOf(o.fields, "data", "mesh").(string)
+	if !isText {
+		return nil
+	}
 	docs, err := manifest.Parse("mesh", []byte(text))
 	if err != nil {
 		return text
@@ -135,12 +150,26 @@ var enforcement = map[string]string{
 }
 
 func statesEnforcement(o object, _ options) string {
-	if o.kind != "ConfigMap" || o.name != "cilium-config" {
-		return ""
+	keys := slices.Sorted(maps.Keys(enforcement))
+	if o.kind == "ConfigMap" && o.name == "cilium-config" {
+		for _, key := range keys {
+			if value := fieldOf(o.fields, "data", key); value != nil && fmt.Sprint(value) != enforcement[key] {
+				return fieldpath.Child("data", key)
+			}
+		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(enforcement)) {
-		if value := fieldOf(o.fields, "data", key); value != nil && fmt.Sprint(value) != enforcement[key] {
-			return fieldpath.Child("data", key)
+	if o.kind == "CiliumNodeConfig" || o.kind == "CiliumConfig" {
+		return "spec" // the settings of some nodes, and those of an operator in names of its own
+	}
+	for _, container := range o.containers("containers") {
+		if !strings.Contains(imageOf(container), "cilium") {
+			continue
+		}
+		for _, text := range slices.Concat(textsOf(container["command"]), textsOf(container["args"])) {
+			flag, value, _ := strings.Cut(strings.TrimLeft(text, "-"), "=")
+			if usual, known := enforcement[flag]; known && value != usual {
+				return podPlaces[o.kind] + "spec.containers"
+			}
 		}
 	}
 	return ""
@@ -180,9 +209,12 @@ func movesKuma(o object, options options) string {
 	return ""
 }
 
-// closesEndpoints returns the field where a NetworkPolicy of Kubernetes may close endpoints for others. Cilium enforces it
+// closesEndpoints returns the field where a NetworkPolicy of Kubernetes, or a policy of the cluster, may close endpoints for others. Cilium enforces it
 // beside its own policies.
 func closesEndpoints(o object, _ options) string {
+	if o.group == "policy.networking.k8s.io" {
+		return "spec" // policies of the cluster, which go before others or behind them
+	}
 	types, _ := fieldOf(o.fields, "spec", "policyTypes").([]any)
 	if o.kind != "NetworkPolicy" || o.group != "networking.k8s.io" || len(types) > 0 && !slices.Contains(types, any("Ingress")) {
 		return ""

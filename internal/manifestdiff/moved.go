@@ -2,22 +2,16 @@ package manifestdiff
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/metadata"
+	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // isMoved says of an object of both sides that it is in other folders of them. Tools apply folders: kubectl takes no
 // folder below the one that it is given, unless it is told to, and others take one folder for each cluster.
 const isMoved = "is in another folder than before, or in a file whose name a tool takes for its own: a tool may apply it no more, or elsewhere"
-
-// taken are names of files that tools read for themselves. Such a tool applies nothing of what stands there, and Argo CD takes
-// a folder with some of them for a chart.
-var taken = regexp.MustCompile(`(?i)^([._].*|(kustomization|chart|values\S*|requirements|fleet|helmfile|skaffold|werf|qbec|kptfile|cloudbuild|appveyor|codeship-\S*)(\.(ya?ml|json))?)$`)
-
-func isTaken(name string) bool { return taken.MatchString(name) }
 
 // compareFolders names the policies, and what nothing is known of, that have moved to another folder. Others pass.
 func (c *comparison) compareFolders() (out []Change) {
@@ -40,7 +34,7 @@ func (c *comparison) compareFolders() (out []Change) {
 			if err != nil {
 				folder = metadata.FileOf(doc)
 			}
-			if name := filepath.Base(metadata.FileOf(doc)); isTaken(name) {
+			if name := filepath.Base(metadata.FileOf(doc)); rendering.IsTakenFile(name) {
 				folder = filepath.Join(folder, name)
 			}
 			p.folders = append(p.folders, folder)

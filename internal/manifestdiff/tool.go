@@ -2,12 +2,12 @@ package manifestdiff
 
 import (
 	"fmt"
-	"path/filepath"
 	"reflect"
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/metadata"
+	"github.com/meshproof/meshproof/internal/rendering"
 )
 
 // toolDomains end the domains of labels and annotations that other tools read.
@@ -54,7 +54,7 @@ func (c *comparison) comparePolicies() (out []Change) {
 			applied = slices.Concat(before.all, after.all)
 		}
 		for _, o := range applied {
-			if o.hasToolSettings() || isTaken(filepath.Base(o.file())) {
+			if o.hasToolSettings() || rendering.IsTakenFile(o.file()) {
 				out = append(out, o.change(mayBeIdle))
 			}
 			if field, why := metadata.SettingsProblem(o.doc); field != "" && !o.universal {

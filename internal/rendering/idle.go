@@ -2,6 +2,8 @@ package rendering
 
 import (
 	"fmt"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -34,14 +36,30 @@ var idle = []struct {
 	{"kluctl.io/ignore", "kluctl", nil},
 }
 
+// taken are names of files that tools read for themselves. Such a tool applies nothing of what stands there, and Argo CD takes
+// a folder with some of them for a chart.
+var taken = regexp.MustCompile(`(?i)^([._].*|(kustomization|chart|values\S*|requirements|fleet|helmfile|skaffold|werf|qbec|kptfile|cloudbuild|appveyor|codeship-\S*)(\.(ya?ml|json))?)$`)
+
+// IsTakenFile reports whether a tool takes a file of this name for its own.
+func IsTakenFile(name string) bool { return taken.MatchString(filepath.Base(name)) }
+
 // Idle warns of each policy that a tool may not apply as it is written, or that an API server refuses for its metadata.
 func Idle(policies []manifest.Document) (out []policy.Warning) {
 	for _, doc := range policies {
-		if field, why := metadata.SettingsProblem(doc); field != "" {
+		warn := func(field, format string, of ...any) {
 			out = append(out, policy.Warning{
 				Kind: warning.NotApplied, Place: doc.Place(field), Policy: metadata.IdentityOf(doc).String(),
-				Message: fmt.Sprintf("an API server refuses %s, and what is said of it here holds nowhere then: %s: %s", metadata.IdentityOf(doc), field, why),
+				Message: fmt.Sprintf(format, append([]any{metadata.IdentityOf(doc)}, of...)...),
 			})
+		}
+		if name := filepath.Base(metadata.FileOf(doc)); IsTakenFile(name) {
+			warn("", "a tool may not apply %s: it takes a file called %s for its own: give the file another name", name)
+		}
+		if at, found := doc.Lookup("metadata.deletionTimestamp"); found && says(at, nil) {
+			warn("metadata.deletionTimestamp", "%s is about to go, and what is said of it here holds no longer then")
+		}
+		if field, why := metadata.SettingsProblem(doc); field != "" {
+			warn(field, "an API server refuses %s, and what is said of it here holds nowhere then: %s: %s", field, why)
 		}
 		for _, head := range []string{"metadata.labels", "metadata.annotations"} {
 			if settings, found := doc.Lookup(head); !found || len(settings.Keys()) == 0 {
@@ -53,10 +71,7 @@ func Idle(policies []manifest.Document) (out []policy.Warning) {
 				if !found || !says(value, one.values) {
 					continue
 				}
-				out = append(out, policy.Warning{
-					Kind: warning.NotApplied, Place: doc.Place(field), Policy: metadata.IdentityOf(doc).String(),
-					Message: fmt.Sprintf("%s may not apply %s, and what is said of it here may then hold nowhere: take out %s", one.tool, metadata.IdentityOf(doc), one.key),
-				})
+				warn(field, "%[2]s may not apply %[1]s, and what is said of it here may then hold nowhere: take out %[3]s", one.tool, one.key)
 			}
 		}
 	}

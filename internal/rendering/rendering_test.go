@@ -159,4 +159,13 @@ func TestIdle(t *testing.T) {
 			t.Errorf("%s: %v", metadata, got)
 		}
 	}
+	for name, want := range map[string]bool{"p.yaml": false, ".p.yaml": true, "_p.yaml": true, "values.yaml": true, "my-values.yaml": false, "Chart.yaml": true} {
+		docs, err := manifest.Parse("folder/"+name, []byte("{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p}, spec: {}}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rendering.Idle(docs); (len(got) == 1) != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
 }
