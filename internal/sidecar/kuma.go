@@ -2,7 +2,7 @@ package sidecar
 
 import (
 	"fmt"
-	"path"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +13,7 @@ import (
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
@@ -141,14 +142,18 @@ func (r *reader) readinessPort() uint32 {
 	return port
 }
 
-// leadsToLoopback reports whether a cluster has endpoints on this machine with a port, and no others.
+// loopbacks are the addresses that the processes of Kuma and of Istio have on loopback, and Envoy's admin interface.
+var loopbacks = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}
+
+// leadsToLoopback reports whether a cluster has endpoints on this machine with a port, and no others. A port that a listener of this
+// Envoy has is that of no other process.
 func (r *reader) leadsToLoopback(name string, port uint32) bool {
-	if port == 0 || r.unreadCluster(name) != "" {
+	if port == 0 || r.itself.hasPort(port) || r.unreadCluster(name) != "" {
 		return false
 	}
 	c, endpoints, others := r.Clusters[name].Message, 0, 0
 	eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
-		if hostOf(c, socket).IsLoopback() && socket.GetPortValue() == port {
+		if slices.Contains(loopbacks, hostOf(c, socket)) && socket.GetPortValue() == port {
 			endpoints++
 		} else {
 			others++
@@ -159,30 +164,38 @@ func (r *reader) leadsToLoopback(name string, port uint32) bool {
 
 func (r *reader) leadsToAdminAlone(name string) bool { return r.leadsToLoopback(name, r.AdminPort) }
 
-// isKumaSocket reports whether a cluster has sockets of Kuma's own process for endpoints, and no others.
+// isKumaSocket reports whether a cluster has sockets of Kuma's own process for endpoints, and no others. Where this Envoy itself
+// listens on a socket of such a name, none is known to be Kuma's: one socket may have several paths.
 func (r *reader) isKumaSocket(name string) bool {
-	d, found := r.Clusters[name]
-	if !found || len(d.Faults) > 0 || discovery(d.Message) != clusterv3.Cluster_STATIC || namesKumaSocket(r.AdminPipe) {
-		return false
+	named := func(socket string) bool {
+		return slices.ContainsFunc(kumaSockets, func(begin string) bool { return strings.HasPrefix(socket, begin) })
 	}
-	ok := true
-	checkCluster(d.Message.ProtoReflect(), nil, func(at *messages.Path, _ string) {
-		ok = ok && strings.HasSuffix(at.String(), ".endpoint.address.pipe")
-	})
-	endpoints := 0
-	for _, locality := range d.Message.GetLoadAssignment().GetEndpoints() {
-		for _, endpoint := range locality.LbEndpoints {
-			ok = ok && namesKumaSocket(endpoint.GetEndpoint().GetAddress().GetPipe().GetPath())
-			endpoints++
-		}
-	}
-	return ok && endpoints > 0
+	sockets := r.socketsOf(name)
+	return len(sockets) > 0 && !r.itself.hasSocket(named) && !slices.ContainsFunc(sockets, func(socket string) bool { return !named(socketName(socket)) })
 }
 
-// namesKumaSocket reports whether a socket has a name that Kuma's own process gives to one. Where the admin interface has such a
-// name, none is known to be Kuma's: one socket may have several paths.
-func namesKumaSocket(socket string) bool {
-	return slices.ContainsFunc(kumaSockets, func(begin string) bool { return strings.HasPrefix(path.Base(socket), begin) })
+// socketsOf returns the sockets in the file system that are the endpoints of a cluster; none where it may lead elsewhere, too.
+func (r *reader) socketsOf(name string) (sockets []string) {
+	d, found := r.Clusters[name]
+	if !found || discovery(d.Message) != clusterv3.Cluster_STATIC {
+		return nil
+	}
+	c := proto.CloneOf(d.Message)
+	for _, locality := range c.GetLoadAssignment().GetEndpoints() {
+		for _, endpoint := range locality.LbEndpoints {
+			socket := endpoint.GetEndpoint().GetAddress().GetPipe().GetPath()
+			// A socket without a file (@) belongs to no folder that a process has for itself.
+			if socket == "" || strings.HasPrefix(socket, "@") {
+				return nil
+			}
+			sockets = append(sockets, socket)
+			endpoint.GetEndpoint().Address = nil
+		}
+	}
+	if elsewhere(dump.Decoded[*clusterv3.Cluster]{Message: c, Faults: d.Faults}, nil) != "" {
+		return nil
+	}
+	return sockets
 }
 
 // tlsOf returns the TLS context of a chain, nil for none, and whether the transport of the chain is known as a whole.

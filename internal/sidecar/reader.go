@@ -31,6 +31,7 @@ type reader struct {
 	// listener binds. outbounds and inbounds are the addresses of the listeners.
 	addresses, bound    map[netip.Addr]bool
 	outbounds, inbounds addressesByPort
+	itself              itself
 	// sources has the servers that give filters their configurations, by the name of the configuration; nil until a filter asks.
 	sources map[string][]*corev3.ConfigSource
 	// handsOutAlone is set where a listener that binds no port gets connections of this machine alone.
@@ -43,7 +44,7 @@ func read(r *dump.Resources) (Sidecar, dump.References) {
 	for _, u := range r.Unknown {
 		reader.found.add(u)
 	}
-	reader.handsOutAlone = handsOutAlone(r.Listeners)
+	reader.handsOutAlone, reader.itself = handsOutAlone(r.Listeners), gatherItself(r.Listeners, r.AdminPipe)
 	guarded := reader.guardedBy(r.Listeners)
 	for _, l := range r.Listeners {
 		reader.listener(l, guarded)

@@ -42,6 +42,31 @@ var forgedTrusted = []forged{
 	{"the agent of Istio", verified, []edit{admin(`{` + adminOn("127.0.0.1", 9901) + `}`), clusters(ownCluster, redis, static("agent", "127.0.0.1", 15020)), serving("/healthz/ready", "agent", "")}},
 	{"the admin interface on the port of Istio's agent", unverified, []edit{admin(`{` + adminOn("127.0.0.1", 15020) + `}`), clusters(ownCluster, redis, static("agent", "127.0.0.1", 15020)), serving("/healthz/ready", "agent", "")}},
 
+	// A listener of the same Envoy has the port, or the socket, of such a process, and leads on.
+	{"the port of Istio's agent is an outbound listener to the admin interface", unverified, []edit{admin(`{` + adminOn("127.0.0.1", 9901) + `}`), agentClusters(static("next", "127.0.0.1", 9901)), serving("/healthz/ready", "agent", ""), answering("127.0.0.1", 15020)}},
+	{"the port of Istio's agent is an outbound listener to an inbound", unverified, []edit{admin(`{` + adminOn("127.0.0.1", 9901) + `}`), agentClusters(selfOverTLS), serving("/healthz/ready", "agent", ""), answering("127.0.0.1", 15020)}},
+	{"the port of Istio's agent is an outbound listener on every address of IPv6", unverified, []edit{admin(`{` + adminOn("127.0.0.1", 9901) + `}`), agentClusters(selfOverTLS), serving("/healthz/ready", "agent", ""), answering("::", 15020)}},
+	{"the port of Istio's agent is an outbound listener in the notation of IPv6", unverified, []edit{admin(`{` + adminOn("127.0.0.1", 9901) + `}`), agentClusters(selfOverTLS), serving("/healthz/ready", "agent", ""), answering("::ffff:127.0.0.1", 15020)}},
+	{"the port of Istio's agent is a second address of an outbound listener", unverified, []edit{admin(`{` + adminOn("127.0.0.1", 9901) + `}`), agentClusters(selfOverTLS), serving("/healthz/ready", "agent", ""), answering("127.0.0.1", 7777),
+		put("configs.0.dynamic_listeners.4.active_state.listener.additional_addresses", `[{"address": {"socket_address": {"address": "127.0.0.1", "port_value": 15020}}}]`)}},
+	{"another port of this machine is an outbound listener to an inbound", verified, []edit{admin(`{` + adminOn("127.0.0.1", 9901) + `}`), agentClusters(selfOverTLS), serving("/healthz/ready", "agent", ""), answering("127.0.0.1", 7777)}},
+	{"the port of Istio's agent on an address for services", verified, []edit{admin(`{` + adminOn("127.0.0.1", 9901) + `}`), agentClusters(selfOverTLS), serving("/healthz/ready", "agent", ""), answering("240.0.0.9", 15020)}},
+	{"the agent of Istio on an address of loopback that it has not", unverified, []edit{admin(`{` + adminOn("127.0.0.1", 9901) + `}`), clusters(ownCluster, redis, static("agent", "127.0.0.2", 15020)), serving("/healthz/ready", "agent", "")}},
+	{"the agent of Istio by IPv6", verified, []edit{admin(`{` + adminOn("127.0.0.1", 9901) + `}`), clusters(ownCluster, redis, static("agent", "::1", 15020)), serving("/healthz/ready", "agent", "")}},
+	{"the port for readiness is an outbound listener to the admin interface", unverified, []edit{kumaBootstrap, clusters(ownCluster, redis, static("kuma:readiness", "127.0.0.1", 9902), static("next", "127.0.0.1", 9901)), serving("/ready", "kuma:readiness", `, "prefix_rewrite": "/ready"`), answering("127.0.0.1", 9902)}},
+	{"the port for readiness is an outbound listener to an inbound", unverified, []edit{kumaBootstrap, clusters(ownCluster, redis, static("kuma:readiness", "127.0.0.1", 9902), selfOverTLS), serving("/ready", "kuma:readiness", `, "prefix_rewrite": "/ready"`), answering("127.0.0.1", 9902)}},
+	{"the metrics of Envoy are an outbound listener to an inbound", unverified, []edit{admin(`{` + adminOn("127.0.0.1", 9901) + `}`), clusters(ownCluster, redis, static("metrics", "::1", 9901), selfOverTLS), servingPath("/stats/prometheus", "metrics"), answering("::1", 9901)}},
+	{"the metrics of Envoy", verified, []edit{admin(`{` + adminOn("127.0.0.1", 9901) + `}`), clusters(ownCluster, redis, static("metrics", "127.0.0.1", 9901)), servingPath("/stats/prometheus", "metrics")}},
+	{"Kuma's socket is a listener to the admin interface", unverified, []edit{kumaBootstrap, socketClusters("/tmp/kuma-mh-x.sock", static("next", "127.0.0.1", 9901)), serving("/", "s", ""), answeringOn("/tmp/kuma-mh-x.sock")}},
+	{"Kuma's socket is a listener to an inbound", unverified, []edit{kumaBootstrap, socketClusters("/tmp/kuma-mh-x.sock", selfOverTLS), serving("/", "s", ""), answeringOn("/tmp/kuma-mh-x.sock")}},
+	{"Kuma's socket is a listener, by another path", unverified, []edit{kumaBootstrap, socketClusters("/tmp/kuma-mh-x.sock", selfOverTLS), serving("/", "s", ""), answeringOn("/run/../tmp//kuma-mh-x.sock")}},
+	{"Kuma's socket is a listener, by another folder", unverified, []edit{kumaBootstrap, socketClusters("/tmp/kuma-mh-x.sock", selfOverTLS), serving("/", "s", ""), answeringOn("/link/kuma-mh-x.sock")}},
+	{"Kuma's socket for readiness is a second address of a listener", unverified, []edit{kumaBootstrap, socketClusters("/tmp/kuma-readiness-reporter.sock", selfOverTLS), serving("/", "s", ""), answering("127.0.0.1", 7777),
+		put("configs.0.dynamic_listeners.4.active_state.listener.additional_addresses", `[{"address": {"pipe": {"path": "/tmp/kuma-readiness-reporter.sock"}}}]`)}},
+	{"Kuma's socket is one without a file", unverified, []edit{kumaBootstrap, socketClusters("@/tmp/kuma-mh-x.sock", selfOverTLS), serving("/", "s", "")}},
+	{"another socket is a listener to an inbound", verified, []edit{kumaBootstrap, socketClusters("/tmp/kuma-mh-x.sock", selfOverTLS), serving("/", "s", ""), answeringOn("/tmp/other.sock")}},
+	{"Kuma's socket has a check of health by code", unverified, []edit{kumaBootstrap, clusters(ownCluster, redis, having(socketOf("s", "/tmp/kuma-mh-x.sock"), `"health_checks": [{"timeout": "1s", "interval": "1s", "unhealthy_threshold": 1, "healthy_threshold": 1, "custom_health_check": `+typed("x", "acme.H", "")+`}]`)), serving("/", "s", "")}},
+
 	// A server of health checks says which requests Envoy sends: method, path, headers and endpoint.
 	{"health checks by the control plane", verified, []edit{bootstrap(harmlessLayers + adsBy("system_ads") + hdsBy("system_ads"))}},
 	{"health checks by another server", unverified, []edit{bootstrap(harmlessLayers + adsBy("system_ads") + hdsBy("evil"))}},
@@ -68,6 +93,38 @@ func serving(prefix, cluster, fields string) edit {
 	return add("configs.0.dynamic_listeners", fmt.Sprintf(`{"name": "serving", "active_state": {"listener": {"name": "serving", "address": {"socket_address": {"address": "10.0.0.7", "port_value": 15021}}, "filter_chains": [{"filters": [%s]}]}}}`,
 		typed("h", "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", fmt.Sprintf(`"stat_prefix": "x", "http_filters": [%s],
 			"route_config": {"virtual_hosts": [{"name": "x", "domains": ["*"], "routes": [{"match": {"prefix": %q}, "route": {"cluster": %q%s}}]}]}`, httpFilter("router.v3.Router", ""), prefix, cluster, fields))))
+}
+
+// servingPath adds one for a single path.
+func servingPath(path, cluster string) edit {
+	return func(dump any) any {
+		return put("configs.0.dynamic_listeners.3.active_state.listener.filter_chains.0.filters.0.typed_config.route_config.virtual_hosts.0.routes.0.match", fmt.Sprintf(`{"path": %q}`, path))(serving(path, cluster, "")(dump))
+	}
+}
+
+// selfOverTLS is a cluster that leads to the HTTP inbound, which takes this sidecar for the caller.
+var selfOverTLS = having(static("next", "10.0.0.7", 8080), meshTLS(""))
+
+// agentClusters has Istio's agent and a cluster that a listener leads on to.
+func agentClusters(next string) edit {
+	return clusters(ownCluster, redis, static("agent", "127.0.0.1", 15020), next)
+}
+
+// socketClusters has a process of Kuma by its socket, and such a cluster.
+func socketClusters(path, next string) edit {
+	return clusters(ownCluster, redis, socketOf("s", path), next)
+}
+
+// answering adds an outbound listener that leads on.
+func answering(ip string, port int) edit {
+	return add("configs.0.dynamic_listeners", outboundListener("answering", ip, port, "", "next"))
+}
+
+// answeringOn adds one on a socket in the file system.
+func answeringOn(path string) edit {
+	return func(dump any) any {
+		return put("configs.0.dynamic_listeners.4.active_state.listener.address", fmt.Sprintf(`{"pipe": {"path": %q}}`, path))(answering("127.0.0.1", 7777)(dump))
+	}
 }
 
 func adsBy(cluster string) string {

@@ -78,6 +78,10 @@ func TestIstioSidecar(t *testing.T) {
 		"secrets of two servers":                                               {unverified, []edit{add(validations+".sds_config.api_config_source.grpc_services", `{"envoy_grpc": {"cluster_name": "sds-grpc"}}`)}},
 		"secrets over the network":                                             {unverified, []edit{put(agentSocket, `{"socket_address": {"address": "10.0.0.9", "port_value": 80}}`)}},
 		"another secret":                                                       {unverified, []edit{put(validations+".name", `"mine"`)}},
+		"health by a listener of this Envoy to the workload":                   {unverified, []edit{withoutMetrics, istioCluster(static("w", "127.0.0.1", 8080)), istioOutbound(`{"socket_address": {"address": "127.0.0.1", "port_value": 15020}}`, "w")}},
+		"health by a listener of this Envoy to the admin interface":            {unverified, []edit{withoutMetrics, istioOutbound(`{"socket_address": {"address": "127.0.0.1", "port_value": 15020}}`, "prometheus_stats")}},
+		"health, and a listener on another port of loopback":                   {verified, []edit{withoutMetrics, istioOutbound(`{"socket_address": {"address": "127.0.0.1", "port_value": 7777}}`, "outbound|443||kubernetes.default.svc.cluster.local")}},
+		"health, and a service with the port of the agent":                     {verified, []edit{besides("0.0.0.0", put("address.socket_address.port_value", `15020`))}},
 		"health, and all other paths":                                          {unverified, []edit{put(health+".route_config.virtual_hosts.0.routes.0.match.prefix", `"/"`)}},
 		"health of another cluster":                                            {unverified, []edit{put(health+".route_config.virtual_hosts.0.routes.0.route.cluster", `"inbound|8080||"`)}},
 		"health, rewritten":                                                    {unverified, []edit{put(health+".route_config.virtual_hosts.0.routes.0.route.prefix_rewrite", `"/admin"`)}},
@@ -125,6 +129,19 @@ func goingOn(listener any) any {
 		listener = e(listener)
 	}
 	return listener
+}
+
+// withoutMetrics leaves out the listener for metrics: no listener may lead to the admin interface beside it.
+func withoutMetrics(dump any) any {
+	return drop("0.configs.3.static_listeners.0")(drop("0.configs.0.bootstrap.static_resources.listeners.0")(dump))
+}
+
+// istioCluster adds a cluster, and istioOutbound an outbound listener that leads to one.
+func istioCluster(of string) edit { return add("0.configs.1.static_clusters", `{"cluster": `+of+`}`) }
+
+func istioOutbound(address, cluster string) edit {
+	return add("0.configs.3.static_listeners", fmt.Sprintf(`{"listener": {"name": "added", "traffic_direction": "OUTBOUND", "address": %s, "filter_chains": [{"filters": [%s]}]}}`,
+		address, typed("t", "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", fmt.Sprintf(`"stat_prefix": "x", "cluster": %q`, cluster))))
 }
 
 // matchedSidecar holds the example of Istio's sidecar, after some edits, against policies of a mesh
