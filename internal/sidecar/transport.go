@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
@@ -81,19 +80,16 @@ func (r *reader) isControlPlane(source *corev3.ConfigSource) bool {
 		return false
 	}
 	const agent = "sds-grpc"
-	d := r.Clusters[agent]
-	sockets, others := 0, 0
-	for _, locality := range d.Message.GetLoadAssignment().GetEndpoints() {
-		for _, endpoint := range locality.LbEndpoints {
-			if endpoint.GetEndpoint().GetAddress().GetPipe() != nil {
-				sockets++
-			} else {
-				others++
-			}
-		}
-	}
-	return of.GrpcServices[0].GetEnvoyGrpc().GetClusterName() == agent && d.Message != nil && len(d.Faults) == 0 &&
-		discovery(d.Message) == clusterv3.Cluster_STATIC && sockets > 0 && others == 0
+	return of.GrpcServices[0].GetEnvoyGrpc().GetClusterName() == agent && r.hasSocketsOfOthers(agent)
+}
+
+// hasSocketsOfOthers reports whether a cluster leads to sockets in the file system alone, and to none of this Envoy itself: a listener
+// would send on to anywhere what comes to it.
+func (r *reader) hasSocketsOfOthers(name string) bool {
+	sockets := r.socketsOf(name)
+	return len(sockets) > 0 && !r.itself.hasSocket(func(own string) bool {
+		return slices.ContainsFunc(sockets, func(socket string) bool { return socketName(socket) == own })
+	})
 }
 
 // unproven tells why a demanded client certificate does not prove an identity of the mesh.

@@ -77,6 +77,11 @@ func TestIstioSidecar(t *testing.T) {
 		"secrets of another server":                                            {unverified, []edit{put(validations+".sds_config.api_config_source.grpc_services.0.envoy_grpc.cluster_name", `"other"`)}},
 		"secrets of two servers":                                               {unverified, []edit{add(validations+".sds_config.api_config_source.grpc_services", `{"envoy_grpc": {"cluster_name": "sds-grpc"}}`)}},
 		"secrets over the network":                                             {unverified, []edit{put(agentSocket, `{"socket_address": {"address": "10.0.0.9", "port_value": 80}}`)}},
+		"secrets by a listener of this Envoy":                                  {unverified, []edit{istioOutbound(`{"pipe": {"path": "./var/run/secrets/workload-spiffe-uds/socket"}}`, "outbound|443||kubernetes.default.svc.cluster.local")}},
+		"secrets by a listener of this Envoy, by another path":                 {unverified, []edit{istioOutbound(`{"pipe": {"path": "/var/run/secrets//link/socket"}}`, "outbound|443||kubernetes.default.svc.cluster.local")}},
+		"secrets by a socket without a file":                                   {unverified, []edit{inBoth(put("load_assignment.endpoints.0.lb_endpoints.0.endpoint.address.pipe.path", `"@socket"`))}},
+		"secrets by a proxy":                                                   {unverified, []edit{inBoth(put("transport_socket", typed("x", "envoy.extensions.transport_sockets.http_11_proxy.v3.Http11ProxyUpstreamTransport", "")))}},
+		"a listener on another socket":                                         {verified, []edit{istioOutbound(`{"pipe": {"path": "/var/run/mine.sock"}}`, "outbound|443||kubernetes.default.svc.cluster.local")}},
 		"another secret":                                                       {unverified, []edit{put(validations+".name", `"mine"`)}},
 		"health by a listener of this Envoy to the workload":                   {unverified, []edit{withoutMetrics, istioCluster(static("w", "127.0.0.1", 8080)), istioOutbound(`{"socket_address": {"address": "127.0.0.1", "port_value": 15020}}`, "w")}},
 		"health by a listener of this Envoy to the admin interface":            {unverified, []edit{withoutMetrics, istioOutbound(`{"socket_address": {"address": "127.0.0.1", "port_value": 15020}}`, "prometheus_stats")}},
@@ -134,6 +139,13 @@ func goingOn(listener any) any {
 // withoutMetrics leaves out the listener for metrics: no listener may lead to the admin interface beside it.
 func withoutMetrics(dump any) any {
 	return drop("0.configs.3.static_listeners.0")(drop("0.configs.0.bootstrap.static_resources.listeners.0")(dump))
+}
+
+// inBoth edits the cluster of the agent's socket in the bootstrap, and where it stands again.
+func inBoth(e edit) edit {
+	return func(dump any) any {
+		return editAt(editAt(dump, "0.configs.1.static_clusters.2.cluster", e), "0.configs.0.bootstrap.static_resources.clusters.2", e)
+	}
 }
 
 // istioCluster adds a cluster, and istioOutbound an outbound listener that leads to one.
