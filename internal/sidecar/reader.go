@@ -32,6 +32,7 @@ type reader struct {
 	addresses, bound    map[netip.Addr]bool
 	outbounds, inbounds addressesByPort
 	itself              itself
+	callees             callees
 	// sources has the servers that give filters their configurations, by the name of the configuration; nil until a filter asks.
 	sources map[string][]*corev3.ConfigSource
 	// handsOutAlone is set where a listener that binds no port gets connections of this machine alone.
@@ -46,6 +47,7 @@ func read(r *dump.Resources) (Sidecar, dump.References) {
 	}
 	reader.handsOutAlone, reader.itself = handsOutAlone(r.Listeners), gatherItself(r.Listeners, r.AdminPipe)
 	guarded := reader.guardedBy(r.Listeners)
+	reader.callees = reader.gatherCallees()
 	for _, l := range r.Listeners {
 		reader.listener(l, guarded)
 	}
@@ -53,6 +55,7 @@ func read(r *dump.Resources) (Sidecar, dump.References) {
 		reader.addUnattached(l)
 	}
 	reader.shareWorkloads()
+	reader.tellOwnCalls()
 	reader.sidecar.Unknown, reader.sidecar.Envoy, reader.sidecar.Nodes = reader.found.list, r.Envoy, r.Nodes
 	reader.sidecar.IsDump = r.IsDump
 	of := reader.sidecar.Index()

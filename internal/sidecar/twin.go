@@ -175,11 +175,15 @@ func (r *reader) twin(d dump.Decoded[*listenerv3.Listener], g guarded) string {
 	if leads.chosen || leads.absent {
 		return chosenElsewhere
 	}
+	who := "others"
+	if !reachable && r.callees.reach(l) {
+		reachable, met, who = true, true, "requests of Envoy's own, such as logs,"
+	}
 	if why := r.movesCallers(d); met && why != "" {
-		return "others may reach it, and " + why
+		return who + " may reach it, and " + why
 	}
 	if reachable && (len(leads.calls.unread) > 0 || !r.areQuiet(l)) {
-		return "others may reach it, and a filter or an extension of it is not known to send no requests of its own"
+		return who + " may reach it, and a filter or an extension of it is not known to send no requests of its own"
 	}
 	// Inbounds on every address do not tell which addresses the machine has.
 	anywhere := reachable && (r.addresses[netip.IPv4Unspecified()] || r.addresses[netip.IPv6Unspecified()])
@@ -189,10 +193,10 @@ func (r *reader) twin(d dump.Decoded[*listenerv3.Listener], g guarded) string {
 		}
 	}
 	if to := r.sendsTo(leads, g.endpoints); reachable && to.IsValid() {
-		return fmt.Sprintf("others may reach it, and it sends requests to %s, as an inbound does", to)
+		return fmt.Sprintf("%s may reach it, and it sends requests to %s, as an inbound does", who, to)
 	}
 	if why := r.meetsItself(l, leads); reachable && why != "" {
-		return "others may reach it, and " + why
+		return who + " may reach it, and " + why
 	}
 	return ""
 }

@@ -24,7 +24,36 @@ var forgedMet = []forged{
 	{"outbound over mTLS to endpoints that the dump does not have", unverified, []edit{sending("10.0.0.8", "", "self"), clusters(ownCluster, redis, having(byEDS("self", `"eds_cluster_config": {"eds_config": {"ads": {}}}`), meshTLS("")))}},
 	{"outbound over mTLS to an inbound of its own, on this machine alone", verified, []edit{sending("127.0.0.1", "", "self"), clusters(ownCluster, redis, having(static("self", "10.0.0.7", 8080), meshTLS("")))}},
 	{"outbound over mTLS to an inbound of another machine", verified, []edit{sending("10.0.0.8", "", "other"), clusters(ownCluster, redis, having(static("other", "10.9.9.9", 8080), meshTLS("")))}},
+
+	// A caller who is refused sets off a log, and the log comes to an inbound as this sidecar's own.
+	{"a log to an outbound listener of this machine, which leads to an inbound", unverified, []edit{logging("logs"), clusters(ownCluster, redis, static("logs", "127.0.0.1", 9999), self), sending("127.0.0.1", "", "self")}},
+	{"a log to an outbound listener of this machine, on every address of the log", unverified, []edit{logging("logs"), clusters(ownCluster, redis, static("logs", "0.0.0.0", 9999), self), sending("127.0.0.1", "", "self")}},
+	{"a log to an outbound listener of this machine, in the notation of IPv6", unverified, []edit{logging("logs"), clusters(ownCluster, redis, static("logs", "127.0.0.1", 9999), self), sending("::ffff:127.0.0.1", "", "self")}},
+	{"a log to a name, which may be an outbound listener of this machine", unverified, []edit{logging("logs"), clusters(ownCluster, redis, retyped(static("logs", "logs.example", 9999), `"type": "STRICT_DNS"`), self), sending("127.0.0.1", "", "self")}},
+	{"a log to endpoints that are not there, which may be an outbound listener of this machine", unverified, []edit{logging("logs"), clusters(ownCluster, redis, byEDS("logs", ""), self), sending("127.0.0.1", "", "self")}},
+	{"a log to an outbound listener on an address for services", unverified, []edit{logging("logs"), clusters(ownCluster, redis, static("logs", "240.0.0.9", 9999), self), sending("240.0.0.9", "", "self")}},
+	{"a log to a listener on a socket, which leads to an inbound", unverified, []edit{logging("logs"), clusters(ownCluster, redis, socketOf("logs", "/tmp/logs.sock"), self), sending("127.0.0.1", "", "self"), put(sendingListener+".address", `{"pipe": {"path": "/run//logs.sock"}}`)}},
+	{"a log to a listener on a second address, which leads to an inbound", unverified, []edit{logging("logs"), clusters(ownCluster, redis, static("logs", "127.0.0.1", 7777), self), sending("127.0.0.1", "", "self"), put(sendingListener+".additional_addresses", `[{"address": {"socket_address": {"address": "127.0.0.1", "port_value": 7777}}}]`)}},
+	{"a log to an outbound listener of this machine, which leads to another one", unverified, []edit{logging("logs"), clusters(ownCluster, redis, static("logs", "127.0.0.1", 9999), static("next", "127.0.0.1", 7777), self), sending("127.0.0.1", "", "next"),
+		add("configs.0.dynamic_listeners", outboundListener("third", "127.0.0.1", 7777, "", "self"))}},
+	{"a log to an outbound listener of this machine, which leads to a socket", unverified, []edit{logging("logs"), clusters(ownCluster, redis, static("logs", "127.0.0.1", 9999), socketOf("next", "/tmp/next.sock")), sending("127.0.0.1", "", "next")}},
+	{"a log by an outbound listener that others reach to one of this machine", unverified, []edit{clusters(ownCluster, redis, static("logs", "127.0.0.1", 7777), static("far", "10.9.9.9", 80), self), sending("10.0.0.8", `"access_log": [`+toGRPC("logs")+`]`, "far"),
+		add("configs.0.dynamic_listeners", outboundListener("third", "127.0.0.1", 7777, "", "self"))}},
+	{"statistics to an outbound listener of this machine, which leads to an inbound", unverified, []edit{bootstrap(harmlessLayers + `, "stats_sinks": [` + typed("s", "envoy.config.metrics.v3.MetricsServiceConfig", `"grpc_service": {"envoy_grpc": {"cluster_name": "logs"}}`) + `]`),
+		clusters(ownCluster, redis, static("logs", "127.0.0.1", 9999), self), sending("127.0.0.1", "", "self")}},
+	{"a log to an outbound listener of this machine, which leads to a collector", verified, []edit{logging("logs"), clusters(ownCluster, redis, static("logs", "127.0.0.1", 9999), having(static("far", "10.9.9.9", 4317), meshTLS(""))), sending("127.0.0.1", "", "far")}},
+	{"a log to another machine, beside an outbound listener of its port", verified, []edit{logging("logs"), clusters(ownCluster, redis, static("logs", "10.9.9.9", 9999), self), sending("127.0.0.1", "", "self")}},
+	{"a log to a process by its socket, beside an outbound listener", verified, []edit{logging("logs"), clusters(ownCluster, redis, socketOf("logs", "/tmp/kuma-al-x.sock"), self), sending("127.0.0.1", "", "self")}},
 }
+
+// sendingListener is the listener that sending adds to the example.
+const sendingListener = "configs.0.dynamic_listeners.3.active_state.listener"
+
+// self is a cluster that leads to the HTTP inbound, which takes this sidecar for the caller.
+var self = having(static("self", "10.0.0.7", 8080), meshTLS(""))
+
+// logging makes the TCP inbound log to a cluster.
+func logging(cluster string) edit { return put(tcpProxy+".access_log", `[`+toGRPC(cluster)+`]`) }
 
 // passingListener is the listener that passing adds.
 const passingListener = "configs.0.static_listeners.0.listener"

@@ -69,6 +69,11 @@ func TestStatedWorkload(t *testing.T) {
 		{"the service address, to which an outbound listener logs", "serviceAddress: 10.0.0.99", "10.0.0.99", 8080, unverified, []edit{sending("10.0.0.9", `"access_log": [`+toGRPC("x")+`]`, "far"), clusters(static("x", "10.0.0.99", 8080), static("far", "10.9.9.9", 80))}},
 		{"the service address, to which an outbound listener copies", "serviceAddress: 10.0.0.99", "10.0.0.99", 8080, unverified, []edit{sending("10.0.0.9", "", "far"), put(sent+".filters", overHTTP("far", "")), put(sent+".filters.0.typed_config.route_config.virtual_hosts.0.routes.0.route.request_mirror_policies", `[{"cluster": "x"}]`), clusters(static("x", "10.0.0.99", 8080), static("far", "10.9.9.9", 80))}},
 		{"the service address, to which another inbound logs", "serviceAddress: 10.0.0.99", "10.0.0.99", 8080, unverified, []edit{put(tcpProxy+".access_log", `[`+toGRPC("x")+`]`), clusters(static("x", "10.0.0.99", 8080))}},
+		{"the service port, and a log to its inbound over mTLS", "servicePort: 9090", "127.0.0.1", 9090, unverified, []edit{logging("self"), clusters(self)}},
+		{"the service port, and a log to a name with the port of its inbound over mTLS", "servicePort: 9090", "127.0.0.1", 9090, unverified, []edit{logging("logs"), clusters(having(retyped(static("logs", "logs.example", 8080), `"type": "STRICT_DNS"`), meshTLS("")))}},
+		{"the service port, and a log to endpoints that are not there over mTLS", "servicePort: 9090", "127.0.0.1", 9090, unverified, []edit{logging("logs"), clusters(having(byEDS("logs", ""), meshTLS("")))}},
+		{"the service port, and a log to a sidecar of another machine", "servicePort: 9090", "127.0.0.1", 9090, verified, []edit{logging("logs"), clusters(having(static("logs", "10.9.9.9", 8080), meshTLS("")))}},
+		{"the service port, and a log to another port of the machine over mTLS", "servicePort: 9090", "127.0.0.1", 9090, verified, []edit{logging("logs"), clusters(having(static("logs", "10.0.0.7", 4317), meshTLS("")))}},
 		{"an address to which requests are copied, and an outbound listener leads", "servicePort: 8080", "127.0.0.1", 8080, verified, []edit{sending("10.0.0.9", "", "x"), clusters(static("m", "10.1.1.1", 80), static("x", "10.1.1.1", 80)), put(route+".route.request_mirror_policies", `[{"cluster": "m"}]`)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

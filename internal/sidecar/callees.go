@@ -1,0 +1,130 @@
+package sidecar
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+
+	"github.com/meshproof/meshproof/internal/dump"
+	"github.com/meshproof/meshproof/internal/messages"
+)
+
+// callees are where this Envoy sends requests of its own, such as logs, traces and statistics. Callers who are refused set some of
+// them off. A listener of the same Envoy that gets them sends them on, and an inbound behind it sees this sidecar for the caller.
+type callees struct {
+	// hosts are the addresses of endpoints. A name, which may be any address, is the zero value.
+	hosts addressesByPort
+	// sockets are the names of those in the file system.
+	sockets map[string]bool
+	// anywhere is set where nothing tells an endpoint.
+	anywhere bool
+}
+
+// gatherCallees gathers where all listeners and the bootstrap send requests of their own.
+func (r *reader) gatherCallees() callees {
+	of := r.namesCalled(newLeading())
+	for _, d := range r.Listeners {
+		maps.Copy(of.names, r.namesCalled(r.leadsOf(d.Message, chainsOf(d.Message)...)).names)
+	}
+	out := callees{hosts: addressesByPort{}, sockets: map[string]bool{}}
+	for name := range of.names {
+		c := r.Clusters[name].Message
+		out.anywhere = out.anywhere || r.mayLeadAnywhere(name)
+		for _, locality := range r.assignmentOf(c).GetEndpoints() {
+			for _, endpoint := range locality.LbEndpoints {
+				address := endpoint.GetEndpoint().GetAddress()
+				if pipe := address.GetPipe(); pipe != nil {
+					out.sockets[socketName(pipe.Path)] = true
+				} else {
+					out.hosts.add(hostOf(c, address.GetSocketAddress()), uint16(address.GetSocketAddress().GetPortValue()))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// namesCalled returns the clusters that get requests of Envoy's own, by a chain or by the bootstrap.
+func (r *reader) namesCalled(l leading) leading {
+	out := r.called(l)
+	for _, names := range []map[string]bool{l.calls.asked, r.Texts} {
+		for name := range names {
+			if _, ok := r.Clusters[name]; ok {
+				out.add(name)
+			}
+		}
+	}
+	return out
+}
+
+// mayLeadAnywhere reports whether a cluster may lead elsewhere than to the endpoints that the dump has for it.
+func (r *reader) mayLeadAnywhere(name string) bool {
+	d := r.Clusters[name]
+	c, assignment := d.Message, r.assignmentOf(d.Message)
+	finds := discovery(c)
+	anywhere := len(d.Faults) > 0 || finds == byOther || c.GetOriginalDstLbConfig() != nil || finds == clusterv3.Cluster_EDS && assignment == nil
+	doubt := func(at *messages.Path, _ string) {
+		anywhere = anywhere || !strings.HasSuffix(at.String(), ".endpoint.address.pipe")
+	}
+	checkCluster(c.ProtoReflect(), nil, doubt)
+	checkCluster(assignment.ProtoReflect(), nil, doubt)
+	return anywhere
+}
+
+// reach reports whether a listener may get requests of Envoy's own. One that binds no port gets redirected connections, and nothing
+// redirects those of Envoy to loopback.
+func (c callees) reach(l *listenerv3.Listener) bool {
+	return bindsPort(l) && (c.anywhere || slices.ContainsFunc(addressesOf(l), func(address *corev3.Address) bool {
+		if pipe := address.GetPipe(); pipe != nil {
+			return c.sockets[socketName(pipe.Path)]
+		}
+		socket := address.GetSocketAddress()
+		ip, err := netip.ParseAddr(socket.GetAddress())
+		ip = ip.Unmap()
+		return slices.ContainsFunc(c.hosts[uint16(socket.GetPortValue())], func(host netip.Addr) bool {
+			return err != nil || !host.IsValid() || host == ip || host.IsUnspecified() || ip.IsUnspecified()
+		})
+	}))
+}
+
+// tellOwnCalls tells about inbounds whose requests of their own may come to an inbound of this sidecar over TLS, which sees the sidecar
+// for the caller. Without TLS an inbound refuses them.
+func (r *reader) tellOwnCalls() {
+	for i, in := range r.sidecar.Inbounds {
+		of := r.namesCalled(r.leads[i])
+		for _, name := range slices.Sorted(maps.Keys(of.names)) {
+			if r.callsInbound(name) {
+				reason := fmt.Sprintf("a logger, a tracer or a filter sends requests to the cluster %q, which may lead to an inbound of this sidecar: it sees the sidecar for a caller, and a caller who is refused sets them off", name)
+				r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: in.Listener, Chain: in.Chain, Reason: reason})
+			}
+		}
+	}
+}
+
+// callsInbound reports whether a cluster may lead over TLS to the listener of an inbound.
+func (r *reader) callsInbound(name string) bool {
+	d := r.Clusters[name]
+	c := d.Message
+	if c.GetTransportSocket() == nil && len(c.GetTransportSocketMatches()) == 0 {
+		return false
+	}
+	sidecars := r.leadsToSidecars(d)
+	if sidecars && r.mayLeadAnywhere(name) {
+		return true
+	}
+	own, found := podAddress(r.Nodes), false
+	eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
+		ip := hostOf(c, socket)
+		mayBeOwn := r.isOwn(ip) || ip.IsValid() && ip == own || !ip.IsValid() && sidecars
+		found = found || mayBeOwn && slices.ContainsFunc(r.sidecar.Inbounds, func(in Inbound) bool {
+			return in.Address.Port() == 0 || uint32(in.Address.Port()) == socket.GetPortValue()
+		})
+	})
+	return found
+}
