@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
+	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
@@ -211,8 +212,10 @@ func (r *reader) passesThrough(l *listenerv3.Listener, leads leading) bool {
 		return false
 	}
 	for name := range leads.names {
-		// A static cluster without endpoints is a black hole.
-		if r.unreadCluster(name) != "" || len(r.assignmentOf(r.Clusters[name].Message).GetEndpoints()) > 0 {
+		// Another cluster without endpoints, as by EDS, may get some.
+		c := r.Clusters[name].Message
+		passes := discovery(c) == clusterv3.Cluster_ORIGINAL_DST && len(c.GetLoadAssignment().GetEndpoints()) == 0 && r.unreadCluster(name) == ""
+		if !passes && !r.isBlackHole(name) {
 			return false
 		}
 	}

@@ -83,6 +83,9 @@ func transparent(dump any) any {
 // ipv6 adds the same for IPv6.
 var ipv6 = redirectedBy("INBOUND", "inbound:passthrough:ipv4", "::", 15006)
 
+// noEndpoints is the answer of EDS for the cluster that passes on, with an empty list.
+var noEndpoints = add("configs", `{"@type": "T/envoy.admin.v3.EndpointsConfigDump", "dynamic_endpoint_configs": [{"endpoint_config": {"cluster_name": "inbound:passthrough:ipv4"}}]}`)
+
 // Places in a dump with kumaBootstrap and transparent.
 const (
 	kumaNode    = "configs.1.bootstrap.node"
@@ -134,6 +137,9 @@ func TestKumaSidecar(t *testing.T) {
 		"inbound of a transparent proxy, of a pod that says nothing of IPv6":  {unverified, []edit{kumaBootstrap, transparent, ipv6, drop(kumaNode + ".metadata.ipv6Enabled")}},
 		"a port of the workload that no inbound has":                          {unverified, []edit{kumaBootstrap, transparent, put(kumaCluster+".load_assignment.endpoints.0.lb_endpoints.0.endpoint.address.socket_address.port_value", `9999`)}},
 		"passed on to the workload":                                           {unverified, []edit{kumaBootstrap, transparent, put(passingOn+".filter_chains.0.filters.0.typed_config.cluster", `"self_inbound_dp_http-port"`)}},
+		"passed on to endpoints by EDS, of which there are none yet":          {unverified, []edit{kumaBootstrap, transparent, put(kumaPassing, byEDS("inbound:passthrough:ipv4", "")), noEndpoints}},
+		"passed on to a name, without endpoints":                              {unverified, []edit{kumaBootstrap, transparent, put(kumaPassing, `{"name": "inbound:passthrough:ipv4", "type": "STRICT_DNS"}`)}},
+		"passed on to nowhere":                                                {verified, []edit{kumaBootstrap, transparent, put(kumaPassing, `{"name": "inbound:passthrough:ipv4", "type": "STATIC"}`)}},
 		"passed on with a script":                                             {unverified, []edit{kumaBootstrap, transparent, put(passingOn+".filter_chains.0.filters", overHTTP("inbound:passthrough:ipv4", lua()+", "))}},
 		"passed on to where callers choose":                                   {unverified, []edit{kumaBootstrap, transparent, put(kumaPassing+".original_dst_lb_config", `{"use_http_header": true}`)}},
 		"passed on on the port of an inbound, whose listener has the address": {verified, []edit{kumaBootstrap, transparent, put(passingOn+".filter_chains.0.filter_chain_match", `{"destination_port": 8080}`)}},
