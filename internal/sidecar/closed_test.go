@@ -24,7 +24,7 @@ import (
 	"github.com/meshproof/meshproof/internal/messages"
 )
 
-var closedLists = []messages.Closed{known, passing, knownCluster, knownTLS, knownAgent, knownKuma}
+var closedLists = []messages.Closed{known, passing, knownCluster, knownTLS, knownAgent, knownKuma, knownHealthCheck}
 
 func TestClosedListsNameFields(t *testing.T) {
 	t.Parallel()

@@ -56,6 +56,7 @@ func read(r *dump.Resources) (Sidecar, dump.References) {
 	}
 	reader.shareWorkloads()
 	reader.tellOwnCalls()
+	reader.tellHealthChecks()
 	reader.sidecar.Unknown, reader.sidecar.Envoy, reader.sidecar.Nodes = reader.found.list, r.Envoy, r.Nodes
 	reader.sidecar.IsDump = r.IsDump
 	of := reader.sidecar.Index()

@@ -1,6 +1,9 @@
 package verify
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // forgedIdle are dumps with filters as they should be that meet no connection, or that are not
 // the only ones.
@@ -20,8 +23,33 @@ var forgedIdle = []forged{
 	{"RBAC in a struct with a type in two spellings", unverified, []edit{put(rbac, `{"@type": "T/xds.type.v3.TypedStruct", "type_url": "T/envoy.extensions.filters.http.rbac.v3.RBAC", "typeUrl": "T/acme.Filter", "value": {"rules": {}}}`)}},
 	{"a check of health by an unknown extension", unverified, []edit{clusters(having(ownCluster, `"health_checks": [{"timeout": "1s", "interval": "1s", "custom_health_check": `+typed("x", "acme.H", "")+`}]`), redis)}},
 	{"a check of health", verified, []edit{clusters(having(ownCluster, `"health_checks": [{"timeout": "1s", "interval": "1s", "http_health_check": {"path": "/"}}]`), redis)}},
+	{"a check of health of another path, by HEAD", verified, []edit{checked(ownCluster, `"http_health_check": {"path": "/health", "method": "HEAD", "host": "x", "expected_statuses": [{"start": 200, "end": 300}]}`)}},
+	{"a check of health by POST", unverified, []edit{checked(ownCluster, `"http_health_check": {"path": "/admin", "method": "POST"}`)}},
+	{"a check of health with a header", unverified, []edit{checked(ownCluster, `"http_health_check": {"path": "/", "request_headers_to_add": [{"header": {"key": "x", "value": "y"}}]}`)}},
+	{"a check of health over tcp", verified, []edit{checked(ownCluster, `"tcp_health_check": {"receive": [{"text": "00"}]}`)}},
+	{"a check of health over tcp, with a command", unverified, []edit{checked(ownCluster, `"tcp_health_check": {"send": {"text": "00"}}`)}},
+	{"a check of health over gRPC", verified, []edit{checked(ownCluster, `"grpc_health_check": {"service_name": "x"}`)}},
+	{"a check of health over gRPC, with metadata", unverified, []edit{checked(ownCluster, `"grpc_health_check": {"initial_metadata": [{"header": {"key": "x", "value": "y"}}]}`)}},
+	{"a check of health by POST, of a cluster that nothing names", unverified, []edit{checked(static("x", "127.0.0.1", 8080), `"http_health_check": {"path": "/", "method": "POST"}`)}},
+	{"a check of health by POST, at the address of the machine", unverified, []edit{checked(static("x", "10.0.0.7", 8080), `"http_health_check": {"path": "/", "method": "POST"}`)}},
+	{"a check of health by POST, of another machine", verified, []edit{checked(static("x", "10.9.9.9", 8080), `"http_health_check": {"path": "/", "method": "POST"}`)}},
+	{"a check of health by POST, of an inbound over mTLS", verified, []edit{checked(having(static("x", "10.0.0.7", 8080), meshTLS("")), `"http_health_check": {"path": "/", "method": "POST"}`)}},
+	{"a check of health by POST, of another machine by the address of this one", unverified, []edit{checked(strings.Replace(static("x", "10.9.9.9", 8080), `"endpoint": {`, `"endpoint": {"health_check_config": {"address": {"socket_address": {"address": "127.0.0.1", "port_value": 8080}}}, `, 1), `"http_health_check": {"path": "/", "method": "POST"}`)}},
+	{"a check of health by POST, of a name", unverified, []edit{checked(retyped(static("x", "x.example", 8080), `"type": "STRICT_DNS"`), `"http_health_check": {"path": "/", "method": "POST"}`)}},
+	{"a check of health by GET, of a name", verified, []edit{checked(retyped(static("x", "x.example", 8080), `"type": "STRICT_DNS"`), `"http_health_check": {"path": "/", "method": "GET"}`)}},
+	{"a check of health by POST, of a socket", unverified, []edit{checked(socketOf("x", "/tmp/kuma-mh-x.sock"), `"http_health_check": {"path": "/", "method": "POST"}`)}},
+	{"a check of health with events for a service", unverified, []edit{checked(static("x", "10.9.9.9", 8080), `"http_health_check": {"path": "/"}, "event_service": {"grpc_service": {"envoy_grpc": {"cluster_name": "self_inbound_dp_6379"}}}`)}},
 	{"a name of Greek letters", unverified, []edit{name(`"safe_regex": {"regex": "spiffe://default.zone-1.mesh.local/\\p{Greek}"}`)}},
 	{"a name in any case", differs, []edit{name(`"safe_regex": {"regex": "spiffe://default.zone-1.mesh.local/(?i:[a-z]+)"}`)}},
+}
+
+// checked adds a cluster with a check of health to those of the inbounds, or gives one to theirs.
+func checked(cluster, check string) edit {
+	with := having(cluster, `"health_checks": [{"timeout": "1s", "interval": "1s", "unhealthy_threshold": 1, "healthy_threshold": 1, `+check+`}]`)
+	if cluster == ownCluster {
+		return clusters(with, redis)
+	}
+	return clusters(ownCluster, redis, with)
 }
 
 // forgedHomes are dumps whose inbound has another address than callers use, so that those reach the workload itself.
