@@ -107,7 +107,7 @@ func (r *reader) inboundLeadsTo(port uint32) bool {
 // prefix takes paths with dot segments too, and the listener sends them on as they are.
 func (r *reader) opensAdmin(l *listenerv3.Listener) string {
 	if !slices.ContainsFunc(sockets(l), func(s *corev3.SocketAddress) bool {
-		ip, err := netip.ParseAddr(s.GetAddress())
+		ip, err := parseIP(s.GetAddress())
 		return s != nil && (err != nil || !ip.Unmap().IsLoopback())
 	}) {
 		return ""

@@ -30,7 +30,12 @@ type callees struct {
 func (r *reader) gatherCallees() callees {
 	of := r.namesCalled(newLeading())
 	for _, d := range r.Listeners {
-		maps.Copy(of.names, r.namesCalled(r.leadsOf(d.Message, chainsOf(d.Message)...)).names)
+		leads := r.leadsOf(d.Message, chainsOf(d.Message)...)
+		if inbound, _ := direction(d.Message); !inbound {
+			// Their names are those of services, as those of clusters are, and some stand in fields that call nothing.
+			leads.calls.clusters = nil
+		}
+		maps.Copy(of.names, r.namesCalled(leads).names)
 	}
 	out := callees{hosts: addressesByPort{}, sockets: map[string]bool{}}
 	for name := range of.names {
@@ -85,7 +90,7 @@ func (c callees) reach(l *listenerv3.Listener) bool {
 			return c.sockets[socketName(pipe.Path)]
 		}
 		socket := address.GetSocketAddress()
-		ip, err := netip.ParseAddr(socket.GetAddress())
+		ip, err := parseIP(socket.GetAddress())
 		ip = ip.Unmap()
 		return slices.ContainsFunc(c.hosts[uint16(socket.GetPortValue())], func(host netip.Addr) bool {
 			return err != nil || !host.IsValid() || host == ip || host.IsUnspecified() || ip.IsUnspecified()
@@ -95,20 +100,27 @@ func (c callees) reach(l *listenerv3.Listener) bool {
 
 // tellOwnCalls tells about inbounds whose requests of their own may come to an inbound of this sidecar over TLS, which sees the sidecar
 // for the caller. Without TLS an inbound refuses them.
-func (r *reader) tellOwnCalls() {
+func (r *reader) tellOwnCalls(g guarded) {
 	for i, in := range r.sidecar.Inbounds {
-		of := r.namesCalled(r.leads[i])
-		for _, name := range slices.Sorted(maps.Keys(of.names)) {
-			if r.callsInbound(name) {
-				reason := fmt.Sprintf("a logger, a tracer or a filter sends requests to the cluster %q, which may lead to an inbound of this sidecar: it sees the sidecar for a caller, and a caller who is refused sets them off", name)
-				r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: in.Listener, Chain: in.Chain, Reason: reason})
-			}
+		if name := r.callsInbound(r.leads[i], g); name != "" {
+			reason := fmt.Sprintf("a logger, a tracer or a filter sends requests to the cluster %q, which may lead to an inbound of this sidecar: it sees the sidecar for a caller, and a caller who is refused sets them off", name)
+			r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: in.Listener, Chain: in.Chain, Reason: reason})
 		}
 	}
 }
 
-// callsInbound reports whether a cluster may lead over TLS to the listener of an inbound.
-func (r *reader) callsInbound(name string) bool {
+// callsInbound returns a cluster that gets requests of Envoy's own, and may lead over TLS to an inbound; "" for none.
+func (r *reader) callsInbound(l leading, g guarded) string {
+	for _, name := range slices.Sorted(maps.Keys(r.namesCalled(l).names)) {
+		if r.meetsInbound(name, g) {
+			return name
+		}
+	}
+	return ""
+}
+
+// meetsInbound reports whether a cluster may lead over TLS to the address of an inbound.
+func (r *reader) meetsInbound(name string, g guarded) bool {
 	d := r.Clusters[name]
 	c := d.Message
 	if c.GetTransportSocket() == nil && len(c.GetTransportSocketMatches()) == 0 {
@@ -122,8 +134,8 @@ func (r *reader) callsInbound(name string) bool {
 	eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
 		ip := hostOf(c, socket)
 		mayBeOwn := r.isOwn(ip) || ip.IsValid() && ip == own || !ip.IsValid() && sidecars
-		found = found || mayBeOwn && slices.ContainsFunc(r.sidecar.Inbounds, func(in Inbound) bool {
-			return in.Address.Port() == 0 || uint32(in.Address.Port()) == socket.GetPortValue()
+		found = found || mayBeOwn && slices.ContainsFunc(g.addresses, func(a netip.AddrPort) bool {
+			return a.Port() == 0 || uint32(a.Port()) == socket.GetPortValue()
 		})
 	})
 	return found

@@ -178,7 +178,7 @@ func hostOf(c *clusterv3.Cluster, socket *corev3.SocketAddress) netip.Addr {
 	if socket.GetAddress() == "localhost" && (finds == clusterv3.Cluster_STRICT_DNS || finds == clusterv3.Cluster_LOGICAL_DNS) {
 		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	}
-	ip, err := netip.ParseAddr(socket.GetAddress())
+	ip, err := parseIP(socket.GetAddress())
 	if err != nil {
 		return netip.Addr{}
 	}

@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"fmt"
 	"net/netip"
 	"path"
 	"strings"
@@ -35,7 +36,7 @@ func gatherItself(listeners []dump.Decoded[*listenerv3.Listener], adminPipe stri
 			if socket == nil {
 				continue
 			}
-			ip, err := netip.ParseAddr(socket.Address)
+			ip, err := parseIP(socket.Address)
 			ip = ip.Unmap()
 			// A listener that binds no port gets redirected connections, and nothing redirects those of Envoy to loopback.
 			if err != nil || ip.IsLoopback() || ip.IsUnspecified() && bindsPort(d.Message) {
@@ -57,6 +58,15 @@ func (i itself) hasSocket(named func(name string) bool) bool {
 		}
 	}
 	return false
+}
+
+// parseIP reads the address of a listener or of an endpoint. One with a zone, as in ::1%lo, is none: it would be equal to no other.
+func parseIP(text string) (netip.Addr, error) {
+	ip, err := netip.ParseAddr(text)
+	if err == nil && ip.Zone() != "" {
+		return netip.Addr{}, fmt.Errorf("read the address %q: it has a zone", text)
+	}
+	return ip, err
 }
 
 // socketName returns the name of a socket in its folder, or of one without a file (@).

@@ -55,7 +55,7 @@ func read(r *dump.Resources) (Sidecar, dump.References) {
 		reader.addUnattached(l)
 	}
 	reader.shareWorkloads()
-	reader.tellOwnCalls()
+	reader.tellOwnCalls(guarded)
 	reader.tellHealthChecks()
 	reader.sidecar.Unknown, reader.sidecar.Envoy, reader.sidecar.Nodes = reader.found.list, r.Envoy, r.Nodes
 	reader.sidecar.IsDump = r.IsDump
@@ -303,7 +303,7 @@ func answersDNS(l *listenerv3.Listener) bool {
 
 // address combines the match of a chain with an address of its listener.
 func (r *reader) address(l *listenerv3.Listener, socket *corev3.SocketAddress, match *listenerv3.FilterChainMatch) netip.AddrPort {
-	ip, err := netip.ParseAddr(socket.GetAddress())
+	ip, err := parseIP(socket.GetAddress())
 	if err != nil {
 		return netip.AddrPort{}
 	}
@@ -327,7 +327,7 @@ func (r *reader) address(l *listenerv3.Listener, socket *corev3.SocketAddress, m
 
 // socketOf returns the address of a listener as it stands there; the zero value where it is no IP.
 func socketOf(socket *corev3.SocketAddress) netip.AddrPort {
-	ip, err := netip.ParseAddr(socket.GetAddress())
+	ip, err := parseIP(socket.GetAddress())
 	if err != nil || socket.GetPortValue() > 65535 {
 		return netip.AddrPort{}
 	}

@@ -76,7 +76,7 @@ func (r *reader) bind(l *listenerv3.Listener) {
 		return
 	}
 	for _, socket := range sockets(l) {
-		if ip, err := netip.ParseAddr(socket.GetAddress()); err == nil && !ip.IsUnspecified() {
+		if ip, err := parseIP(socket.GetAddress()); err == nil && !ip.IsUnspecified() {
 			r.bound[ip.Unmap()] = true
 		}
 	}
@@ -88,7 +88,7 @@ func (r *reader) bindOutbound(l *listenerv3.Listener) {
 		return
 	}
 	for _, socket := range sockets(l) {
-		if ip, err := netip.ParseAddr(socket.GetAddress()); err == nil {
+		if ip, err := parseIP(socket.GetAddress()); err == nil {
 			r.addresses[ip.Unmap()] = r.addresses[ip.Unmap()] || !ip.IsUnspecified()
 			r.outbounds.add(ip.Unmap(), uint16(socket.GetPortValue()))
 		}
@@ -196,7 +196,13 @@ func (r *reader) twin(d dump.Decoded[*listenerv3.Listener], g guarded) string {
 	if to := r.sendsTo(leads, g.endpoints); reachable && to.IsValid() {
 		return fmt.Sprintf("%s may reach it, and it sends requests to %s, as an inbound does", who, to)
 	}
-	if why := r.meetsItself(l, leads); reachable && why != "" {
+	if !reachable {
+		return ""
+	}
+	if name := r.callsInbound(leads, g); name != "" {
+		return fmt.Sprintf("%s may reach it, and it sends requests of its own to the cluster %q, which may lead to an inbound of this sidecar", who, name)
+	}
+	if why := r.meetsItself(l, leads); why != "" {
 		return who + " may reach it, and " + why
 	}
 	return ""

@@ -74,6 +74,8 @@ func TestStatedWorkload(t *testing.T) {
 		{"the service port, and a log to endpoints that are not there over mTLS", "servicePort: 9090", "127.0.0.1", 9090, unverified, []edit{logging("logs"), clusters(having(byEDS("logs", ""), meshTLS("")))}},
 		{"the service port, and a log to a sidecar of another machine", "servicePort: 9090", "127.0.0.1", 9090, verified, []edit{logging("logs"), clusters(having(static("logs", "10.9.9.9", 8080), meshTLS("")))}},
 		{"the service port, and a log to another port of the machine over mTLS", "servicePort: 9090", "127.0.0.1", 9090, verified, []edit{logging("logs"), clusters(having(static("logs", "10.0.0.7", 4317), meshTLS("")))}},
+		{"the service port, and an outbound listener that logs to its inbound over mTLS", "servicePort: 9090", "127.0.0.1", 9090, unverified, []edit{sending("10.0.0.9", `"access_log": [`+toGRPC("self")+`]`, "far"), clusters(self, static("far", "10.9.9.9", 80))}},
+		{"the service port, and an outbound listener of this machine that logs to its inbound over mTLS", "servicePort: 9090", "127.0.0.1", 9090, verified, []edit{sending("127.0.0.1", `"access_log": [`+toGRPC("self")+`]`, "far"), clusters(self, static("far", "10.9.9.9", 80))}},
 		{"an address to which requests are copied, and an outbound listener leads", "servicePort: 8080", "127.0.0.1", 8080, verified, []edit{sending("10.0.0.9", "", "x"), clusters(static("m", "10.1.1.1", 80), static("x", "10.1.1.1", 80)), put(route+".route.request_mirror_policies", `[{"cluster": "m"}]`)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
