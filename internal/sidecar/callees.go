@@ -130,10 +130,10 @@ func (r *reader) meetsInbound(name string, g guarded) bool {
 	if sidecars && r.mayLeadAnywhere(name) {
 		return true
 	}
-	own, found := podAddress(r.Nodes), false
+	found := false
 	eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
 		ip := hostOf(c, socket)
-		mayBeOwn := r.isOwn(ip) || ip.IsValid() && ip == own || !ip.IsValid() && sidecars
+		mayBeOwn := r.isOwn(ip) || statesAddress(r.Nodes, ip) || !ip.IsValid() && sidecars
 		found = found || mayBeOwn && slices.ContainsFunc(g.addresses, func(a netip.AddrPort) bool {
 			return a.Port() == 0 || uint32(a.Port()) == socket.GetPortValue()
 		})

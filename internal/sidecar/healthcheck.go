@@ -67,13 +67,12 @@ func (r *reader) tellHealthChecks() {
 // checksWorkload reports whether a cluster may check an endpoint on this machine, or one behind an inbound: a name may be any
 // address. A check may go to another address than requests do.
 func (r *reader) checksWorkload(c *clusterv3.Cluster) bool {
-	own := podAddress(r.Nodes)
 	for _, locality := range r.assignmentOf(c).GetEndpoints() {
 		for _, endpoint := range locality.LbEndpoints {
 			of := endpoint.GetEndpoint()
 			for _, address := range []*corev3.Address{of.GetAddress(), of.GetHealthCheckConfig().GetAddress()} {
 				ip := hostOf(c, address.GetSocketAddress())
-				if address != nil && (!ip.IsValid() || r.isOwn(ip) || ip == own || r.leadsToHost(ip)) {
+				if address != nil && (!ip.IsValid() || r.isOwn(ip) || statesAddress(r.Nodes, ip) || r.leadsToHost(ip)) {
 					return true
 				}
 			}

@@ -70,11 +70,10 @@ func (r *reader) meetsItself(l *listenerv3.Listener, leads leading) string {
 // onMachine returns an endpoint on this machine to which clusters lead; the zero value where
 // there is none.
 func (r *reader) onMachine(l leading) (found netip.AddrPort) {
-	own := podAddress(r.Nodes)
 	for _, name := range slices.Sorted(maps.Keys(l.names)) {
 		c := r.Clusters[name].Message
 		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
-			if ip := hostOf(c, socket); ip.IsValid() && (r.isOwn(ip) || ip == own) && !found.IsValid() {
+			if ip := hostOf(c, socket); ip.IsValid() && (r.isOwn(ip) || statesAddress(r.Nodes, ip)) && !found.IsValid() {
 				found = netip.AddrPortFrom(ip, uint16(socket.GetPortValue()))
 			}
 		})

@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
@@ -43,6 +44,21 @@ func podAddress(nodes []dump.Node) netip.Addr {
 	return out
 }
 
+// statesAddress reports whether a node of Istio's sidecar says that its pod has an address, of either family: in its ID, or in its
+// metadata.
+func statesAddress(nodes []dump.Node, ip netip.Addr) bool {
+	return slices.ContainsFunc(nodes, func(node dump.Node) bool {
+		stated, _ := node.Metadata[instanceIPs].(string)
+		return slices.ContainsFunc(append(strings.Split(stated, ","), strings.Split(node.ID, "~")...), func(text string) bool {
+			own, err := netip.ParseAddr(text)
+			return err == nil && own.Unmap() == ip
+		})
+	})
+}
+
+// instanceIPs is the name under which Istio's agent writes the addresses of its pod into the metadata of the node.
+const instanceIPs = "INSTANCE_IPS"
+
 // podAddressOf reads the ID of a node, such as sidecar~10.244.0.12~web-7f.shop~shop.svc.cluster.local
 // (ParseServiceNodeWithMetadata in pilot/pkg/model), and the addresses in its metadata, which
 // Istio believes more. A pod that has several addresses of IPv4 is reached on any of them.
@@ -56,7 +72,7 @@ func podAddressOf(node dump.Node) netip.Addr {
 	if !ok || !strings.HasSuffix(parts[2], "."+namespace) || err != nil || !ip.Is4() || !ip.IsGlobalUnicast() {
 		return netip.Addr{}
 	}
-	listed, has := node.Metadata["INSTANCE_IPS"]
+	listed, has := node.Metadata[instanceIPs]
 	if !has {
 		return ip
 	}

@@ -135,7 +135,7 @@ func (r *reader) twin(d dump.Decoded[*listenerv3.Listener], g guarded) string {
 	unbound := !bindsPort(l)
 	leads := r.leadsOf(l, chainsOf(l)...)
 	leads.absent = leads.absent || l.FcdsConfig != nil
-	reachable, met, own := false, false, podAddress(r.Nodes)
+	reachable, met := false, false
 	for _, socket := range sockets(l) {
 		a := r.address(l, socket, nil)
 		ip := a.Addr()
@@ -148,7 +148,7 @@ func (r *reader) twin(d dump.Decoded[*listenerv3.Listener], g guarded) string {
 		case unbound && r.handsOutAlone:
 			// No connection of others comes here.
 			continue
-		case ip == own:
+		case statesAddress(r.Nodes, ip):
 			return fmt.Sprintf("it listens on the IP address of this machine, %s", ip)
 		}
 		for _, b := range g.addresses {
