@@ -119,24 +119,52 @@ func (r *reader) callsInbound(l leading, g guarded) string {
 	return ""
 }
 
-// meetsInbound reports whether a cluster may lead over TLS to the address of an inbound.
+// meetsInbound reports whether a cluster may lead to the address of an inbound with a certificate of this sidecar.
 func (r *reader) meetsInbound(name string, g guarded) bool {
 	d := r.Clusters[name]
 	c := d.Message
-	if c.GetTransportSocket() == nil && len(c.GetTransportSocketMatches()) == 0 {
+	if isAnonymous(c) && !r.leadsToSidecars(d) {
 		return false
 	}
-	sidecars := r.leadsToSidecars(d)
-	if sidecars && r.mayLeadAnywhere(name) {
+	if r.mayLeadAnywhere(name) {
 		return true
 	}
 	found := false
 	eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
 		ip := hostOf(c, socket)
-		mayBeOwn := r.isOwn(ip) || statesAddress(r.Nodes, ip) || !ip.IsValid() && sidecars
-		found = found || mayBeOwn && slices.ContainsFunc(g.addresses, func(a netip.AddrPort) bool {
+		found = found || (!ip.IsValid() || r.isOwn(ip) || statesAddress(r.Nodes, ip)) && slices.ContainsFunc(g.addresses, func(a netip.AddrPort) bool {
 			return a.Port() == 0 || uint32(a.Port()) == socket.GetPortValue()
 		})
 	})
 	return found
+}
+
+// knownAnonymous lists the fields of transport sockets that show no certificate.
+var knownAnonymous = messages.Closed{
+	"envoy.config.core.v3.TransportSocket": {messages.Read: "typed_config", measures: "name"},
+	rawBuffer:                              {},
+	upstreamTLS: {
+		messages.Read: "common_tls_context",
+		presents:      "sni auto_host_sni auto_sni_san_validation allow_renegotiation max_session_keys enforce_rsa_key_usage",
+	},
+	"envoy.extensions.transport_sockets.tls.v3.CommonTlsContext": {
+		presents: "tls_params alpn_protocols",
+		narrows:  "validation_context combined_validation_context validation_context_sds_secret_config",
+	},
+}
+
+var checkAnonymous = knownAnonymous.Checker()
+
+// isAnonymous reports whether a cluster shows no certificate, so that each inbound refuses it. One that is made of others has their
+// transport sockets.
+func isAnonymous(c *clusterv3.Cluster) bool {
+	anonymous := discovery(c) != byOther
+	sockets := []*corev3.TransportSocket{c.GetTransportSocket()}
+	for _, match := range c.GetTransportSocketMatches() {
+		sockets = append(sockets, match.TransportSocket)
+	}
+	for _, socket := range sockets {
+		checkAnonymous(socket.ProtoReflect(), nil, func(*messages.Path, string) { anonymous = false })
+	}
+	return anonymous
 }

@@ -236,6 +236,11 @@ func meshTLS(fields string) string {
 		"validation_context_sds_secret_config": {"name": "system_trust_bundle", "sds_config": {"ads": {}}}}}`)
 }
 
+// upstreamTLS is a transport socket over TLS.
+func upstreamTLS(common string) string {
+	return `"transport_socket": ` + typed("tls", "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext", `"common_tls_context": {`+common+`}`)
+}
+
 // redirecting makes the HTTP inbound hand over the connections that are redirected to it.
 var redirecting = put(listener+".use_original_dst", `true`)
 
