@@ -28,14 +28,14 @@ type callees struct {
 
 // gatherCallees gathers where all listeners and the bootstrap send requests of their own.
 func (r *reader) gatherCallees() callees {
-	of := r.namesCalled(newLeading())
+	of := r.gatherCalled(newLeading())
 	for _, d := range r.Listeners {
 		leads := r.leadsOf(d.Message, chainsOf(d.Message)...)
 		if inbound, _ := direction(d.Message); !inbound {
 			// Their names are those of services, as those of clusters are, and some stand in fields that call nothing.
 			leads.calls.clusters = nil
 		}
-		maps.Copy(of.names, r.namesCalled(leads).names)
+		maps.Copy(of.names, r.gatherCalled(leads).names)
 	}
 	out := callees{hosts: addressesByPort{}, sockets: map[string]bool{}}
 	for name := range of.names {
@@ -45,7 +45,7 @@ func (r *reader) gatherCallees() callees {
 			for _, endpoint := range locality.LbEndpoints {
 				address := endpoint.GetEndpoint().GetAddress()
 				if pipe := address.GetPipe(); pipe != nil {
-					out.sockets[socketName(pipe.Path)] = true
+					out.sockets[nameSocket(pipe.Path)] = true
 				} else {
 					out.hosts.add(hostOf(c, address.GetSocketAddress()), uint16(address.GetSocketAddress().GetPortValue()))
 				}
@@ -55,8 +55,8 @@ func (r *reader) gatherCallees() callees {
 	return out
 }
 
-// namesCalled returns the clusters that get requests of Envoy's own, by a chain or by the bootstrap.
-func (r *reader) namesCalled(l leading) leading {
+// gatherCalled returns the clusters that get requests of Envoy's own, by a chain or by the bootstrap.
+func (r *reader) gatherCalled(l leading) leading {
 	out := r.called(l)
 	for _, names := range []map[string]bool{l.calls.asked, r.Texts} {
 		for name := range names {
@@ -82,12 +82,12 @@ func (r *reader) mayLeadAnywhere(name string) bool {
 	return anywhere
 }
 
-// reach reports whether a listener may get requests of Envoy's own. One that binds no port gets redirected connections, and nothing
+// mayReach reports whether a listener may get requests of Envoy's own. One that binds no port gets redirected connections, and nothing
 // redirects those of Envoy to loopback.
-func (c callees) reach(l *listenerv3.Listener) bool {
+func (c callees) mayReach(l *listenerv3.Listener) bool {
 	return bindsPort(l) && (c.anywhere || slices.ContainsFunc(addressesOf(l), func(address *corev3.Address) bool {
 		if pipe := address.GetPipe(); pipe != nil {
-			return c.sockets[socketName(pipe.Path)]
+			return c.sockets[nameSocket(pipe.Path)]
 		}
 		socket := address.GetSocketAddress()
 		ip, err := parseIP(socket.GetAddress())
@@ -111,7 +111,7 @@ func (r *reader) tellOwnCalls(g guarded) {
 
 // callsInbound returns a cluster that gets requests of Envoy's own, and may lead over TLS to an inbound; "" for none.
 func (r *reader) callsInbound(l leading, g guarded) string {
-	for _, name := range slices.Sorted(maps.Keys(r.namesCalled(l).names)) {
+	for _, name := range slices.Sorted(maps.Keys(r.gatherCalled(l).names)) {
 		if r.meetsInbound(name, g) {
 			return name
 		}

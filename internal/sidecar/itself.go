@@ -25,12 +25,12 @@ type itself struct {
 func gatherItself(listeners []dump.Decoded[*listenerv3.Listener], adminPipe string) itself {
 	out := itself{ports: map[uint16]bool{}, sockets: map[string]bool{}}
 	if adminPipe != "" {
-		out.sockets[socketName(adminPipe)] = true
+		out.sockets[nameSocket(adminPipe)] = true
 	}
 	for _, d := range listeners {
 		for _, address := range addressesOf(d.Message) {
 			if pipe := address.GetPipe(); pipe != nil {
-				out.sockets[socketName(pipe.Path)] = true
+				out.sockets[nameSocket(pipe.Path)] = true
 			}
 			socket := address.GetSocketAddress()
 			if socket == nil {
@@ -69,8 +69,8 @@ func parseIP(text string) (netip.Addr, error) {
 	return ip, err
 }
 
-// socketName returns the name of a socket in its folder, or of one without a file (@).
-func socketName(socket string) string { return strings.TrimPrefix(path.Base(socket), "@") }
+// nameSocket returns the name of a socket in its folder, or of one without a file (@).
+func nameSocket(socket string) string { return strings.TrimPrefix(path.Base(socket), "@") }
 
 // addressesOf returns all that a listener listens on.
 func addressesOf(l *listenerv3.Listener) []*corev3.Address {

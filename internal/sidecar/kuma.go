@@ -171,7 +171,7 @@ func (r *reader) isKumaSocket(name string) bool {
 		return slices.ContainsFunc(kumaSockets, func(begin string) bool { return strings.HasPrefix(socket, begin) })
 	}
 	sockets := r.socketsOf(name)
-	return len(sockets) > 0 && !r.itself.hasSocket(named) && !slices.ContainsFunc(sockets, func(socket string) bool { return !named(socketName(socket)) })
+	return len(sockets) > 0 && !r.itself.hasSocket(named) && !slices.ContainsFunc(sockets, func(socket string) bool { return !named(nameSocket(socket)) })
 }
 
 // socketsOf returns the sockets in the file system that are the endpoints of a cluster; none where it may lead elsewhere, too.

@@ -13,8 +13,8 @@
 //
 // It judges no request, runs no Envoy and knows no policy. It looks at clusters and secrets
 // only to find where listeners lead and which CAs they trust, and at access logs, tracing
-// and statistics not at all: they decide nothing. Whether the CAs are those of the mesh, it
-// takes from the name of their secret. Package xds/lift turns the filters back into a program.
+// and statistics only to find where they go: they decide nothing. Whether the CAs are those of
+// the mesh, it takes from the name of their secret. Package xds/lift turns the filters back into a program.
 package sidecar
 
 import (

@@ -88,7 +88,7 @@ func (r *reader) isControlPlane(source *corev3.ConfigSource) bool {
 func (r *reader) hasSocketsOfOthers(name string) bool {
 	sockets := r.socketsOf(name)
 	return len(sockets) > 0 && !r.itself.hasSocket(func(own string) bool {
-		return slices.ContainsFunc(sockets, func(socket string) bool { return socketName(socket) == own })
+		return slices.ContainsFunc(sockets, func(socket string) bool { return nameSocket(socket) == own })
 	})
 }
 

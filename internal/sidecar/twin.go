@@ -177,7 +177,7 @@ func (r *reader) twin(d dump.Decoded[*listenerv3.Listener], g guarded) string {
 		return chosenElsewhere
 	}
 	who := "others"
-	if !reachable && r.callees.reach(l) {
+	if !reachable && r.callees.mayReach(l) {
 		reachable, met, who = true, true, "requests of Envoy's own, such as logs,"
 	}
 	if why := r.movesCallers(d); met && why != "" {
