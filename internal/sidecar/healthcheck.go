@@ -45,7 +45,6 @@ func (r *reader) tellHealthChecks() {
 		asks := len(d.Message.HealthChecks) > 0 && (r.guards[name] || !r.leadsToSidecars(d) && (r.mayLeadAnywhere(name) || r.checksWorkload(d.Message)))
 		for i, check := range d.Message.HealthChecks {
 			at := (*messages.Path)(nil).Field("health_checks").Index(i)
-			//lint:ignore SA1019 Envoy reads it still
 			if check.GetEventService() != nil {
 				tell(at.Field("event_service"), "a service gets events that pass no filter")
 			}
