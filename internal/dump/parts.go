@@ -146,7 +146,13 @@ func (r *Resources) addBootstrap(o object) {
 			r.tellExtensions(o[key])
 		}
 		if key != "static_resources" && key != "staticResources" && key != "node" {
-			r.addTexts(o[key])
+			if r.Texts == nil {
+				r.Texts, r.PlaneTexts = map[string]bool{}, map[string]bool{}
+			}
+			addTexts(r.Texts, o[key])
+			if key == "dynamic_resources" || key == "dynamicResources" {
+				addTexts(r.PlaneTexts, o[key])
+			}
 		}
 		// The control plane has all that it asks for anyway.
 		if key != "static_resources" && key != "staticResources" && key != "dynamic_resources" && key != "dynamicResources" {
@@ -177,21 +183,18 @@ func (r *Resources) tellRegexEngine(engine any) {
 }
 
 // addTexts gathers the texts in a part of a bootstrap.
-func (r *Resources) addTexts(part any) {
+func addTexts(to map[string]bool, part any) {
 	switch part := part.(type) {
 	case []any:
 		for _, item := range part {
-			r.addTexts(item)
+			addTexts(to, item)
 		}
 	case object:
 		for _, item := range part {
-			r.addTexts(item)
+			addTexts(to, item)
 		}
 	case string:
-		if r.Texts == nil {
-			r.Texts = map[string]bool{}
-		}
-		r.Texts[part] = true
+		to[part] = true
 	}
 }
 

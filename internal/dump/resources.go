@@ -62,6 +62,8 @@ type Resources struct {
 	// Texts are those of the bootstraps, but for static resources and nodes. Where one is the name of a cluster, Envoy
 	// may send requests of its own there: statistics, and traces of a connection manager that states no tracer.
 	Texts map[string]bool
+	// PlaneTexts are those of them that say how to find the control plane.
+	PlaneTexts map[string]bool
 	// Envoy is the version of the sidecar; empty where nothing names it.
 	Envoy string
 	// Nodes are the nodes of the bootstraps, one for each.

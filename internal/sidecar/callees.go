@@ -60,7 +60,8 @@ func (r *reader) gatherCalled(l leading) leading {
 	out := r.called(l)
 	for _, names := range []map[string]bool{l.calls.asked, r.Texts} {
 		for name := range names {
-			if _, ok := r.Clusters[name]; ok {
+			// The control plane is trusted wherever it is, and no caller sets off what is sent there.
+			if _, ok := r.Clusters[name]; ok && (l.calls.asked[name] || !r.PlaneTexts[name]) {
 				out.add(name)
 			}
 		}
