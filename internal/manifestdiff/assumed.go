@@ -74,6 +74,9 @@ func statesMeshConfig(o object, options options) string {
 		return slices.ContainsFunc(unread, func(key string) bool { return namesField(config, key) })
 	}
 	if o.isOfMeshConfig() {
+		if moved && o.kind == "ServiceMeshControlPlane" { // it has names of its own for these settings, and its namespace is the root namespace
+			return "spec"
+		}
 		if states(fieldOf(o.fields, "spec")) || moved && o.isElsewhere() {
 			return "spec"
 		}

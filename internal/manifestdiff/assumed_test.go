@@ -66,7 +66,7 @@ func TestAssumedSettings(t *testing.T) {
 		"Cilium takes no policies of the cluster":      {configMap("cilium-config", "enable-cilium-clusterwide-network-policy: 'false'"), cnp, another, "", "data.enable-cilium-clusterwide-network-policy"},
 		"Cilium takes none of its policies":            {configMap("cilium-config", "enable-cilium-network-policy: 'false'"), cnp, another, "", "data.enable-cilium-network-policy"},
 		"an operator":                                  {"{apiVersion: install.istio.io/v1alpha1, kind: IstioOperator, metadata: {name: o}, spec: {meshConfig: {rootNamespace: a}}}", ap, deny, "", "spec"},
-		"an operator of OpenShift":                     {"{apiVersion: maistra.io/v2, kind: ServiceMeshControlPlane, metadata: {name: o, namespace: a}, spec: {techPreview: {meshConfig: {rootNamespace: a}}}}", ap, deny, "", "spec"},
+		"an operator of OpenShift":                     {"{apiVersion: maistra.io/v2, kind: ServiceMeshControlPlane, metadata: {name: o, namespace: a}, spec: {security: {trust: {domain: a}}}}", ap, deny, "", "spec"},
 		"a revision of an operator":                    {"{apiVersion: sailoperator.io/v1, kind: IstioRevision, metadata: {name: o}, spec: {values: {meshConfig: {rootNamespace: a}}}}", ap, deny, "", "spec"},
 		"a release of a chart":                         {"{apiVersion: helm.crossplane.io/v1beta1, kind: Release, metadata: {name: o}, spec: {forProvider: {values: {meshConfig: {rootNamespace: a}}}}}", ap, deny, "", "spec"},
 		"an unknown object":                            {"{apiVersion: example.com/v1, kind: Widget, metadata: {name: o}, spec: {a: b}}", ap, deny, "", ""},

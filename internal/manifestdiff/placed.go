@@ -18,7 +18,7 @@ type placedPolicy struct {
 // decidesAs reports whether a policy says what another one says, beside metadata that no dialect reads.
 func (o object) decidesAs(other object) bool { return o.decisive() == other.decisive() }
 
-// decisive is the text of what a dialect reads of a policy. The age is a part of it.
+// decisive is the text of what a dialect reads of a policy. Of two policies of some kinds the older one counts.
 func (o object) decisive() string {
 	fields, _ := o.fields.(map[string]any)
 	out := map[string]any{}
@@ -33,7 +33,10 @@ func (o object) decisive() string {
 	}
 	if !o.universal {
 		of := func(field string) any { return fieldOf(o.fields, "metadata", field) }
-		out["metadata"] = []any{of("name"), of("namespace"), of("creationTimestamp"), readOf(of("labels")), readOf(of("annotations"))}
+		out["metadata"] = []any{of("name"), of("namespace"), readOf(of("labels")), readOf(of("annotations"))}
+		if o.kind == "PeerAuthentication" || o.isOfLinkerd() {
+			out["age"] = of("creationTimestamp")
+		}
 	}
 	text, err := json.Marshal(out)
 	if err != nil {
