@@ -8,7 +8,6 @@ package lab
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -19,7 +18,6 @@ import (
 	"github.com/meshproof/meshproof/internal/kinds"
 	"github.com/meshproof/meshproof/internal/kri"
 	"github.com/meshproof/meshproof/internal/rendering"
-	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -40,6 +38,8 @@ type Files struct {
 	Others kinds.Others
 	// PassedOver are files and links of folders that are not read, see [folder.PassedOver].
 	PassedOver []string
+	// OfTools are files of folders by which tools change manifests or leave some out, see [folder.ToolFiles].
+	OfTools []string
 	// Routing are the routes, timeouts and services, once [Files.TakeRouting] has found them among
 	// Others.
 	Routing []manifest.Document
@@ -198,7 +198,7 @@ func OpenDocuments(choice Choice, paths ...string) (*Files, error) {
 	f, err := open(choice, strings.Join(paths, " "), all)
 	for _, path := range paths {
 		if err == nil {
-			f.PassedOver, err = passedOver(f.PassedOver, path)
+			err = f.passOver(path)
 		}
 	}
 	if err == nil {
@@ -224,7 +224,7 @@ func OpenSet(choice Choice, path string) (*Files, error) {
 	f, err := open(choice, path, found)
 	if err == nil {
 		f.root = path
-		f.PassedOver, err = passedOver(nil, path)
+		err = f.passOver(path)
 	}
 	if err == nil {
 		err = f.describeInbounds()
@@ -238,21 +238,6 @@ func find(path string) ([]string, error) {
 		return nil, fmt.Errorf("%w: name a file with policies or cases, or a folder with some", err)
 	}
 	return files, nil
-}
-
-// passedOver adds what of a folder is not read.
-func passedOver(to []string, path string) ([]string, error) {
-	found, err := folder.PassedOver(path)
-	return append(to, found...), err
-}
-
-// leftOut counts what is not read; "" for nothing.
-func (f *Files) leftOut() string {
-	text := f.Others.String()
-	if n := len(f.PassedOver); n > 0 {
-		text = strings.TrimPrefix(fmt.Sprintf("%s, %s by the name (%s)", text, terminal.Count(n, "file"), strings.Join(f.PassedOver[:min(n, 3)], ", ")), ", ")
-	}
-	return text
 }
 
 func open(choice Choice, name string, paths []string) (*Files, error) {
@@ -365,24 +350,4 @@ func DocumentsOf(all ...*Files) (out []manifest.Document) {
 		out = append(append(out, f.Policies...), f.Routing...)
 	}
 	return out
-}
-
-// LeaveOut tells which documents are left out. Where it is strict they are an error.
-func LeaveOut(told io.Writer, strict bool, all ...*Files) error {
-	for _, f := range all {
-		out := f.leftOut()
-		if strict && len(f.Others) > 0 {
-			return fmt.Errorf("%w\n%s: --strict refuses to leave %s out: name the files with policies alone", f.Others.Refusals(), f.Name, out)
-		}
-		if strict && len(f.PassedOver) > 0 {
-			return fmt.Errorf("%s: --strict refuses to leave %s out: end their names in .yaml, .yml or .json, and name folders behind links by themselves", f.Name, out)
-		}
-		if out != "" {
-			fmt.Fprintf(told, "meshproof: note: %s: left out: %s\n", f.Name, terminal.Printable(out))
-		}
-		for _, doc := range slices.DeleteFunc(slices.Clone(f.Others), func(d manifest.Document) bool { return !rendering.IsKustomization(d) }) {
-			fmt.Fprintf(told, "meshproof: note: %s: this kustomization is not carried out: write out with kustomize build what is applied\n", doc.Place(""))
-		}
-	}
-	return nil
 }

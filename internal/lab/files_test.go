@@ -3,6 +3,7 @@ package lab_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -115,6 +116,22 @@ func TestOpenRefusesADataplaneTwice(t *testing.T) {
 	const one = "type: Dataplane\nmesh: default\nname: d\nnetworking: {address: 10.0.0.1, inbound: [{port: 80, tags: {a: %q}}]}\n"
 	path := write(t, map[string]string{"a.yaml": fmt.Sprintf(one, "b"), "b.yaml": fmt.Sprintf(one, "c")})
 	if _, err := lab.Open(lab.Choice{}, path); err == nil || !strings.Contains(err.Error(), "b.yaml:1: Dataplane d is defined twice, first at") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Strict commands refuse a folder with a file by which a tool leaves policies out.
+func TestFilesOfTools(t *testing.T) {
+	t.Parallel()
+	dir := write(t, map[string]string{"a.yaml": aPolicy, ".sourceignore": "a.yaml"})
+	files, err := lab.Open(lab.Choice{}, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lab.LeaveOut(io.Discard, true, files); err == nil || !strings.Contains(err.Error(), ".sourceignore: a tool may leave policies out") {
+		t.Errorf("%v", err)
+	}
+	if err := lab.LeaveOut(io.Discard, false, files); err != nil {
 		t.Errorf("%v", err)
 	}
 }

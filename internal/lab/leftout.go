@@ -1,0 +1,63 @@
+package lab
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/folder"
+	"github.com/meshproof/meshproof/internal/rendering"
+	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// passOver adds what of a folder is not read.
+func (f *Files) passOver(path string) error {
+	found, err := folder.PassedOver(path)
+	if err != nil {
+		return err
+	}
+	f.PassedOver = append(f.PassedOver, found...)
+	if path == folder.Stdin {
+		return nil
+	}
+	ofTools, err := folder.ToolFiles(path)
+	for _, name := range ofTools {
+		f.OfTools = append(f.OfTools, filepath.Join(path, name))
+	}
+	return err
+}
+
+// leftOut counts what is not read; "" for nothing.
+func (f *Files) leftOut() string {
+	text := f.Others.String()
+	if n := len(f.PassedOver); n > 0 {
+		text = strings.TrimPrefix(fmt.Sprintf("%s, %s by the name (%s)", text, terminal.Count(n, "file"), strings.Join(f.PassedOver[:min(n, 3)], ", ")), ", ")
+	}
+	return text
+}
+
+// LeaveOut tells which documents are left out. Where it is strict they are an error.
+func LeaveOut(told io.Writer, strict bool, all ...*Files) error {
+	for _, f := range all {
+		out := f.leftOut()
+		if strict && len(f.Others) > 0 {
+			return fmt.Errorf("%w\n%s: --strict refuses to leave %s out: name the files with policies alone", f.Others.Refusals(), f.Name, out)
+		}
+		if strict && len(f.OfTools) > 0 {
+			return fmt.Errorf("%s: --strict refuses %s: a tool may leave policies out by it, or change them: write out what is applied", f.Name, strings.Join(f.OfTools, ", "))
+		}
+		if strict && len(f.PassedOver) > 0 {
+			return fmt.Errorf("%s: --strict refuses to leave %s out: end their names in .yaml, .yml or .json, and name folders behind links by themselves", f.Name, out)
+		}
+		if out != "" {
+			fmt.Fprintf(told, "meshproof: note: %s: left out: %s\n", f.Name, terminal.Printable(out))
+		}
+		for _, doc := range slices.DeleteFunc(slices.Clone(f.Others), func(d manifest.Document) bool { return !rendering.IsKustomization(d) }) {
+			fmt.Fprintf(told, "meshproof: note: %s: this kustomization is not carried out: write out with kustomize build what is applied\n", doc.Place(""))
+		}
+	}
+	return nil
+}
