@@ -32,8 +32,9 @@ var redirectsOut = []string{"includeOutboundIPRanges", "excludeOutboundIPRanges"
 // agentPorts are the ports of Istio's agent and of its sidecar, which Istio leaves out by default.
 var agentPorts = []string{"15020", "15021", "15090"}
 
-// statusPorts are those that the agent has, or none.
-var statusPorts = []string{"15020", "15021", "0", ""}
+// statusPort is the port of the agent to which the listener for its health leads. With another one, or with none, that listener leads to
+// the workload.
+const statusPort = "15020"
 
 // decoded returns what an annotation has in YAML; something that is no object where it cannot be read.
 func decoded(annotation any) any {
@@ -78,20 +79,22 @@ func passedBy(node dump.Node) (out []string) {
 		}
 	}
 	for _, port := range ports {
-		if port != nil && !slices.Contains(statusPorts, fmt.Sprint(port)) {
-			out = append(out, fmt.Sprintf("the node says that Istio's agent has the port %v, which is not redirected to the sidecar: callers reach a workload of this port past it", port))
+		if port != nil && port != "" && fmt.Sprint(port) != statusPort {
+			out = append(out, fmt.Sprintf("the node says that Istio's agent has the port %v, and not %s: callers may reach a workload of either port past the filters", port, statusPort))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		about, isRedirection := strings.CutPrefix(key, redirection)
-		if !isRedirection && key != interfaces || slices.Contains(redirectsOut, about) {
+		value := fmt.Sprint(annotations[key])
+		if isHarmless(key, value) || slices.Contains(redirectsOut, about) {
 			continue
 		}
-		value := fmt.Sprint(annotations[key])
 		excluded := slices.DeleteFunc(strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' }), func(port string) bool {
 			return slices.Contains(agentPorts, port)
 		})
 		switch {
+		case !isRedirection && key != interfaces:
+			out = append(out, fmt.Sprintf("the pod has the annotation %s=%q, which is not known to leave the redirection as it is: some connections may not pass the sidecar", key, value))
 		case about == "includeInboundPorts" && value == "*", about == "excludeInboundPorts" && len(excluded) == 0:
 		case about != "includeInboundPorts" && value == "":
 		default:
