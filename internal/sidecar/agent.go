@@ -99,7 +99,7 @@ func (r *reader) leadsToAgent(route *routev3.Route, g guarded) bool {
 func (r *reader) inboundLeadsTo(port uint32) bool {
 	return slices.ContainsFunc(r.Listeners, func(d dump.Decoded[*listenerv3.Listener]) bool {
 		inbound, _ := direction(d.Message)
-		return inbound && len(agentRoutes(d)) == 0 && slices.Contains(r.workloadsOf(r.clustersOf(chainsOf(d.Message)...), true), fmt.Sprintf("port %d of the workload", port))
+		return inbound && len(agentRoutes(d)) == 0 && slices.Contains(r.workloadsOf(r.leadsOf(d.Message, chainsOf(d.Message)...), true), fmt.Sprintf("port %d of the workload", port))
 	})
 }
 

@@ -83,6 +83,11 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 	c.readsSNI = r.inspectsTLS(l)
 	c.leads = r.leadsOf(l, of)
 	c.inbound.PassesOn = c.inbound.Address.Addr().IsUnspecified() && asksForPort(of.FilterChainMatch) && r.passesThrough(l, r.leadsOf(l, chainsOf(l)...))
+	c.leads.chain = of
+	if c.inbound.PassesOn {
+		// Which connections it gets is held against the Dataplanes.
+		clear(c.leads.destinations)
+	}
 	if r.leadsNowhere(c.leads) && r.isQuiet(of) {
 		r.skip(l.Name, label, "it leads to a cluster without endpoints: no connection passes")
 		return

@@ -31,11 +31,17 @@ func (r *reader) workloadsOf(l leading, anywhere bool) []string {
 				out = append(out, fmt.Sprintf("port %d of the workload", socket.GetPortValue()))
 			}
 		})
+		for _, to := range l.destinations[name] {
+			if to.Port() != 0 {
+				out = append(out, fmt.Sprintf("port %d of the workload", to.Port()))
+			}
+		}
 	}
 	return out
 }
 
-// endpointsOf returns the endpoints that clusters lead to, each once.
+// endpointsOf returns the endpoints that clusters lead to, each once. What listens where a connection was going may listen on
+// loopback too. Port 0 stands for every port.
 func (r *reader) endpointsOf(l leading) (out []Endpoint) {
 	own := podAddress(r.Nodes)
 	for _, name := range slices.Sorted(maps.Keys(l.names)) {
@@ -52,6 +58,14 @@ func (r *reader) endpointsOf(l leading) (out []Endpoint) {
 				out = append(out, e)
 			}
 		})
+		for _, to := range l.destinations[name] {
+			for _, ip := range []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback(), to.Addr(), own} {
+				e := Endpoint{AddrPort: netip.AddrPortFrom(ip, to.Port()), OnMachine: true, maybeOwn: true, Mirror: !l.answering[name]}
+				if ip.IsValid() && !slices.Contains(out, e) {
+					out = append(out, e)
+				}
+			}
+		}
 	}
 	return out
 }

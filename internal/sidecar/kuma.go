@@ -115,7 +115,7 @@ func (r *reader) leadsToKuma(route *routev3.Route, d dump.Decoded[*listenerv3.Li
 		if other.Message == d.Message {
 			continue
 		}
-		if slices.Contains(r.workloadsOf(r.clustersOf(chainsOf(other.Message)...), true), fmt.Sprintf("port %d of the workload", port)) {
+		if slices.Contains(r.workloadsOf(r.leadsOf(other.Message, chainsOf(other.Message)...), true), fmt.Sprintf("port %d of the workload", port)) {
 			return false
 		}
 	}

@@ -17,14 +17,14 @@ func (r *reader) called(l leading) leading {
 	return out
 }
 
-// sendsTo returns one of some endpoints to which a chain sends requests, of callers or of its own, without a sidecar in between; the
-// zero value where there is none.
-func (r *reader) sendsTo(l leading, endpoints map[netip.AddrPort]bool) netip.AddrPort {
+// sendsTo returns one of the endpoints behind the inbounds to which a chain sends requests, of callers or of its own, without a sidecar
+// in between; the zero value where there is none.
+func (r *reader) sendsTo(l leading, g guarded) netip.AddrPort {
 	of := r.called(l)
 	maps.Copy(of.names, r.direct(l).names)
 	maps.Copy(of.names, l.calls.asked)
 	for _, to := range r.endpointsOf(of) {
-		if endpoints[to.AddrPort] {
+		if g.endpoints[to.AddrPort] || to.maybeOwn && (g.ports[to.Port()] || g.ports[0]) {
 			return to.AddrPort
 		}
 	}
@@ -44,7 +44,7 @@ func (r *reader) asksOwn(l leading, workload []Endpoint) string {
 		of.add(name)
 		if l.names[name] || slices.ContainsFunc(r.endpointsOf(of), func(to Endpoint) bool {
 			return slices.ContainsFunc(workload, func(own Endpoint) bool {
-				return own.Port() == to.Port() && (own.Addr() == to.Addr() || own.maybeOwn && to.maybeOwn)
+				return (own.Port() == to.Port() || own.Port() == 0) && (own.Addr() == to.Addr() || own.maybeOwn && to.maybeOwn)
 			})
 		}) {
 			return name

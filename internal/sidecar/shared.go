@@ -7,10 +7,10 @@ import (
 	"github.com/meshproof/meshproof/internal/dump"
 )
 
-// shareWorkloads tells about inbounds of different ports with one workload behind them: a
+// shareWorkloads tells about inbounds of different addresses with one workload behind them: a
 // caller that one of them refuses may pass the other.
 func (r *reader) shareWorkloads() {
-	ports := map[string]uint16{}
+	first := map[string]int{}
 	told := map[string]bool{}
 	for i, in := range r.sidecar.Inbounds {
 		r.sidecar.Inbounds[i].Leads = r.endpointsOf(r.leads[i])
@@ -18,12 +18,12 @@ func (r *reader) shareWorkloads() {
 			r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: in.Listener, Chain: in.Chain, Reason: fmt.Sprintf(format, args...)})
 		}
 		for _, workload := range r.workloadsOf(r.leads[i], true) {
-			switch port, ok := ports[workload]; {
+			switch other, ok := first[workload]; {
 			case !ok:
-				ports[workload] = in.Address.Port()
-			case port != in.Address.Port() && !told[workload]:
+				first[workload] = i
+			case r.areApart(i, other) && !told[workload]:
 				told[workload] = true
-				tell("it leads to %s, as the inbound on port %d does", workload, port)
+				tell("it leads to %s, as the inbound on %s does", workload, r.nameApart(other, in))
 			}
 		}
 		if name, reason := r.unreadOf(r.leads[i]); name != "" && (r.IsDump || r.Clusters != nil) {
@@ -32,46 +32,79 @@ func (r *reader) shareWorkloads() {
 		if r.leads[i].chosen {
 			tell(chosenElsewhere)
 		}
-		if to, ok := r.reaches(r.leads[i], r.outbounds, noPort); ok {
+		if to, ok := r.reaches(r.leads[i], r.outbounds, netip.AddrPort{}); ok {
 			tell("it leads to an outbound listener, %s, and not to its workload", to)
 		}
 		if r.leadsToAdmin(r.leads[i]) {
 			tell("it leads to the admin interface of Envoy on port %d, and not to its workload", r.AdminPort)
 		}
-		if to, ok := r.reaches(r.leads[i], r.inbounds, int(in.Address.Port())); ok {
+		if to, ok := r.reaches(r.leads[i], r.inbounds, netip.AddrPortFrom(in.Socket.Addr().Unmap(), in.Socket.Port())); ok {
 			tell("it leads to the listener of another inbound, %s, which sees this sidecar for a caller", to)
 		}
 	}
-	served := map[netip.AddrPort]uint16{}
-	for _, in := range r.sidecar.Inbounds {
+	r.tellCallsPast(first)
+}
+
+// tellCallsPast tells about inbounds that send requests of their own to what stands behind an inbound: those pass no filter. First has the
+// first inbound that leads to each workload.
+func (r *reader) tellCallsPast(first map[string]int) {
+	served, onMachine := map[netip.AddrPort]int{}, map[uint16]int{}
+	for i, in := range r.sidecar.Inbounds {
 		for _, to := range in.Leads {
-			if !to.Mirror {
-				served[to.AddrPort] = in.Address.Port()
+			switch {
+			case to.Mirror:
+			case to.maybeOwn:
+				onMachine[to.Port()] = i
+				fallthrough
+			default:
+				served[to.AddrPort] = i
 			}
 		}
 	}
 	for i, in := range r.sidecar.Inbounds {
-		past := func(workload string, port uint16, ok bool) bool {
-			if ok = ok && port != in.Address.Port(); ok {
-				reason := fmt.Sprintf("it sends requests of its own to %s, past the inbound on port %d", workload, port)
+		past := func(workload string, other int, ok bool) bool {
+			if ok = ok && r.areApart(i, other); ok {
+				reason := fmt.Sprintf("it sends requests of its own to %s, past the inbound on %s", workload, r.nameApart(other, in))
 				r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: in.Listener, Chain: in.Chain, Reason: reason})
 			}
 			return ok
 		}
 		told := false
 		for _, workload := range r.workloadsOf(r.called(r.leads[i]), false) {
-			port, ok := ports[workload]
-			told = past(workload, port, ok) || told
+			other, ok := first[workload]
+			told = past(workload, other, ok) || told
 		}
-		// A workload may be on another machine than its sidecar.
+		// A workload may be on another machine than its sidecar, and an inbound for every port has each port of its machine.
 		for _, to := range r.endpointsOf(r.called(r.leads[i])) {
-			if port, ok := served[to.AddrPort]; !told {
-				past(to.String(), port, ok)
+			if told {
+				break
 			}
+			other, ok := served[to.AddrPort]
+			for _, port := range []uint16{to.Port(), 0} {
+				if !ok && to.maybeOwn {
+					other, ok = onMachine[port]
+				}
+			}
+			told = past(to.String(), other, ok)
 		}
 		if name := r.asksOwn(r.leads[i], in.Leads); name != "" {
 			reason := fmt.Sprintf("a logger, a tracer or a filter sends requests to its own workload, behind the cluster %q: those pass no filter, and a caller who is refused sets them off", name)
 			r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: in.Listener, Chain: in.Chain, Reason: reason})
 		}
 	}
+}
+
+// areApart reports whether two inbounds have different addresses, and different filters too: one chain may have several addresses.
+func (r *reader) areApart(i, j int) bool {
+	one, other := r.leads[i].chain, r.leads[j].chain
+	return !isSame(r.sidecar.Inbounds[i].Address, r.sidecar.Inbounds[j].Address) && (one == nil || one != other)
+}
+
+// nameApart names the address of an inbound beside another one: by its port, where that tells them apart.
+func (r *reader) nameApart(i int, beside Inbound) string {
+	address := r.sidecar.Inbounds[i].Address
+	if address.Port() == beside.Address.Port() {
+		return address.String()
+	}
+	return fmt.Sprintf("port %d", address.Port())
 }

@@ -27,12 +27,14 @@ type guarded struct {
 	workloads map[string]bool
 	// endpoints are those behind the inbounds that answer callers, on any machine.
 	endpoints map[netip.AddrPort]bool
+	// ports are those of endpoints on this machine, 0 for every port.
+	ports map[uint16]bool
 }
 
 // guardedBy gathers what the inbound listeners serve.
 func (r *reader) guardedBy(listeners []dump.Decoded[*listenerv3.Listener]) guarded {
-	g := guarded{workloads: map[string]bool{}, endpoints: map[netip.AddrPort]bool{}}
-	var chains []*listenerv3.FilterChain
+	g := guarded{workloads: map[string]bool{}, endpoints: map[netip.AddrPort]bool{}, ports: map[uint16]bool{}}
+	all := newLeading()
 	r.addresses, r.inbounds, r.outbounds = map[netip.Addr]bool{}, addressesByPort{}, addressesByPort{}
 	r.bound = map[netip.Addr]bool{}
 	for _, d := range listeners {
@@ -41,7 +43,7 @@ func (r *reader) guardedBy(listeners []dump.Decoded[*listenerv3.Listener]) guard
 			r.bindOutbound(d.Message)
 			continue
 		}
-		chains = append(chains, chainsOf(d.Message)...)
+		all.join(r.leadsOf(d.Message, chainsOf(d.Message)...))
 		for _, socket := range sockets(d.Message) {
 			if a := r.address(d.Message, socket, nil); a.IsValid() {
 				r.inbounds.add(a.Addr(), uint16(socket.GetPortValue()))
@@ -59,13 +61,15 @@ func (r *reader) guardedBy(listeners []dump.Decoded[*listenerv3.Listener]) guard
 	for _, a := range g.addresses {
 		r.addresses[a.Addr()] = true
 	}
-	all := r.clustersOf(chains...)
 	r.guards = all.names
 	for _, workload := range r.workloadsOf(all, false) {
 		g.workloads[workload] = true
 	}
 	for _, to := range r.endpointsOf(all) {
 		g.endpoints[to.AddrPort] = g.endpoints[to.AddrPort] || !to.Mirror
+		if to.OnMachine && !to.Mirror {
+			g.ports[to.Port()] = true
+		}
 	}
 	return g
 }
@@ -93,37 +97,6 @@ func (r *reader) bindOutbound(l *listenerv3.Listener) {
 			r.outbounds.add(ip.Unmap(), uint16(socket.GetPortValue()))
 		}
 	}
-}
-
-// addressesByPort are the addresses of listeners by their ports, so that an endpoint is not held against each
-// listener: a dump may have thousands of both.
-type addressesByPort map[uint16][]netip.Addr
-
-// noPort is the port of no listener.
-const noPort = -1
-
-func (all addressesByPort) add(ip netip.Addr, port uint16) { all[port] = append(all[port], ip) }
-
-// reaches returns an endpoint's listening address, the first one. Listeners of the port except are left
-// out; noPort leaves out none.
-func (r *reader) reaches(l leading, all addressesByPort, except int) (found netip.AddrPort, ok bool) {
-	for name := range l.names {
-		c := r.Clusters[name].Message
-		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
-			to := netip.AddrPortFrom(hostOf(c, socket), uint16(socket.GetPortValue()))
-			if int(to.Port()) == except {
-				return
-			}
-			ips := all[to.Port()]
-			i := slices.IndexFunc(ips, func(ip netip.Addr) bool {
-				return ip == to.Addr() || ip.IsUnspecified() || to.Addr().IsUnspecified()
-			})
-			if i >= 0 && !ok {
-				found, ok = netip.AddrPortFrom(ips[i], to.Port()), true
-			}
-		})
-	}
-	return found, ok
 }
 
 // twin says how an outbound listener leads to what the inbounds guard; "" where it does not.
@@ -193,7 +166,7 @@ func (r *reader) twin(d dump.Decoded[*listenerv3.Listener], g guarded) string {
 			return fmt.Sprintf("it leads to %s, as an inbound does", workload)
 		}
 	}
-	if to := r.sendsTo(leads, g.endpoints); reachable && to.IsValid() {
+	if to := r.sendsTo(leads, g); reachable && to.IsValid() {
 		return fmt.Sprintf("%s may reach it, and it sends requests to %s, as an inbound does", who, to)
 	}
 	if !reachable {
@@ -233,6 +206,11 @@ type leading struct {
 	names map[string]bool
 	// answering are those of names whose answers callers get: all but mirrors.
 	answering map[string]bool
+	// destinations has, by the name of a cluster that sends connections on to where they were going, where those of
+	// inbounds were going.
+	destinations map[string][]netip.AddrPort
+	// chain is the one that was read, of an inbound alone.
+	chain *listenerv3.FilterChain
 	// chosen is set where callers or extensions choose the cluster. absent is set where the dump
 	// does not have all routes.
 	chosen, absent bool
@@ -240,7 +218,7 @@ type leading struct {
 }
 
 func newLeading() leading {
-	return leading{names: map[string]bool{}, answering: map[string]bool{}, calls: calls{clusters: map[string]bool{}, asked: map[string]bool{}}}
+	return leading{names: map[string]bool{}, answering: map[string]bool{}, destinations: map[string][]netip.AddrPort{}, calls: calls{clusters: map[string]bool{}, asked: map[string]bool{}}}
 }
 
 const chosenElsewhere = "its callers, or something that meshproof does not read, choose the cluster"
@@ -264,19 +242,30 @@ func (r *reader) clustersOf(chains ...*listenerv3.FilterChain) leading {
 			of = r.readClusters(chain)
 			r.led[chain] = of
 		}
-		maps.Copy(out.names, of.names)
-		maps.Copy(out.answering, of.answering)
-		maps.Copy(out.calls.clusters, of.calls.clusters)
-		maps.Copy(out.calls.asked, of.calls.asked)
-		out.calls.unread = append(out.calls.unread, of.calls.unread...)
-		out.chosen, out.absent = out.chosen || of.chosen, out.absent || of.absent
+		out.join(of)
 	}
 	return out
 }
 
-// leadsOf gathers the clusters of filter chains of a listener, with those of its access logs.
+// join adds what another part of the configuration leads to.
+func (l *leading) join(of leading) {
+	maps.Copy(l.names, of.names)
+	maps.Copy(l.answering, of.answering)
+	for name, to := range of.destinations {
+		l.destinations[name] = append(l.destinations[name], to...)
+	}
+	maps.Copy(l.calls.clusters, of.calls.clusters)
+	maps.Copy(l.calls.asked, of.calls.asked)
+	l.calls.unread = append(l.calls.unread, of.calls.unread...)
+	l.chosen, l.absent = l.chosen || of.chosen, l.absent || of.absent
+}
+
+// leadsOf gathers the clusters of filter chains of a listener, with those of its access logs, and where its connections go.
 func (r *reader) leadsOf(l *listenerv3.Listener, chains ...*listenerv3.FilterChain) leading {
 	out := r.clustersOf(chains...)
+	for _, chain := range chains {
+		r.addDestinations(&out, l, chain)
+	}
 	for _, log := range l.AccessLog {
 		out.calls.add(log)
 	}

@@ -70,7 +70,7 @@ func (s *subject) ports(found sidecar.Sidecar) []workloadPort {
 	}
 	for _, in := range found.Inbounds {
 		for _, to := range in.Leads {
-			if !to.Mirror {
+			if !to.Mirror && to.Port() != 0 {
 				out = append(out, workloadPort{to.Port(), fmt.Sprintf(", past the inbound on port %d, which leads there", in.Address.Port())})
 			}
 		}

@@ -24,12 +24,21 @@ func (s *subject) strayEndpoints(enforced sidecar.Inbound) (out []string) {
 			stated = append(stated, workload.Addr().Unmap())
 		}
 	}
+	isHere := func(ip netip.Addr) bool {
+		// Connections to the address of the inbound come here.
+		return s.hasAddress(ip) || ip == enforced.Address.Addr()
+	}
+	// The workload of a service address may be another one than that of the machine.
+	elsewhere := len(stated) > 0 && !slices.ContainsFunc(stated, func(ip netip.Addr) bool { return ip.IsLoopback() || ip.IsUnspecified() || isHere(ip) })
 	for _, to := range enforced.Leads {
 		ip := to.Addr()
-		// Connections to the address of the inbound come here.
-		here := to.OnMachine || s.hasAddress(ip) || ip == enforced.Address.Addr()
+		here := to.OnMachine || isHere(ip)
 		switch {
+		case to.Port() == 0:
+			// It leads to the port that a caller connects to.
 		case slices.Contains(stated, ip) && slices.Contains(ports, to.Port()):
+		case elsewhere && here:
+			out = append(out, fmt.Sprintf("it leads to port %d of the machine of this sidecar, and not to the service address, %s, that a Dataplane states", to.Port(), stated[0]))
 		case !here && to.Mirror:
 			// What another machine answers to a copy, no caller gets.
 		case !here:
@@ -40,5 +49,7 @@ func (s *subject) strayEndpoints(enforced sidecar.Inbound) (out []string) {
 			out = append(out, fmt.Sprintf("it leads to port %d of the workload, and not to port %d: a Dataplane says so by servicePort", to.Port(), ports[0]))
 		}
 	}
-	return out
+	// Endpoints of one port may be told in the same words.
+	slices.Sort(out)
+	return slices.Compact(out)
 }
