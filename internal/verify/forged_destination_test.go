@@ -82,6 +82,11 @@ func TestDestinationOfInbounds(t *testing.T) {
 		{"an open inbound on every address leads to the workload", "dp/http-port", "port: 8080, protocol: http}", twoPorts + "protocol: http}", unverified, []edit{secondInbound(put("active_state.listener.address.socket_address.address", `"0.0.0.0"`), drop(openly))}},
 		{"an open inbound on another address leads to a workload of its own", "dp/http-port", "port: 8080, protocol: http}", twoPorts + "servicePort: 9090, protocol: http}", verified, []edit{clusters(ownCluster, redis, static("in2", "127.0.0.1", 9090)), secondInbound(drop(openly), put(leadsTo, `"in2"`))}},
 		{"an open inbound on another address leads to the inbound over mTLS", "dp/http-port", "port: 8080, protocol: http}", twoPorts + "servicePort: 9090, protocol: http}", unverified, []edit{clusters(ownCluster, redis, having(static("in2", "10.0.0.7", 8080), meshTLS(""))), secondInbound(drop(openly), put(leadsTo, `"in2"`))}},
+
+		{"the address of the Dataplane is a name", "", "address: 10.0.0.7", "address: dp.example", unverified, nil},
+		{"the address of an inbound is a name", "", "port: 8080,", "port: 8080, address: dp.example,", unverified, nil},
+		{"the address of an inbound that is left out is a name", "dp/6379", "port: 8080,", "port: 8080, address: dp.example,", verified, nil},
+		{"the address of an inbound is an IP, beside a name", "dp/http-port", "address: 10.0.0.7\n  inbound:\n    - {name: http-port,", "address: dp.example\n  inbound:\n    - {name: http-port, address: 10.0.0.7,", verified, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -25,6 +25,10 @@ func (s *subject) take(enforced sidecar.Inbound, name string) {
 
 // goHome tells about the inbounds on other addresses than the Dataplane's. Where none is on its address, callers may not meet them.
 func (v *Verification) goHome(s *subject) {
+	if s.named {
+		const reason = "its Dataplane states no IP address: nothing tells whether callers meet this sidecar there. State the address to which the name leads"
+		v.Unverified = append(v.Unverified, Unverified{Gap: Contradicted, Inbound: s.inbound.String(), Reasons: []string{reason}})
+	}
 	for _, f := range s.astray {
 		switch {
 		case s.atHome:

@@ -215,6 +215,8 @@ type subject struct {
 	anyPort bool
 	// addresses are the listener's addresses that Dataplanes state, if any does.
 	addresses []netip.Addr
+	// named is set where a Dataplane states a name for the address, or nothing.
+	named bool
 	// workloads are the places of the workload that Dataplanes state.
 	workloads []netip.AddrPort
 	// dataplane is the name of its Dataplane, empty where there is none.
@@ -229,13 +231,15 @@ type subject struct {
 func subjectsOf(all []lab.Case, files *lab.Files, portNamed bool) []*subject {
 	anyPort := !files.HasCases && !files.HasDataplanes && !portNamed
 	addresses, workloads := map[kri.KRI][]netip.Addr{}, map[kri.KRI][]netip.AddrPort{}
-	dataplanes := map[kri.KRI]string{}
+	dataplanes, named := map[kri.KRI]string{}, map[kri.KRI]bool{}
 	for _, d := range files.Dataplanes {
 		for i, in := range d.Inbounds {
 			dataplanes[kri.Inbound(in)] = d.Name
 			workloads[kri.Inbound(in)] = append(workloads[kri.Inbound(in)], d.Workloads[i])
 			if address := d.Addresses[i]; address.IsValid() {
 				addresses[kri.Inbound(in)] = append(addresses[kri.Inbound(in)], address.Unmap())
+			} else {
+				named[kri.Inbound(in)] = true
 			}
 		}
 	}
@@ -245,7 +249,7 @@ func subjectsOf(all []lab.Case, files *lab.Files, portNamed bool) []*subject {
 		for _, in := range c.Inbounds {
 			s := &subject{source: source, inbound: in, anyPort: anyPort}
 			if c.Generated {
-				s.addresses = addresses[kri.Inbound(in.Inbound)]
+				s.addresses, s.named = addresses[kri.Inbound(in.Inbound)], named[kri.Inbound(in.Inbound)]
 				s.workloads, s.dataplane = workloads[kri.Inbound(in.Inbound)], dataplanes[kri.Inbound(in.Inbound)]
 			}
 			out = append(out, s)
