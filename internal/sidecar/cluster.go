@@ -51,7 +51,7 @@ func (r *reader) endpointsOf(l leading) (out []Endpoint) {
 			e := Endpoint{
 				AddrPort:  netip.AddrPortFrom(ip, uint16(socket.GetPortValue())),
 				OnMachine: ip.IsValid() && (ip.IsLoopback() || ip.IsUnspecified() || ip == own || r.bound[ip]),
-				maybeOwn:  r.isOwn(ip) || ip == own,
+				maybeOwn:  r.isOwn(ip) || slices.Contains(r.stated, ip),
 				Mirror:    !l.answering[name],
 			}
 			if ip.IsValid() && !slices.Contains(out, e) {
@@ -59,7 +59,7 @@ func (r *reader) endpointsOf(l leading) (out []Endpoint) {
 			}
 		})
 		for _, to := range l.destinations[name] {
-			for _, ip := range []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback(), to.Addr(), own} {
+			for _, ip := range []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback(), to.Addr()} {
 				e := Endpoint{AddrPort: netip.AddrPortFrom(ip, to.Port()), OnMachine: true, maybeOwn: true, Mirror: !l.answering[name]}
 				if ip.IsValid() && !slices.Contains(out, e) {
 					out = append(out, e)

@@ -30,6 +30,16 @@ func (r *reader) addDestinations(out *leading, l *listenerv3.Listener, chain *li
 	}
 }
 
+// goesAnywhere reports whether connections go on to where they were going, and nothing says to which address that is.
+func (l leading) goesAnywhere() bool {
+	for _, all := range l.destinations {
+		if slices.ContainsFunc(all, func(to netip.AddrPort) bool { return to.Addr().IsUnspecified() }) {
+			return true
+		}
+	}
+	return false
+}
+
 // mayJudge reports whether a chain has a filter that may authorize: any one beside that which passes connections on.
 func mayJudge(chain *listenerv3.FilterChain) bool {
 	return slices.ContainsFunc(chain.Filters, func(f *listenerv3.Filter) bool {

@@ -73,7 +73,7 @@ func (r *reader) onMachine(l leading) (found netip.AddrPort) {
 	for _, name := range slices.Sorted(maps.Keys(l.names)) {
 		c := r.Clusters[name].Message
 		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
-			if ip := hostOf(c, socket); ip.IsValid() && (r.isOwn(ip) || statesAddress(r.Nodes, ip)) && !found.IsValid() {
+			if ip := hostOf(c, socket); ip.IsValid() && (r.isOwn(ip) || r.statesAddress(ip)) && !found.IsValid() {
 				found = netip.AddrPortFrom(ip, uint16(socket.GetPortValue()))
 			}
 		})

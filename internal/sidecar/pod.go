@@ -44,20 +44,8 @@ func podAddress(nodes []dump.Node) netip.Addr {
 	return out
 }
 
-// statesAddress reports whether a node of Istio's sidecar says that its pod has an address, of either family: in its ID, or in its
-// metadata.
-func statesAddress(nodes []dump.Node, ip netip.Addr) bool {
-	return slices.ContainsFunc(nodes, func(node dump.Node) bool {
-		stated, _ := node.Metadata[instanceIPs].(string)
-		return slices.ContainsFunc(append(strings.Split(stated, ","), strings.Split(node.ID, "~")...), func(text string) bool {
-			own, err := netip.ParseAddr(text)
-			return err == nil && own.Unmap() == ip
-		})
-	})
-}
-
-// instanceIPs is the name under which Istio's agent writes the addresses of its pod into the metadata of the node.
-const instanceIPs = "INSTANCE_IPS"
+// statesAddress reports whether a node of Istio's sidecar says that its pod has an address, of either family.
+func (r *reader) statesAddress(ip netip.Addr) bool { return slices.Contains(r.stated, ip.Unmap()) }
 
 // podAddressOf reads the ID of a node, such as sidecar~10.244.0.12~web-7f.shop~shop.svc.cluster.local
 // (ParseServiceNodeWithMetadata in pilot/pkg/model), and the addresses in its metadata, which
@@ -72,7 +60,7 @@ func podAddressOf(node dump.Node) netip.Addr {
 	if !ok || !strings.HasSuffix(parts[2], "."+namespace) || err != nil || !ip.Is4() || !ip.IsGlobalUnicast() {
 		return netip.Addr{}
 	}
-	listed, has := node.Metadata[instanceIPs]
+	listed, has := node.Metadata[addressesMetadata]
 	if !has {
 		return ip
 	}
@@ -89,4 +77,32 @@ func podAddressOf(node dump.Node) netip.Addr {
 		return netip.Addr{}
 	}
 	return ip
+}
+
+// addressesMetadata is the name under which Istio's agent writes the addresses of its pod into the metadata of the node.
+const addressesMetadata = "INSTANCE_IPS"
+
+// StatedAddresses returns the addresses that the nodes of Istio's sidecars state, in the ID and in the metadata, and the texts in their
+// place that are none.
+func StatedAddresses(nodes []dump.Node) (out []netip.Addr, illegible []string) {
+	for _, node := range nodes {
+		parts := strings.Split(node.ID, "~")
+		if len(parts) != 4 {
+			continue
+		}
+		stated := []string{parts[1]}
+		if listed, has := node.Metadata[addressesMetadata]; has {
+			text, _ := listed.(string)
+			stated = append(stated, strings.Split(text, ",")...)
+		}
+		for _, text := range stated {
+			ip, err := netip.ParseAddr(text)
+			if err != nil {
+				illegible = append(illegible, text)
+			} else if !slices.Contains(out, ip.Unmap()) {
+				out = append(out, ip.Unmap())
+			}
+		}
+	}
+	return out, illegible
 }

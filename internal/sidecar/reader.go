@@ -33,6 +33,8 @@ type reader struct {
 	outbounds, inbounds addressesByPort
 	itself              itself
 	callees             callees
+	// stated are the addresses of the pod, as its node states them.
+	stated []netip.Addr
 	// sources has the servers that give filters their configurations, by the name of the configuration; nil until a filter asks.
 	sources map[string][]*corev3.ConfigSource
 	// handsOutAlone is set where a listener that binds no port gets connections of this machine alone.
@@ -45,6 +47,7 @@ func read(r *dump.Resources) (Sidecar, dump.References) {
 	for _, u := range r.Unknown {
 		reader.found.add(u)
 	}
+	reader.stated, _ = StatedAddresses(r.Nodes)
 	reader.handsOutAlone, reader.itself = handsOutAlone(r.Listeners), gatherItself(r.Listeners, r.AdminPipe)
 	guarded := reader.guardedBy(r.Listeners)
 	reader.callees = reader.gatherCallees()

@@ -29,6 +29,9 @@ func (r *reader) shareWorkloads() {
 		if name, reason := r.unreadOf(r.leads[i]); name != "" && (r.IsDump || r.Clusters != nil) {
 			tell("nothing tells which workload it leads to: its cluster %q %s", name, reason)
 		}
+		if len(r.stated) == 0 && r.leads[i].goesAnywhere() {
+			tell("it sends connections on to where they were going, on any address, and no node states the addresses of this machine: requests of Envoy's own may lead there too")
+		}
 		if r.leads[i].chosen {
 			tell(chosenElsewhere)
 		}

@@ -121,7 +121,7 @@ func (r *reader) twin(d dump.Decoded[*listenerv3.Listener], g guarded) string {
 		case unbound && r.handsOutAlone:
 			// No connection of others comes here.
 			continue
-		case statesAddress(r.Nodes, ip):
+		case r.statesAddress(ip):
 			return fmt.Sprintf("it listens on the IP address of this machine, %s", ip)
 		}
 		for _, b := range g.addresses {

@@ -74,6 +74,10 @@ func TestDestinationOfInbounds(t *testing.T) {
 		{"the inbound logs to where connections were going", "", "", "", unverified, append(byDestination(`{"name": "w", "type": "ORIGINAL_DST", "lb_policy": "CLUSTER_PROVIDED"}`), put(manager+".access_log", `[`+toGRPC("self_inbound_dp_http-port")+`]`))},
 		{"an outbound listener logs to the workload", "", "", "", unverified, append(byDestination(static("w", "127.0.0.1", 8080), far), sending("10.0.0.9", `"access_log": [`+toGRPC("w")+`]`, "far"))},
 		{"an outbound listener logs to another machine", "", "", "", verified, append(byDestination(static("w", "10.9.9.8", 8080), far), sending("10.0.0.9", `"access_log": [`+toGRPC("w")+`]`, "far"))},
+		{"to where they were going, of any address", "", "", "", unverified, append(byDestination(), put(chain+".filter_chain_match", `{"destination_port": 8080}`))},
+		{"the inbound that is left out has the workload's port", "dp/http-port", "port: 8080,", "port: 8080, servicePort: 6379,", unverified, []edit{clusters(static("self_inbound_dp_http-port", "127.0.0.1", 6379), `{"name": "self_inbound_dp_6379", "type": "ORIGINAL_DST", "lb_policy": "CLUSTER_PROVIDED"}`)}},
+		{"the cluster has its type by an extension", "", "port: 8080,", "port: 8080, servicePort: 9090,", unverified, append(byDestination(), clusters(`{"name": "self_inbound_dp_http-port", "cluster_type": {"name": "envoy.clusters.original_dst"}, "lb_policy": "CLUSTER_PROVIDED"}`, redis))},
+		{"copies go to where they were going", "", "port: 8080,", "port: 8080, servicePort: 9090,", unverified, append(byDestination(), clusters(static("self_inbound_dp_http-port", "127.0.0.1", 9090), `{"name": "m", "type": "ORIGINAL_DST", "lb_policy": "CLUSTER_PROVIDED"}`, redis), put(route+".route.request_mirror_policies", `[{"cluster": "m"}]`))},
 		{"Kuma's readiness", "", "", "", verified, append(byDestination(static("kuma:readiness", "127.0.0.1", 9902)), kumaBootstrap, ready)},
 		{"Kuma's readiness has the port of the workload", "", "", "", unverified, append(byDestination(static("kuma:readiness", "127.0.0.1", 8080)), kumaBootstrap, put(kumaNode+".metadata", `{"dataplane.readinessReporter.port": "8080"}`), ready)},
 		{"Kuma's readiness has the port of an inbound", "", "port: 8080,", "port: 9902,", unverified, append(byDestination(static("kuma:readiness", "127.0.0.1", 9902)), put(chain+".filter_chain_match.destination_port", `9902`), kumaBootstrap, ready)},
@@ -119,6 +123,7 @@ func TestDestinationOfInbounds(t *testing.T) {
 // TestDestinationOfIstio holds Istio's sidecar, all of whose inbounds send connections on to where they were going.
 func TestDestinationOfIstio(t *testing.T) {
 	t.Parallel()
+	dualStack := put(istioInbound+".additional_addresses", `[{"address": {"socket_address": {"address": "::", "port_value": 15006}}}]`)
 	has := func(cluster string) edit { return add("0.configs.1.static_clusters", `{"cluster": `+cluster+`}`) }
 	logs := put(shopHTTP+".filters.1.typed_config.access_log", `[`+toGRPC("w")+`]`)
 	traces := func(cluster string) edit {
@@ -133,6 +138,9 @@ func TestDestinationOfIstio(t *testing.T) {
 		"an inbound logs to its workload, by its pod":          {unverified, []edit{has(static("w", "10.244.0.12", 8080)), logs}},
 		"an inbound logs to a port of the chain for every one": {unverified, []edit{has(static("w", "127.0.0.1", 9102)), logs}},
 		"an inbound logs to it, and the inbound hands over":    {unverified, []edit{handingOver, has(static("w", "127.0.0.1", 9102)), logs}},
+		"an inbound logs to another address of its pod":        {unverified, []edit{put(instanceIPs, `"10.244.0.12,10.244.0.13"`), has(static("w", "10.244.0.13", 8080)), logs}},
+		"an inbound logs to its pod, by IPv6":                  {unverified, []edit{put(instanceIPs, `"10.244.0.12,fd00::12"`), dualStack, has(static("w", "fd00::12", 8080)), logs}},
+		"a pod of both families logs to another machine":       {verified, []edit{put(instanceIPs, `"10.244.0.12,fd00::12"`), dualStack, has(static("w", "fd00::99", 8080)), logs}},
 		"an inbound logs to another machine":                   {verified, []edit{has(static("w", "10.9.9.9", 8080)), logs}},
 		"an inbound of tcp logs to the workload of another":    {unverified, []edit{has(static("w", "127.0.0.1", 8080)), put(shopTCP+".filters.4.typed_config.access_log", `[`+toGRPC("w")+`]`)}},
 		"an inbound for every port logs to a workload":         {unverified, []edit{has(static("w", "127.0.0.1", 8080)), put(anyPortTCP+".filters.4.typed_config.access_log", `[`+toGRPC("w")+`]`)}},

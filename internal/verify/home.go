@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/sidecar"
@@ -41,30 +40,12 @@ func (v *Verification) goHome(s *subject) {
 	}
 }
 
-// addressesMetadata is the name under which Istio's agent writes the addresses of its pod into the metadata of the node.
-const addressesMetadata = "INSTANCE_IPS"
-
-// podAddresses returns the addresses that the nodes of Istio's sidecars state, in the ID and in the metadata. The reasons say
-// what of them cannot be read: callers may use such an address too.
+// podAddresses returns the addresses that the nodes of Istio's sidecars state. The reasons say what of them cannot be read: callers
+// may use such an address too.
 func podAddresses(nodes []dump.Node) (out []netip.Addr, reasons []string) {
-	for _, node := range nodes {
-		parts := strings.Split(node.ID, "~")
-		if len(parts) != 4 {
-			continue
-		}
-		stated := []string{parts[1]}
-		if listed, has := node.Metadata[addressesMetadata]; has {
-			text, _ := listed.(string)
-			stated = append(stated, strings.Split(text, ",")...)
-		}
-		for _, text := range stated {
-			ip, err := netip.ParseAddr(text)
-			if err != nil {
-				reasons = append(reasons, fmt.Sprintf("the node states an address of its pod that is none (%q): nothing tells whether callers reach the workload past the sidecar there", text))
-			} else if !slices.Contains(out, ip.Unmap()) {
-				out = append(out, ip.Unmap())
-			}
-		}
+	out, illegible := sidecar.StatedAddresses(nodes)
+	for _, text := range illegible {
+		reasons = append(reasons, fmt.Sprintf("the node states an address of its pod that is none (%q): nothing tells whether callers reach the workload past the sidecar there", text))
 	}
 	return out, reasons
 }
