@@ -53,16 +53,17 @@ type addressesByPort map[uint16][]netip.Addr
 
 func (all addressesByPort) add(ip netip.Addr, port uint16) { all[port] = append(all[port], ip) }
 
-// reaches returns an endpoint's listening address, the first one. Left out are the listener of the address except, and endpoints of
-// this very address; the zero value leaves out none.
-func (r *reader) reaches(l leading, all addressesByPort, except netip.AddrPort) (found netip.AddrPort, ok bool) {
+// reaches returns an endpoint's listening address, the first one. Left out are the listeners of some addresses, and endpoints of these
+// very addresses.
+func (r *reader) reaches(l leading, all addressesByPort, except ...netip.AddrPort) (found netip.AddrPort, ok bool) {
 	for name := range l.names {
 		c := r.Clusters[name].Message
 		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
 			to := netip.AddrPortFrom(hostOf(c, socket), uint16(socket.GetPortValue()))
 			for _, ip := range all[to.Port()] {
 				at := netip.AddrPortFrom(ip, to.Port())
-				if !ok && to != except && !isSame(at, except) && (ip == to.Addr() || ip.IsUnspecified() || to.Addr().IsUnspecified()) {
+				isExcepted := slices.ContainsFunc(except, func(own netip.AddrPort) bool { return to == own || isSame(at, own) })
+				if !ok && !isExcepted && (ip == to.Addr() || ip.IsUnspecified() || to.Addr().IsUnspecified()) {
 					found, ok = at, true
 				}
 			}

@@ -54,7 +54,7 @@ func (r *reader) meetsItself(l *listenerv3.Listener, leads leading) string {
 	if !bindsPort(l) {
 		return ""
 	}
-	if to, ok := r.reaches(leads, r.inbounds, netip.AddrPort{}); ok {
+	if to, ok := r.reaches(leads, r.inbounds); ok {
 		return fmt.Sprintf("it leads to the listener of an inbound, %s, which sees this sidecar for a caller", to)
 	}
 	// A cluster over mTLS passes the sidecar of its endpoints, which may be this one.

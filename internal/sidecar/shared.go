@@ -35,13 +35,13 @@ func (r *reader) shareWorkloads() {
 		if r.leads[i].chosen {
 			tell(chosenElsewhere)
 		}
-		if to, ok := r.reaches(r.leads[i], r.outbounds, netip.AddrPort{}); ok {
+		if to, ok := r.reaches(r.leads[i], r.outbounds); ok {
 			tell("it leads to an outbound listener, %s, and not to its workload", to)
 		}
 		if r.leadsToAdmin(r.leads[i]) {
 			tell("it leads to the admin interface of Envoy on port %d, and not to its workload", r.AdminPort)
 		}
-		if to, ok := r.reaches(r.leads[i], r.inbounds, netip.AddrPortFrom(in.Socket.Addr().Unmap(), in.Socket.Port())); ok {
+		if to, ok := r.reaches(r.leads[i], r.inbounds, in.Address, netip.AddrPortFrom(in.Socket.Addr().Unmap(), in.Socket.Port())); ok {
 			tell("it leads to the listener of another inbound, %s, which sees this sidecar for a caller", to)
 		}
 	}

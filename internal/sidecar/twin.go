@@ -54,7 +54,12 @@ func (r *reader) guardedBy(listeners []dump.Decoded[*listenerv3.Listener]) guard
 				continue
 			}
 			for _, chain := range chainsOf(d.Message) {
-				g.addresses = append(g.addresses, r.address(d.Message, socket, chain.GetFilterChainMatch()))
+				a := r.address(d.Message, socket, chain.GetFilterChainMatch())
+				g.addresses = append(g.addresses, a)
+				if a.IsValid() && a.Port() != 0 {
+					// Connections of this machine to its own addresses may be redirected, too.
+					r.inbounds.add(a.Addr(), a.Port())
+				}
 			}
 		}
 	}

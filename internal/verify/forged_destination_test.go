@@ -15,11 +15,16 @@ const onItsWay = `{"name": "self_inbound_dp_http-port", "type": "ORIGINAL_DST", 
 
 // byDestination gives the HTTP inbound such a cluster, behind a redirection as Istio has it.
 func byDestination(more ...string) []edit {
+	return redirected(append([]string{onItsWay, redis}, more...)...)
+}
+
+// redirected puts the HTTP inbound behind a redirection, and adds clusters.
+func redirected(all ...string) []edit {
 	return []edit{
 		put(listener+".address.socket_address", `{"address": "0.0.0.0", "port_value": 15006}`),
 		put(listener+".listener_filters", `[`+typed("o", "envoy.extensions.filters.listener.original_dst.v3.OriginalDst", "")+`]`),
 		put(chain+".filter_chain_match", `{"destination_port": 8080, "prefix_ranges": [{"address_prefix": "10.0.0.7", "prefix_len": 32}]}`),
-		clusters(append([]string{onItsWay, redis}, more...)...),
+		clusters(all...),
 	}
 }
 
@@ -29,6 +34,11 @@ func secondInbound(edits ...edit) edit {
 		put(copyOf+".stat_prefix", `"in2"`), put(copyOf+".route_config.name", `"in2"`), put(copyOf+".route_config.virtual_hosts.0.name", `"in2"`)}
 	return copied("configs.0.dynamic_listeners.0", "configs.0.dynamic_listeners[]", append(named, edits...)...)
 }
+
+// secondChain copies the chain of the HTTP inbound to another address, without its filter.
+var secondChain = copied(chain, listener+".filter_chains[]", put("name", `"second"`), put("filter_chain_match.prefix_ranges.0.address_prefix", `"10.0.0.8"`),
+	put("filters.0.typed_config.stat_prefix", `"in2"`), put("filters.0.typed_config.route_config.name", `"in2"`), put("filters.0.typed_config.route_config.virtual_hosts.0.name", `"in2"`),
+	drop("filters.0.typed_config.http_filters.0"), put("filters.0.typed_config.route_config.virtual_hosts.0.routes.0.route.cluster", `"in2"`))
 
 // Places in the copy of a listener, and an inbound of a Dataplane with another one beside it.
 const (
@@ -65,7 +75,7 @@ func TestDestinationOfInbounds(t *testing.T) {
 		{"the service address is of another machine", "", "port: 8080,", "port: 8080, serviceAddress: 10.0.0.99,", unverified, byDestination()},
 		{"the service address is of this machine", "", "port: 8080,", "port: 8080, serviceAddress: 127.0.0.1,", verified, byDestination()},
 		{"the service address is the address of the Dataplane", "", "port: 8080,", "port: 8080, serviceAddress: 10.0.0.7,", verified, byDestination()},
-		{"the inbound that is left out leads to the workload", "dp/http-port", "", "", unverified, append(byDestination(), clusters(onItsWay, static("self_inbound_dp_6379", "127.0.0.1", 8080)), drop(tcpChain+".filters.0"))},
+		{"the inbound that is left out leads to the workload", "dp/http-port", "", "", unverified, append(redirected(onItsWay, static("self_inbound_dp_6379", "127.0.0.1", 8080)), drop(tcpChain+".filters.0"))},
 		{"the inbound that is left out leads to its own", "dp/http-port", "", "", verified, byDestination()},
 		{"a route of the inbound that is left out leads to the workload", "dp/6379", "", "", unverified, []edit{clusters(ownCluster, `{"name": "self_inbound_dp_6379", "type": "ORIGINAL_DST", "lb_policy": "CLUSTER_PROVIDED"}`, static("w", "127.0.0.1", 6379)), push(host+".routes", `{"match": {"prefix": "/debug"}, "route": {"cluster": "w"}}`)}},
 		{"an inbound logs to the workload", "", "", "", unverified, append(byDestination(static("w", "127.0.0.1", 8080)), put(tcpProxy+".access_log", `[`+toGRPC("w")+`]`))},
@@ -76,16 +86,18 @@ func TestDestinationOfInbounds(t *testing.T) {
 		{"an outbound listener logs to another machine", "", "", "", verified, append(byDestination(static("w", "10.9.9.8", 8080), far), sending("10.0.0.9", `"access_log": [`+toGRPC("w")+`]`, "far"))},
 		{"to where they were going, of any address", "", "", "", unverified, append(byDestination(), put(chain+".filter_chain_match", `{"destination_port": 8080}`))},
 		{"the inbound that is left out has the workload's port", "dp/http-port", "port: 8080,", "port: 8080, servicePort: 6379,", unverified, []edit{clusters(static("self_inbound_dp_http-port", "127.0.0.1", 6379), `{"name": "self_inbound_dp_6379", "type": "ORIGINAL_DST", "lb_policy": "CLUSTER_PROVIDED"}`)}},
-		{"the cluster has its type by an extension", "", "port: 8080,", "port: 8080, servicePort: 9090,", unverified, append(byDestination(), clusters(`{"name": "self_inbound_dp_http-port", "cluster_type": {"name": "envoy.clusters.original_dst"}, "lb_policy": "CLUSTER_PROVIDED"}`, redis))},
-		{"copies go to where they were going", "", "port: 8080,", "port: 8080, servicePort: 9090,", unverified, append(byDestination(), clusters(static("self_inbound_dp_http-port", "127.0.0.1", 9090), `{"name": "m", "type": "ORIGINAL_DST", "lb_policy": "CLUSTER_PROVIDED"}`, redis), put(route+".route.request_mirror_policies", `[{"cluster": "m"}]`))},
+		{"the cluster has its type by an extension", "", "port: 8080,", "port: 8080, servicePort: 9090,", unverified, redirected(`{"name": "self_inbound_dp_http-port", "cluster_type": {"name": "envoy.clusters.original_dst"}, "lb_policy": "CLUSTER_PROVIDED"}`, redis)},
+		{"copies go to where they were going", "", "port: 8080,", "port: 8080, servicePort: 9090,", unverified, append(redirected(static("self_inbound_dp_http-port", "127.0.0.1", 9090), `{"name": "m", "type": "ORIGINAL_DST", "lb_policy": "CLUSTER_PROVIDED"}`, redis), put(route+".route.request_mirror_policies", `[{"cluster": "m"}]`))},
 		{"Kuma's readiness", "", "", "", verified, append(byDestination(static("kuma:readiness", "127.0.0.1", 9902)), kumaBootstrap, ready)},
-		{"Kuma's readiness has the port of the workload", "", "", "", unverified, append(byDestination(static("kuma:readiness", "127.0.0.1", 8080)), kumaBootstrap, put(kumaNode+".metadata", `{"dataplane.readinessReporter.port": "8080"}`), ready)},
+		{"Kuma's readiness has the port of the workload", "", "", "", unverified, append([]edit{kumaBootstrap, put(kumaNode+".metadata", `{"dataplane.readinessReporter.port": "8080"}`), ready}, byDestination(static("kuma:readiness", "127.0.0.1", 8080))...)},
 		{"Kuma's readiness has the port of an inbound", "", "port: 8080,", "port: 9902,", unverified, append(byDestination(static("kuma:readiness", "127.0.0.1", 9902)), put(chain+".filter_chain_match.destination_port", `9902`), kumaBootstrap, ready)},
 
 		{"an open inbound on another address leads to the workload", "dp/http-port", "port: 8080, protocol: http}", twoPorts + "protocol: http}", unverified, []edit{secondInbound(drop(openly))}},
 		{"an open inbound on every address leads to the workload", "dp/http-port", "port: 8080, protocol: http}", twoPorts + "protocol: http}", unverified, []edit{secondInbound(put("active_state.listener.address.socket_address.address", `"0.0.0.0"`), drop(openly))}},
 		{"an open inbound on another address leads to a workload of its own", "dp/http-port", "port: 8080, protocol: http}", twoPorts + "servicePort: 9090, protocol: http}", verified, []edit{clusters(ownCluster, redis, static("in2", "127.0.0.1", 9090)), secondInbound(drop(openly), put(leadsTo, `"in2"`))}},
 		{"an open inbound on another address leads to the inbound over mTLS", "dp/http-port", "port: 8080, protocol: http}", twoPorts + "servicePort: 9090, protocol: http}", unverified, []edit{clusters(ownCluster, redis, having(static("in2", "10.0.0.7", 8080), meshTLS(""))), secondInbound(drop(openly), put(leadsTo, `"in2"`))}},
+		{"an open chain of another address leads to the inbound over mTLS", "dp/http-port", "port: 8080, protocol: http}", "port: 8080, servicePort: 9091, protocol: http}\n    - {name: second, port: 8080, address: 10.0.0.8, servicePort: 9090, protocol: http}", unverified, append(redirected(static("self_inbound_dp_http-port", "127.0.0.1", 9091), redis, having(static("in2", "10.0.0.7", 8080), meshTLS(""))), secondChain)},
+		{"an open chain of another address leads to a workload of its own", "dp/http-port", "port: 8080, protocol: http}", "port: 8080, servicePort: 9091, protocol: http}\n    - {name: second, port: 8080, address: 10.0.0.8, servicePort: 9090, protocol: http}", verified, append(redirected(static("self_inbound_dp_http-port", "127.0.0.1", 9091), redis, static("in2", "127.0.0.1", 9090)), secondChain)},
 
 		{"the address of the Dataplane is a name", "", "address: 10.0.0.7", "address: dp.example", unverified, nil},
 		{"the address of an inbound is a name", "", "port: 8080,", "port: 8080, address: dp.example,", unverified, nil},
