@@ -4,6 +4,8 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+
+	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
 )
 
 // called returns the clusters that a chain names, but where requests do not go.
@@ -31,8 +33,8 @@ func (r *reader) sendsTo(l leading, g guarded) netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// asksOwn returns a cluster that gets requests of Envoy's own, also by the bootstrap, and has the workload of the chain behind it; "" for
-// none.
+// asksOwn returns a cluster that gets requests of Envoy's own, also by the bootstrap, and has the workload of the chain behind it, or may
+// have it; "" for none.
 func (r *reader) asksOwn(l leading, workload []Endpoint) string {
 	asked := maps.Clone(r.Texts)
 	if asked == nil {
@@ -42,7 +44,9 @@ func (r *reader) asksOwn(l leading, workload []Endpoint) string {
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
 		of := newLeading()
 		of.add(name)
-		if l.names[name] || slices.ContainsFunc(r.endpointsOf(of), func(to Endpoint) bool {
+		// A request of Envoy's own says by a header where such a cluster leads.
+		anywhere := discovery(r.Clusters[name].Message) == clusterv3.Cluster_ORIGINAL_DST
+		if l.names[name] || anywhere || slices.ContainsFunc(r.endpointsOf(of), func(to Endpoint) bool {
 			return slices.ContainsFunc(workload, func(own Endpoint) bool {
 				return (own.Port() == to.Port() || own.Port() == 0) && (own.Addr() == to.Addr() || own.maybeOwn && to.maybeOwn)
 			})
