@@ -47,17 +47,39 @@ var harmless = map[string][]string{
 	"readiness.status.sidecar.istio.io/initialDelaySeconds": nil,
 }
 
+// harmlessLabels are the labels of Istio that do, as harmless has annotations. CNI reads from a label, too, whether a pod has a sidecar.
+var harmlessLabels = map[string][]string{
+	"istio.io/dataplane-mode":             {"none"},
+	"istio.io/ingress-use-waypoint":       nil,
+	"istio.io/rev":                        nil,
+	"istio.io/use-waypoint":               nil,
+	"istio.io/use-waypoint-namespace":     nil,
+	"security.istio.io/tlsMode":           nil,
+	"service.istio.io/canonical-name":     nil,
+	"service.istio.io/canonical-revision": nil,
+	"service.istio.io/workload-name":      nil,
+	"sidecar.istio.io/inject":             {"true"},
+	"topology.istio.io/cluster":           nil,
+	"topology.istio.io/network":           nil,
+	"topology.istio.io/subzone":           nil,
+}
+
 // overrides has the containers of the pod that the injector leaves as they are, and applies again.
 const overrides = "proxy.istio.io/overrides"
 
-// isHarmless reports whether an annotation leaves the connections to a pod as they are: it is none of Istio, or a known one.
+// isHarmless reports whether an annotation leaves the connections to a pod as they are.
 func isHarmless(key, value string) bool {
+	return isKnown(harmless, key, value) || key == overrides && overridesProxyAlone(value)
+}
+
+// isKnown reports whether an annotation or a label is none of Istio, or one of those that are known, with such a value.
+func isKnown(known map[string][]string, key, value string) bool {
 	domain, _, _ := strings.Cut(key, "/")
 	if domain != "istio.io" && !strings.HasSuffix(domain, ".istio.io") {
 		return true
 	}
-	values, known := harmless[key]
-	return known && (values == nil || slices.Contains(values, value)) || key == overrides && overridesProxyAlone(value)
+	values, has := known[key]
+	return has && (values == nil || slices.Contains(values, value))
 }
 
 // overridesProxyAlone reports whether containers that are overridden are none but the proxy. Another one, istio-init, redirects. The

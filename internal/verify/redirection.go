@@ -83,6 +83,12 @@ func passedBy(node dump.Node) (out []string) {
 			out = append(out, fmt.Sprintf("the node says that Istio's agent has the port %v, and not %s: callers may reach a workload of either port past the filters", port, statusPort))
 		}
 	}
+	labels, _ := node.Metadata["LABELS"].(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		if value := fmt.Sprint(labels[key]); !isKnown(harmlessLabels, key, value) {
+			out = append(out, fmt.Sprintf("the pod has the label %s=%q, which is not known to leave the redirection as it is: some connections may not pass the sidecar", key, value))
+		}
+	}
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		about, isRedirection := strings.CutPrefix(key, redirection)
 		value := fmt.Sprint(annotations[key])

@@ -14,6 +14,9 @@ func TestPassedBy(t *testing.T) {
 	annotation := func(key, value string) edit {
 		return put(istioNode+".metadata.ANNOTATIONS", fmt.Sprintf("{%q: %q}", key, value))
 	}
+	label := func(key, value string) edit {
+		return put(istioNode+".metadata.LABELS", fmt.Sprintf(`{"app": "payments", %q: %q}`, key, value))
+	}
 	for name, tt := range map[string]struct {
 		want  outcome
 		edits edit
@@ -50,6 +53,10 @@ func TestPassedBy(t *testing.T) {
 		"the proxy is overridden, as a native sidecar":                           {verified, annotation("proxy.istio.io/overrides", `{"initContainers":[{"name":"istio-proxy","image":"auto"}]}`)},
 		"containers that are overridden in an unknown form":                      {unverified, annotation("proxy.istio.io/overrides", `istio-init`)},
 		"no sidecar is to be injected":                                           {unverified, annotation("sidecar.istio.io/inject", "false")},
+		"no sidecar is to be injected, by a label":                               {unverified, label("sidecar.istio.io/inject", "false")},
+		"a sidecar is to be injected, by a label":                                {verified, label("sidecar.istio.io/inject", "true")},
+		"the label of a service":                                                 {verified, label("service.istio.io/canonical-name", "payments")},
+		"a label of Istio of later":                                              {unverified, label("istio.io/later", "x")},
 		"a sidecar is to be injected":                                            {verified, annotation("sidecar.istio.io/inject", "true")},
 		"the template of a sidecar":                                              {verified, annotation("inject.istio.io/templates", "sidecar")},
 		"another template":                                                       {unverified, annotation("inject.istio.io/templates", "sidecar,mine")},
