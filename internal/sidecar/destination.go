@@ -60,10 +60,12 @@ func (r *reader) reaches(l leading, all addressesByPort, except ...netip.AddrPor
 		c := r.Clusters[name].Message
 		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
 			to := netip.AddrPortFrom(hostOf(c, socket), uint16(socket.GetPortValue()))
+			// A listener of every address has those of this machine. Where no node states them, any may be one.
+			mayBeOwn := len(r.stated) == 0 || !to.Addr().IsValid() || to.Addr().IsUnspecified() || r.isOwn(to.Addr()) || r.statesAddress(to.Addr())
 			for _, ip := range all[to.Port()] {
 				at := netip.AddrPortFrom(ip, to.Port())
 				isExcepted := slices.ContainsFunc(except, func(own netip.AddrPort) bool { return to == own || isSame(at, own) })
-				if !ok && !isExcepted && (ip == to.Addr() || ip.IsUnspecified() || to.Addr().IsUnspecified()) {
+				if !ok && !isExcepted && (ip == to.Addr() || ip.IsUnspecified() && mayBeOwn || to.Addr().IsUnspecified()) {
 					found, ok = at, true
 				}
 			}
