@@ -6,9 +6,13 @@ import (
 )
 
 // harmless are annotations of Istio that leave the connections to a pod as they are, with the values for which they do; none for every
-// value. They are those of its API (annotation/annotations.yaml) for a pod with a sidecar: its resources, logs and statistics, and what
+// value. They are those of its API (annotations.yaml of istio/api) for a pod with a sidecar: its resources, logs and statistics, and what
 // the control plane reads beside the sidecar. Those of the redirection are read on their own.
 var harmless = map[string][]string{
+	"galley.istio.io/analyze-suppress":                      nil,
+	"install.operator.istio.io/chart-owner":                 nil,
+	"install.operator.istio.io/owner-generation":            nil,
+	"install.operator.istio.io/version":                     nil,
 	"istio.io/rev":                                          nil,
 	"istio.io/workload-name":                                nil,
 	"istio.io/workload-controller":                          nil,
@@ -54,6 +58,9 @@ var harmlessLabels = map[string][]string{
 	"istio.io/rev":                        nil,
 	"istio.io/use-waypoint":               nil,
 	"istio.io/use-waypoint-namespace":     nil,
+	"operator.istio.io/component":         nil,
+	"operator.istio.io/managed":           nil,
+	"operator.istio.io/version":           nil,
 	"security.istio.io/tlsMode":           nil,
 	"service.istio.io/canonical-name":     nil,
 	"service.istio.io/canonical-revision": nil,

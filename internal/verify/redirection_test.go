@@ -64,6 +64,7 @@ func TestPassedBy(t *testing.T) {
 		"an annotation of Istio of later":                                        {unverified, annotation("sidecar.istio.io/later", "x")},
 		"what the injector did":                                                  {verified, annotation("sidecar.istio.io/status", `{"initContainers":["istio-init"]}`)},
 		"another domain that ends alike":                                         {verified, annotation("notistio.io/inject", "false")},
+		"warnings that analyzers leave out":                                      {verified, annotation("galley.istio.io/analyze-suppress", "*")},
 		"the readiness of the agent":                                             {verified, annotation("readiness.status.sidecar.istio.io/periodSeconds", "2")},
 		"the port of the agent, in the config of the proxy":                      {unverified, put(proxyConfig, `{"statusPort": 8080}`)},
 		"the port of the agent, in the config of the proxy as in the proto file": {unverified, put(proxyConfig, `{"status_port": 8080}`)},
