@@ -53,7 +53,11 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, demand func(poli
 			for t := range r.terms {
 				for field, values := range t.lists {
 					for i, value := range values {
-						if kind, reason := t.subject.lint(value, values, selected, opts); kind != "" {
+						kind, reason := t.subject.lint(value, values, selected, opts)
+						if kind == warning.PathInsideName && p.resource.Spec.Action == actionDeny {
+							continue // the longer names are denied too, and without the star they would be let in
+						}
+						if kind != "" {
 							out = append(out, p.warn(kind, item(field, i), "%s", reason))
 						}
 					}

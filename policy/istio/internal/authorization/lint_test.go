@@ -60,7 +60,7 @@ func TestLintFates(t *testing.T) {
 		{name: "no deny", policies: allow(get), inbounds: http},
 		{name: "a field against its negation", policies: allow("{to: [{operation: {methods: [GET], notMethods: ['G*']}}]}"), inbounds: http, want: []string{never}},
 		{name: "two values at once", policies: allow("{to: [{operation: {paths: [/a]}}], when: [{key: 'request.headers[:path]', values: [/b]}]}"), inbounds: http, want: []string{never}},
-		{name: "a DENY that never matches", policies: deny("{to: [{operation: {paths: ['/a*'], notPaths: ['/*']}}]}"), inbounds: http, want: []string{longer, never}},
+		{name: "a DENY that never matches", policies: deny("{to: [{operation: {paths: ['/a*'], notPaths: ['/*']}}]}"), inbounds: http, want: []string{never}},
 		{name: "a star behind a name", policies: allow("{to: [{operation: {paths: ['/a*', /a]}}]}"), inbounds: http, want: []string{longer}},
 		{name: "stars behind a slash and a sign", policies: allow("{to: [{operation: {paths: ['/a/*', '/*', '/report-*', '*/a', '*']}}]}"), inbounds: http},
 		{name: "an AUDIT that never matches", policies: one("p", "action: AUDIT, rules: [{to: [{operation: {notPaths: ['*']}}]}]"), inbounds: http, want: []string{never}},

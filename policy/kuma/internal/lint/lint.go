@@ -6,6 +6,7 @@
 package lint
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -180,15 +181,22 @@ func lintPrefix(p *permission.Policy, l permission.List, m permission.Matcher) [
 	if m.Identity == nil || m.Identity.Kind != policy.Prefix || strings.HasSuffix(m.Identity.Value, "/") {
 		return nil
 	}
-	value, verb := m.Identity.Value, "admits"
+	value, verb, remedy := m.Identity.Value, "admits", "write %s"
 	if l == permission.Deny {
-		verb = "denies"
+		verb, remedy = "denies", "write %s if these may get in" // what is denied less may be let in
 	}
-	if !strings.Contains(value[len(permission.Scheme):], "/") {
-		return []policy.Warning{p.Warn(warning.PrefixInsideName, m.Field, "prefix %s breaks off inside a trust domain: it also %s the trust domain %s-evil; write %s/", value, verb, value, value)}
+	switch {
+	case !strings.Contains(value[len(permission.Scheme):], "/"):
+		return []policy.Warning{p.Warn(warning.PrefixInsideName, m.Field, "prefix %s breaks off inside a trust domain: it also %s the trust domain %s-evil; "+remedy, value, verb, value, value+"/")}
+	case account.MatchString(value): // no identity is below an account
+		return []policy.Warning{p.Warn(warning.PrefixInsideName, m.Field, "prefix %s does not end in a slash: it also %s %s-evil; "+remedy, value, verb, value, "Exact for this one identity")}
+	default:
+		return []policy.Warning{p.Warn(warning.PrefixInsideName, m.Field, "prefix %s does not end in a slash: it also %s %s-evil/...; "+remedy, value, verb, value, value+"/, or Exact for one identity")}
 	}
-	return []policy.Warning{p.Warn(warning.PrefixInsideName, m.Field, "prefix %s does not end in a slash: it also %s %s-evil/...; write %s/, or Exact for one identity", value, verb, value, value)}
 }
+
+// account ends the identity of a service account.
+var account = regexp.MustCompile(`/ns/[^/]+/sa/[^/]+$`)
 
 // lintPath warns of a path that no request has by then, because the listener
 // rewrites or refuses such requests first.

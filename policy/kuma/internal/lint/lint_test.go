@@ -55,7 +55,10 @@ func TestLint(t *testing.T) {
 				"it also admits spiffe://td/ns/observability-evil/...; write spiffe://td/ns/observability/, or Exact for one identity [prefix-inside-name]"}},
 		{name: "prefix of a denied namespace", policies: one("default: {deny: [{" + prefix("spiffe://td/ns/a") + "}]}"), want: []string{
 			"policies.yaml:1: spec.default.deny[0]: prefix spiffe://td/ns/a does not end in a slash: " +
-				"it also denies spiffe://td/ns/a-evil/...; write spiffe://td/ns/a/, or Exact for one identity [prefix-inside-name]"}},
+				"it also denies spiffe://td/ns/a-evil/...; write spiffe://td/ns/a/, or Exact for one identity if these may get in [prefix-inside-name]"}},
+		{name: "prefix of an account", policies: allow(prefix("spiffe://td/ns/a/sa/cart")), want: []string{
+			"policies.yaml:1: spec.default.allow[0]: prefix spiffe://td/ns/a/sa/cart does not end in a slash: " +
+				"it also admits spiffe://td/ns/a/sa/cart-evil; write Exact for this one identity [prefix-inside-name]"}},
 		{name: "prefix of a trust domain", policies: allow(prefix("spiffe://td.mesh")), want: []string{
 			"policies.yaml:1: spec.default.allow[0]: prefix spiffe://td.mesh breaks off inside a trust domain: " +
 				"it also admits the trust domain spiffe://td.mesh-evil; write spiffe://td.mesh/ [prefix-inside-name]"}},
