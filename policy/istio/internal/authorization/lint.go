@@ -54,8 +54,8 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, demand func(poli
 				for field, values := range t.lists {
 					for i, value := range values {
 						kind, reason := t.subject.lint(value, values, selected, opts)
-						if kind == warning.PathInsideName && p.resource.Spec.Action == actionDeny {
-							continue // the longer names are denied too, and without the star they would be let in
+						if denies := p.resource.Spec.Action == actionDeny; kind == warning.PathInsideName && denies != strings.HasSuffix(field, ".notPaths") {
+							continue // the star keeps longer names out here, and without it they would be let in
 						}
 						if kind != "" {
 							out = append(out, p.warn(kind, item(field, i), "%s", reason))
