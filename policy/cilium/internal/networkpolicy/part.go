@@ -124,6 +124,34 @@ func (p PortProtocol) isOwnProtocol() bool {
 
 // jsonOf writes parts as JSON: lists, maps and texts always have that form.
 func jsonOf(parts ...any) string {
-	out, _ := json.Marshal(parts)
+	written, _ := json.Marshal(parts)
+	var value any
+	_ = json.Unmarshal(written, &value)
+	out, _ := json.Marshal(withoutNull(value))
 	return string(out)
+}
+
+// withoutNull leaves out what is not there. An empty list stays: it may mean nothing where no list means all.
+func withoutNull(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, one := range value {
+			if one != nil {
+				out[key] = withoutNull(one)
+			}
+		}
+		return out
+	case []any:
+		for len(value) > 0 && value[len(value)-1] == nil {
+			value = value[:len(value)-1]
+		}
+		out := make([]any, len(value))
+		for i, one := range value {
+			out[i] = withoutNull(one)
+		}
+		return out
+	default:
+		return value
+	}
 }
