@@ -1,6 +1,7 @@
 package manifestdiff
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -85,20 +86,15 @@ func (c *comparison) refusals(d doubter) (out []Doubt) {
 			left = append(left, o.doc)
 		}
 	}
+	beside := slices.Concat(c.recentObjects.all, c.oldObjects.all)
 	for i, p := range d.changed {
-		why := p.refusal(exported)
-		if why == "" {
-			why = c.otherVersion(p)
-		}
-		if why == "" {
-			why = c.otherOrigin(p)
-		}
+		why := cmp.Or(p.refusal(exported), c.otherVersion(p), c.otherOrigin(p))
 		if rest := d.changed[i:]; why != "" && len(rest) > 1 {
 			stopped := doubtOf(rest, p.String()+" may be refused, and a tool may stop there: "+why)
 			stopped.left = left
 			out = append(out, stopped)
 		}
-		for _, o := range slices.Concat(c.recentObjects.all, c.oldObjects.all) {
+		for _, o := range beside {
 			if why == "" && o.mayRefuse(p.object) {
 				why = "what " + o.String() + " does with policies is not read"
 			}
@@ -302,10 +298,15 @@ func (o object) mayRefuse(p object) bool {
 // endsWord reports whether a letter is none of a kind, and no star.
 func endsWord(r rune) bool { return r != '*' && (r < 'a' || r > 'z') && (r < '0' || r > '9') }
 
-// label returns a label of a policy, nil where it has none.
-func (o object) label(key string) any {
+// labels returns the labels of a policy.
+func (o object) labels() map[string]any {
+	labels := fieldOf(o.fields, "metadata", "labels")
 	if o.universal {
-		return fieldOf(o.fields, "labels", key)
+		labels = fieldOf(o.fields, "labels")
 	}
-	return fieldOf(o.fields, "metadata", "labels", key)
+	out, _ := labels.(map[string]any)
+	return out
 }
+
+// label returns a label of a policy, nil where it has none.
+func (o object) label(key string) any { return o.labels()[key] }

@@ -30,10 +30,7 @@ func (c *comparison) compareFolders() (out []Change) {
 			if !found {
 				p.doc, keys = doc, append(keys, key)
 			}
-			folder, err := filepath.Rel(side.Root, filepath.Dir(metadata.FileOf(doc)))
-			if err != nil {
-				folder = metadata.FileOf(doc)
-			}
+			folder := folderIn(side.Root, doc)
 			if name := filepath.Base(metadata.FileOf(doc)); rendering.IsTakenFile(name) {
 				folder = filepath.Join(folder, name)
 			}

@@ -127,12 +127,8 @@ func (c *comparison) lacksShared(o object) string {
 	if len(all) < 2 {
 		return ""
 	}
-	labels, _ := fieldOf(all[0].fields, "metadata", "labels").(map[string]any)
-	if all[0].universal {
-		labels, _ = fieldOf(all[0].fields, "labels").(map[string]any)
-	}
 	keys := []string{}
-	for key, value := range labels {
+	for key, value := range all[0].labels() {
 		if !readSettings[key] && o.label(key) != value && !slices.ContainsFunc(all, func(of object) bool { return of.label(key) != value }) {
 			keys = append(keys, key)
 		}

@@ -47,7 +47,8 @@ func (c *comparison) comparePolicies() (out []Change) {
 			out = append(out, found...)
 		}
 	})
-	if c.policiesDiffer() {
+	differ := c.policiesDiffer()
+	if differ {
 		// A policy that is not applied hides nothing that another one lets in now.
 		applied := after.all
 		if c.symmetric {
@@ -63,7 +64,7 @@ func (c *comparison) comparePolicies() (out []Change) {
 		}
 		out = append(out, c.compareAssumed(before, after)...)
 	}
-	if c.policiesDiffer() || c.filesDiffer() {
+	if differ || c.filesDiffer() {
 		out = append(out, c.compareKustomized(after)...)
 		out = append(out, c.compareDeliveries()...)
 	}
