@@ -3,12 +3,15 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/optionflag"
+	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 func newConvert() *cobra.Command {
@@ -22,8 +25,9 @@ conditions and an action. Names, labels and targetRefs are kept, comments are no
 prints AuthorizationPolicies of Istio, and with kuma it reads these and prints MeshTrafficPermissions.
 What they cannot say is an error.
 
-A rewritten policy lets the same requests in. The designs differ in the policy that Envoy names and in
-what the shadow says of a plain allow: notes on standard error say so.`,
+A rewritten policy lets the same requests in, where the mesh has all of its fields. The designs differ in
+the policy that Envoy names and in what the shadow says of a plain allow. Notes on standard error say so,
+and name the fields that no release of Kuma has.`,
 		Example: `  meshproof convert --to option3 policies.yaml
   meshproof convert --to istio operators.yaml owners.yaml`,
 		Args: needPath,
@@ -39,9 +43,12 @@ what the shadow says of a plain allow: notes on standard error say so.`,
 			if err != nil {
 				return err
 			}
-			for _, note := range converted.Notes {
-				fmt.Fprintf(cmd.ErrOrStderr(), "meshproof: note: %s\n", note)
+			made, err := manifest.Parse("(converted)", converted.YAML)
+			if err != nil {
+				return err
 			}
+			printNotes(cmd.ErrOrStderr(), converted.Notes)
+			printNotes(cmd.ErrOrStderr(), dialects.Drafts(made))
 			_, err = cmd.OutOrStdout().Write(converted.YAML)
 			return err
 		},
@@ -52,4 +59,19 @@ what the shadow says of a plain allow: notes on standard error say so.`,
 	cmd.Flags().Lookup("to").DefValue = ""
 	completeValues(cmd, "to")
 	return cmd
+}
+
+// printNotes prints what a reader of the result may not expect, one line each.
+func printNotes(w io.Writer, notes []string) {
+	for _, note := range notes {
+		fmt.Fprintf(w, "meshproof: note: %s\n", terminal.Printable(note))
+	}
+}
+
+// shortened returns the first of the notes, which says how many more lint has. The gravest is the first.
+func shortened(notes []string) []string {
+	if more := len(notes) - 1; more > 0 {
+		return []string{fmt.Sprintf("%s; and %s of that kind: see meshproof lint", notes[0], terminal.Count(more, "more note"))}
+	}
+	return notes
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/diff"
 	"github.com/meshproof/meshproof/internal/optionflag"
 	"github.com/meshproof/meshproof/internal/result"
@@ -121,6 +122,7 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 			return err
 		}
 	}
+	printNotes(stderr, shortened(dialects.Drafts(recent.Policies)))
 	if err := d.Keep(o.kept, stderr); err != nil {
 		return fmt.Errorf("--cases: %w", err)
 	}

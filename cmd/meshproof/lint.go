@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/findings"
 	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -35,6 +36,7 @@ kind of warning has a section in docs/lint.md. Exit status 1 where there is a wa
 			if err != nil {
 				return err
 			}
+			printNotes(cmd.ErrOrStderr(), dialects.Drafts(files.Policies))
 			if output == outputSARIF {
 				err = terminal.WriteJSON(cmd.OutOrStdout(), found.SARIF(matrix.Version()))
 			} else {

@@ -14,6 +14,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/compilation"
 	"github.com/meshproof/meshproof/internal/counterexample"
+	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/proof"
@@ -130,6 +131,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 		c.Result.Explain(func(q result.Request) string { return command.Line(c.Case, q.Request, true) })
 	}
 	progress.Stop()
+	printNotes(stderr, shortened(dialects.Drafts(files.Policies)))
 	err = errors.Join(err, printResult(stdout, o.output, proven))
 	if o.report != "" {
 		err = errors.Join(err, o.writeReport(ctx, h, began, implementation, proven))

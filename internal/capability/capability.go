@@ -132,6 +132,13 @@ type Stater interface {
 	Overwritten() []string
 }
 
+// Drafter is a dialect whose policies may have parts that only a design of the mesh has, and no release of it.
+type Drafter interface {
+	// Drafts returns a text for each kind of such parts, with its first place, and what a release makes of it. Of
+	// documents that it refuses it says nothing.
+	Drafts(docs []manifest.Document) []string
+}
+
 // Delegator is a set of policies that leave decisions to authorizers. The lab has one of its own in
 // the place of each.
 type Delegator interface {

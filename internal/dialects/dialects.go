@@ -126,6 +126,14 @@ func Having[Capability any]() []Capability {
 	return out
 }
 
+// Drafts returns what of the policies only a design of their mesh has, and no release of it, see [capability.Drafter].
+func Drafts(docs []manifest.Document) (out []string) {
+	for _, d := range Having[capability.Drafter]() {
+		out = append(out, d.Drafts(docs)...)
+	}
+	return out
+}
+
 // RouterOf returns the dialect that reads a document as a route, a timeout or a service, nil where
 // none does.
 func RouterOf(doc manifest.Document) capability.Router {

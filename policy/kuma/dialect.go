@@ -103,6 +103,15 @@ func (dialect) Objects(docs []manifest.Document, _ []policy.Workload) ([]capabil
 	return listing.Objects(slices.DeleteFunc(slices.Clone(docs), func(doc manifest.Document) bool { return !permission.Owns(doc) }))
 }
 
+// Drafts implements [capability.Drafter].
+func (dialect) Drafts(docs []manifest.Document) []string {
+	all, err := permission.ParseAll(slices.DeleteFunc(slices.Clone(docs), func(doc manifest.Document) bool { return !permission.Owns(doc) }))
+	if err != nil {
+		return nil
+	}
+	return permission.Drafts(all)
+}
+
 // istio is the design of Istio's AuthorizationPolicy.
 const istio = "istio"
 

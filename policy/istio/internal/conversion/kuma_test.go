@@ -88,7 +88,7 @@ func briefly(t *testing.T, text []byte) string {
 				} `yaml:"targetRef"`
 				Rules []struct {
 					Default map[string][]struct {
-						SPIFFEID *match `yaml:"spiffeId"`
+						SPIFFEID *match `yaml:"spiffeID"`
 						Path     *match `yaml:"path"`
 						SNI      *match `yaml:"sni"`
 						Method   string `yaml:"method"`

@@ -14,7 +14,7 @@ import (
 
 // matcher is an item of a list of a MeshTrafficPermission. All of its fields have to match.
 type matcher struct {
-	SPIFFEID *match `yaml:"spiffeId,omitempty"`
+	SPIFFEID *match `yaml:"spiffeID,omitempty"`
 	Path     *match `yaml:"path,omitempty"`
 	Method   string `yaml:"method,omitempty"`
 	SNI      *match `yaml:"sni,omitempty"`

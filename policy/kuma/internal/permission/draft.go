@@ -1,0 +1,100 @@
+package permission
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// draft is a part of policies that the design has, and no release of Kuma up to 2.14.
+type draft struct {
+	// what names the part, and becomes says what a release makes of it.
+	what, becomes string
+	// find returns the places of the part in a policy.
+	find func(p *Policy) []string
+}
+
+var drafts = [...]draft{
+	{"path", "the field is lost, so that the rest of the matcher lets in, or refuses, more", inMatchers("path")},
+	{"method", "the field is lost, so that the rest of the matcher lets in, or refuses, more", inMatchers("method")},
+	{"spiffeId", "the field is lost: write spiffeID, which is the same here", inMatchers("spiffeId")},
+	{"a prefix that ends in a slash", "it is refused: name each identity with Exact", slashed},
+	{"default without rules", "the field is lost, and the policy has no rule: write rules: [{default: …}]", inDocument("spec.default")},
+	{"conditions", "the field is lost: only lists in a default are read", conditions},
+	{"an empty targetRef", "it is refused: leave it out", emptyTarget},
+}
+
+// Drafts returns a text for each kind of part that the design has and no release of Kuma up to 2.14, with its first
+// place and what such a release makes of it. Policies of the legacy form have none but an empty targetRef.
+func Drafts(ps []Policy) (out []string) {
+	for _, d := range drafts {
+		var places []string
+		for i := range ps {
+			places = append(places, d.find(&ps[i])...)
+		}
+		if len(places) == 0 {
+			continue
+		}
+		at := places[0]
+		if more := len(places) - 1; more > 0 {
+			at += fmt.Sprintf(" and %d more", more)
+		}
+		out = append(out, fmt.Sprintf("%s: no release of Kuma up to 2.14 has %s: %s", at, d.what, d.becomes))
+	}
+	return out
+}
+
+// matchers returns the places of the matchers, as paths in the document.
+func (p *Policy) matchers() (out []Matcher) {
+	for _, r := range p.Rules {
+		out = slices.Concat(append([][]Matcher{out}, r.Lists[:]...)...)
+	}
+	return out
+}
+
+func inMatchers(key string) func(p *Policy) []string {
+	return func(p *Policy) (out []string) {
+		for _, m := range p.matchers() {
+			out = append(out, inDocument(m.Field+"."+key)(p)...)
+		}
+		return out
+	}
+}
+
+func inDocument(field string) func(p *Policy) []string {
+	return func(p *Policy) []string {
+		if _, ok := p.Doc.Lookup(field); !ok {
+			return nil
+		}
+		return []string{p.Doc.Place(field)}
+	}
+}
+
+func slashed(p *Policy) (out []string) {
+	for _, m := range p.matchers() {
+		if id := m.Identity; id != nil && id.Kind == policy.Prefix && id.Value[len(id.Value)-1] == '/' {
+			out = append(out, p.Doc.Place(m.Field))
+		}
+	}
+	return out
+}
+
+func conditions(p *Policy) (out []string) {
+	for _, r := range p.Rules {
+		if r.Form == FormConditions {
+			out = append(out, p.Doc.Place(r.Field))
+		}
+	}
+	return out
+}
+
+func emptyTarget(p *Policy) []string {
+	var fields map[string]manifest.Document
+	ref, ok := p.Doc.Lookup("spec.targetRef")
+	if !ok || ref.Decode(&fields) != nil || len(fields) > 0 {
+		return nil
+	}
+	return []string{p.Doc.Place("spec.targetRef")}
+}
