@@ -54,6 +54,7 @@ const (
 	SelectsNothing          Kind = "selects-nothing"
 	SeveralProviders        Kind = "several-providers"
 	SPIFFEOfAccount         Kind = "spiffe-of-account"
+	SplitRule               Kind = "split-rule"
 	StarInTheMiddle         Kind = "star-in-the-middle"
 	StatedRole              Kind = "stated-role"
 	UnknownIdentity         Kind = "unknown-identity"
@@ -109,6 +110,7 @@ var Descriptions = map[Kind]string{
 	SelectsNothing:          "A policy that selects no workload",
 	SeveralProviders:        "A CUSTOM beside one of another provider, so that both deny",
 	SPIFFEOfAccount:         "A SPIFFE ID for a service account, which Linkerd knows by its name",
+	SplitRule:               "A rule for callers beside one for requests, of which neither bounds the other",
 	StarInTheMiddle:         "A star inside a value, which is the character itself",
 	StatedRole:              "A role that a policy states, and that a control plane writes over",
 	UnknownIdentity:         "A name that no service account of the mesh has",

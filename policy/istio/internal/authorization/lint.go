@@ -54,7 +54,7 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, demand func(poli
 				for field, values := range t.lists {
 					for i, value := range values {
 						kind, reason := t.subject.lint(value, values, selected, opts)
-						if denies := p.resource.Spec.Action == actionDeny; kind == warning.PathInsideName && denies != strings.HasSuffix(field, ".notPaths") {
+						if isInsideName(kind) && (p.resource.Spec.Action == actionDeny) != isNegative(field) {
 							continue // the star keeps longer names out here, and without it they would be let in
 						}
 						if kind != "" {
@@ -64,9 +64,10 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, demand func(poli
 				}
 			}
 			// A rule that also takes longer names may be without effect all the same.
-			warned := slices.ContainsFunc(out[before:], func(w policy.Warning) bool { return w.Kind != warning.PathInsideName })
+			warned := slices.ContainsFunc(out[before:], func(w policy.Warning) bool { return !isInsideName(w.Kind) })
 			out = append(out, survey.lintFate(p, i, selected, warned)...)
 		}
+		out = append(out, p.lintSplit()...)
 	}
 	return out
 }
@@ -164,6 +165,16 @@ func endsInName(begin string) bool {
 	return unicode.IsLetter(last) || unicode.IsDigit(last)
 }
 
+// isInsideName reports whether a warning is about a star behind the beginning of a name.
+func isInsideName(kind warning.Kind) bool {
+	return kind == warning.PathInsideName || kind == warning.PrefixInsideName
+}
+
+// isNegative reports whether a field lists what must not be, such as notPaths.
+func isNegative(field string) bool {
+	return strings.HasPrefix(field[strings.LastIndexByte(field, '.')+1:], "not")
+}
+
 // lint says why a value does not do what its author may mean; the kind is "" where it may. The
 // values are all of its list.
 func (s *subject) lint(value string, values []string, selected []policy.Inbound, opts Options) (kind warning.Kind, reason string) {
@@ -173,9 +184,9 @@ func (s *subject) lint(value string, values []string, selected []policy.Inbound,
 		rest = strings.TrimSuffix(value, "*")
 	}
 	switch s.name {
-	case "principals":
-		if strings.HasPrefix(value, "spiffe://") {
-			return warning.SchemeInPrincipal, "a principal has no scheme, and Istio puts one in front: it never matches, write " + strings.TrimPrefix(value, "spiffe://")
+	case "principals", "namespaces", "trustDomains":
+		if kind, reason := lintName(s.name, value); kind != "" {
+			return kind, reason
 		}
 	case "methods":
 		if value != strings.ToUpper(value) {

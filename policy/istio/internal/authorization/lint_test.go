@@ -145,7 +145,7 @@ func TestLintNegative(t *testing.T) {
 		{"namespaces", "from: [{source: {notNamespaces: [a]}}]", []string{"from[0].source.notNamespaces: " + inSource}},
 		{"trust domains", "from: [{source: {notTrustDomains: [a]}}]", []string{"from[0].source.notTrustDomains: " + inSource}},
 		{"service accounts", "from: [{source: {notServiceAccounts: [a]}}]", []string{"from[0].source.notServiceAccounts: " + inWhen}},
-		{"a condition", "when: [{key: source.principal, notValues: [a]}]", []string{"when[0].notValues: " + inWhen}},
+		{"a condition", "when: [{key: source.principal, notValues: [td/a]}]", []string{"when[0].notValues: " + inWhen}},
 		{"the second source", "from: [{source: {namespaces: [a]}}, {source: {notNamespaces: [b]}}]", []string{"from[1].source.notNamespaces: " + inSource}},
 		{"a source of addresses", "from: [{source: {ipBlocks: [10.0.0.0/8]}}], when: [{key: source.namespace, notValues: [a]}]", []string{"when[0].notValues: " + inSource}},
 		{"beside a name", `from: [{source: {notNamespaces: [a], principals: ["*"]}}]`, nil},
@@ -166,6 +166,71 @@ func TestLintNegative(t *testing.T) {
 			}
 			if got := warnings(t, one("p", "action: DENY, rules: [{"+tt.rule+"}]"), inbounds()[:1], token.Demand{}); len(got) > 0 {
 				t.Errorf("a DENY: %q", got)
+			}
+		})
+	}
+}
+
+// TestLintNames warns of a star behind a name where it lets in more, and of principals that are not whole.
+func TestLintNames(t *testing.T) {
+	t.Parallel()
+	const (
+		account = "the star also stands for the rest of a longer name, as in td/ns/a/sa/x-evil: write td/ns/a/sa/x"
+		inside  = "the star also stands for the rest of a longer name, as in td/ns/a-evil: write td/ns/a/*"
+		begin   = "the star also stands for the rest of a longer name, as in a-evil: write a"
+	)
+	for _, tt := range []struct{ source, allow, deny string }{
+		{"principals: ['td/ns/a/sa/x*']", "prefix-inside-name principals[0]: " + account, ""},
+		{"principals: [td/b, 'td/ns/a*']", "prefix-inside-name principals[1]: " + inside, ""},
+		{"principals: ['*'], notPrincipals: ['td/ns/a*']", "", "prefix-inside-name notPrincipals[0]: " + inside},
+		{"namespaces: ['a*']", "prefix-inside-name namespaces[0]: " + begin, ""},
+		{"principals: ['*'], notNamespaces: ['a*']", "", "prefix-inside-name notNamespaces[0]: " + begin},
+		{"principals: ['*', 'td/*', 'td/ns/a/*', '*/sa/x', td/a, 'td/ns/a-*']", "", ""},
+		{"principals: [cart]", "never-matches principals[0]: a principal is a whole name: write cluster.local/ns/NAMESPACE/sa/cart, with the trust domain of the mesh",
+			"never-matches principals[0]: a principal is a whole name: write cluster.local/ns/NAMESPACE/sa/cart, with the trust domain of the mesh"},
+		{"principals: [ns/a/sa/x]", "never-matches principals[0]: a principal begins with the trust domain of the mesh: write cluster.local/ns/a/sa/x",
+			"never-matches principals[0]: a principal begins with the trust domain of the mesh: write cluster.local/ns/a/sa/x"},
+	} {
+		t.Run(tt.source, func(t *testing.T) {
+			t.Parallel()
+			for action, want := range map[string]string{"ALLOW": tt.allow, "DENY": tt.deny} {
+				got := warnings(t, one("p", "action: "+action+", rules: [{from: [{source: {"+tt.source+"}}]}]"), inbounds()[:1], token.Demand{})
+				if text := strings.ReplaceAll(strings.Join(got, "; "), "spec.rules[0].from[0].source.", ""); text != want {
+					t.Errorf("%s: got %q, want %q", action, text, want)
+				}
+			}
+		})
+	}
+}
+
+// TestLintSplit warns where a policy that allows has a rule for callers and one for requests.
+func TestLintSplit(t *testing.T) {
+	t.Parallel()
+	const (
+		from = "{from: [{source: {principals: [td/a]}}]}"
+		to   = "{to: [{operation: {methods: [PUT]}}]}"
+		both = "{from: [{source: {principals: [td/a]}}], to: [{operation: {methods: [PUT]}}]}"
+		when = "{to: [{operation: {methods: [PUT]}}], when: [{key: source.principal, values: [td/b]}]}"
+	)
+	for _, tt := range []struct {
+		name, rules, field string
+	}{
+		{"apart", "rules: [" + from + ", " + to + "]", "split-rule spec.rules[1]"},
+		{"the other way", "rules: [" + to + ", " + from + "]", "split-rule spec.rules[0]"},
+		{"together", "rules: [" + both + "]", ""},
+		{"callers alone", "rules: [" + from + ", " + both + "]", ""},
+		{"requests alone", "rules: [" + to + ", " + both + "]", ""},
+		{"callers in a condition", "rules: [" + from + ", " + when + "]", ""},
+		{"a deny", "action: DENY, rules: [" + from + ", " + to + "]", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var got string
+			for _, w := range warnings(t, one("p", tt.rules), inbounds()[:1], token.Demand{}) {
+				got, _, _ = strings.Cut(w, ":")
+			}
+			if got != tt.field {
+				t.Errorf("got %q, want %q", got, tt.field)
 			}
 		})
 	}
