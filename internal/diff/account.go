@@ -12,6 +12,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/knowncaller"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -78,10 +79,11 @@ func findOpenedAccount(found Comparison, lists [][]language.Peer, all bool) (str
 		if err := errors.Join(errOld, errNew); err != nil {
 			return "", err
 		}
-		for _, class := range classes.Cut(is.Surface(), was.Program.Program, is.Program.Program).Classes {
-			for _, caller := range list {
+		for _, caller := range list {
+			name := caller.Identity.String()
+			for _, class := range classes.Cut(is.Surface(), knowncaller.Settle(was.Program.Program, name), knowncaller.Settle(is.Program.Program, name)).Classes {
 				r := class.Witness
-				r.URIs, r.DNS = []string{caller.Identity.String()}, nil
+				r.URIs, r.DNS = []string{name}, nil
 				before, after := decide(was, r).Effect == policy.Allow, decide(is, r).Effect == policy.Allow
 				if after && !before || all && before != after {
 					return fmt.Sprintf("one side names callers by labels and the other one by accounts, and %s gets into %s on one side alone (%s)", lab.DescribeCaller(caller), is, witnessText(Change{Witness: r, Request: is.Request(r)})), nil

@@ -16,6 +16,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/beyond"
+	"github.com/meshproof/meshproof/internal/knowncaller"
 	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/token"
@@ -179,7 +180,7 @@ func compare(was, is verdict.Inbound, all bool) Comparison {
 		c.Cover.Sampled = append(c.Cover.Sampled, "the two sides demand different tokens (JWT), and who is let in or kept out by that is not compared: "+why)
 	}
 	c.Cover.Sampled = append(c.Cover.Sampled, seenOtherwise(was, is)...)
-	changes, pairs := plaintextChanges(c.Cover, was, is, all)
+	changes, pairs := plaintextChanges(old, recent, was, is, all)
 	c.Changes, c.classes = append(c.Changes, changes...), c.classes+pairs
 	// Side by side, callers with several names may be left out.
 	onlyNames := all && len(c.Cover.Sampled) == 1 && c.Cover.SampledNames != ""
@@ -253,14 +254,15 @@ func plaintext(in verdict.Inbound, q cases.Request, r policy.Request) (Opinion, 
 }
 
 // plaintextChanges returns the changes for callers in plaintext, if either inbound lets them
-// in, and how many pairs of opinions there are. Requests with the same two opinions are one change.
-func plaintextChanges(cover *classes.Cover, was, is verdict.Inbound, all bool) (out []Change, pairs int) {
+// in, and how many pairs of opinions there are. Requests with the same two opinions are one change. The old and the recent
+// program are those that the inbounds are compared by.
+func plaintextChanges(old, recent policy.Program, was, is verdict.Inbound, all bool) (out []Change, pairs int) {
 	if !was.MTLS.TakesPlaintext() && !is.MTLS.TakesPlaintext() {
 		return nil, 0
 	}
 	type opinions struct{ old, recent Opinion }
 	seen := map[opinions]bool{}
-	for _, class := range cover.Classes {
+	for _, class := range classes.Cut(is.Surface(), knowncaller.InPlaintext(old), knowncaller.InPlaintext(recent)).Classes {
 		r := class.Witness
 		r.URIs, r.DNS, r.SNI = nil, nil, ""
 		q := cases.Request{To: is.String(), SourceIP: r.Source, Method: r.Method, Path: r.Path, Authority: r.Host, Headers: r.Headers, Token: token.FromClaims(r.Others), From: verdict.Plaintext, Place: "plaintext"}

@@ -62,6 +62,8 @@ func TestWideningOfCilium(t *testing.T) {
 		"a node less":                                      {nodes("host, remote-node"), nodes("host")},
 		"the source of a label in the subject":             {of("p", "{matchLabels: {app: b}}", "ingress: [{fromEntities: [all]}]"), of("p", "{matchLabels: {'k8s:app': b}}", "ingress: [{fromEntities: [all]}]")},
 		"the own namespace in the subject":                 {of("p", "{matchLabels: {app: b}}", "ingress: [{fromEntities: [all, host]}]"), of("p", "{matchLabels: {app: b, 'k8s:io.kubernetes.pod.namespace': x}}", "ingress: [{fromEntities: [all, host]}]")},
+		"a policy goes beside a list that has its app":     {of("q", asks(in("app", "b, c")), closed) + allow(labels("a: x"), ""), of("q", asks(in("app", "b, c")), closed)},
+		"a policy goes beside exceptions that lack it":     {of("q", asks(notIn("app", "c")), closed) + allow(labels("a: x"), ""), of("q", asks(notIn("app", "c")), closed)},
 		"a policy goes beside the default deny of all":     {of("q", "{}", closed) + allow(labels("a: x"), ""), of("q", "{}", closed)},
 		"a policy selects less beside the default deny":    {of("q", "{}", closed) + allow(labels("a: x"), ""), of("q", "{}", closed) + of("p", "{matchLabels: {app: b, tier: a}}", "ingress: [{fromEndpoints: [{matchLabels: {a: x}}]}]")},
 		"a policy goes beside the clusterwide deny of all": {strings.Replace(strings.Replace(of("q", "{}", closed), "NetworkPolicy", "ClusterwideNetworkPolicy", 1), ", namespace: x", "", 1) + allow(labels("a: x"), ""), strings.Replace(strings.Replace(of("q", "{}", closed), "NetworkPolicy", "ClusterwideNetworkPolicy", 1), ", namespace: x", "", 1)},

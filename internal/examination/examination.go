@@ -17,6 +17,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/beyond"
+	"github.com/meshproof/meshproof/internal/knowncaller"
 	"github.com/meshproof/meshproof/internal/openregex"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/internal/virtualhost"
@@ -134,7 +135,7 @@ func (x *Examination) inbound(in verdict.Inbound, filters xds.Filters, sample in
 		c := cover.Classes[agreeing[n*len(agreeing)/min(sample, len(agreeing))]]
 		x.ask(in.Request(c.Witness), x.question(in, program, c.String(), c.Witness))
 	}
-	x.plaintext(in, program, cover)
+	x.plaintext(in, program)
 }
 
 // otherTargets names the routes that take requests whose target is no path: the lab sends none. A
@@ -185,7 +186,7 @@ func hasIdentity(r policy.Request) bool {
 
 // plaintext asks for each class as a caller without TLS, where the policies judge it. Those that the
 // filters decide otherwise on paper come first.
-func (x *Examination) plaintext(in verdict.Inbound, program policy.Program, cover *classes.Cover) {
+func (x *Examination) plaintext(in verdict.Inbound, program policy.Program) {
 	if !takesBoth(in) {
 		return
 	}
@@ -195,7 +196,7 @@ func (x *Examination) plaintext(in verdict.Inbound, program policy.Program, cove
 	}
 	seen := map[string]bool{}
 	var all []asked
-	for _, c := range cover.Classes {
+	for _, c := range classes.Cut(in.Surface(), knowncaller.InPlaintext(in.Program.Program), knowncaller.InPlaintext(program)).Classes {
 		r := verdict.AskedBy(c.Witness, policy.Request{})
 		if key := fmt.Sprintf("%#v", r); !seen[key] {
 			seen[key] = true

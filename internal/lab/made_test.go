@@ -51,7 +51,7 @@ func TestPopulate(t *testing.T) {
 		"a selector":        {policies: gateway("matchLabels: {app: a}", ""), want: []string{"made-for-p/8080 map[app:a]"}},
 		"the empty one":     {policies: gateway("", "")},
 		"one of":            {policies: gateway("matchExpressions: [{key: app, operator: In, values: [a, b]}, {key: app, operator: NotIn, values: [a]}]", ""), want: []string{"made-for-p/8080 map[app:b]"}},
-		"none of":           {policies: gateway("matchExpressions: [{key: app, operator: Exists}, {key: app, operator: NotIn, values: [any, any-0]}]", ""), want: []string{"made-for-p/8080 map[app:any-1]"}},
+		"none of":           {policies: gateway("matchExpressions: [{key: app, operator: Exists}, {key: app, operator: NotIn, values: [any, any-0]}]", ""), want: []string{"made-for-p/8080 map[app:made-value]"}},
 		"one and none":      {policies: gateway("matchLabels: {app: a}, matchExpressions: [{key: app, operator: NotIn, values: [a]}]", ""), unasked: 1},
 		"there and not":     {policies: gateway("matchExpressions: [{key: app, operator: Exists}, {key: app, operator: DoesNotExist}]", ""), unasked: 1},
 		"two values of one": {policies: gateway("matchLabels: {app: a}, matchExpressions: [{key: app, operator: In, values: [b]}]", ""), unasked: 1},

@@ -107,13 +107,15 @@ func (s Selector) Vary(labels map[string]string) (out []map[string]string) {
 }
 
 func (s Selector) neighbours(labels map[string]string, e Expression) (out []map[string]string) {
-	other := "x"
-	for slices.ContainsFunc(s.Requirements(), func(r Expression) bool { return r.Key == e.Key && slices.Contains(r.Values, other) }) {
-		other += "-other"
+	var named []string
+	for _, r := range s.Requirements() {
+		if r.Key == e.Key {
+			named = append(named, r.Values...)
+		}
 	}
 	without := maps.Clone(labels)
 	delete(without, e.Key)
-	for _, value := range append(slices.Clone(e.Values), other) {
+	for _, value := range append(slices.Clone(e.Values), OtherThan(named)) {
 		with := map[string]string{e.Key: value}
 		maps.Copy(with, without)
 		out = append(out, with)
@@ -162,4 +164,14 @@ func CheckValues(field string, values []string, refuse Refuse) {
 			refuse(field, "%q is no value of a label: %s", value, reasons[0])
 		}
 	}
+}
+
+// OtherThan returns a value that is none of some. It is a word that selectors of people do not have: a value that is other
+// than those of one selector must not be the value of another one by chance.
+func OtherThan(some []string) string {
+	value := "made-value"
+	for slices.Contains(some, value) {
+		value += "-2"
+	}
+	return value
 }

@@ -22,8 +22,6 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/adversary"
 	"github.com/meshproof/meshproof/internal/lab"
-	"github.com/meshproof/meshproof/internal/mtls"
-	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -125,7 +123,7 @@ func PlanRead(reading *verdict.Reading, further ...policy.Program) *Proof {
 		program := in.Program.Program
 		cover := classes.Cut(in.Surface(), append(slices.Clone(further), program)...)
 		p.Inbounds = append(p.Inbounds, Inbound{Inbound: in, Program: program, Cover: cover})
-		p.ask(i)
+		p.ask(i, further)
 	}
 	return p
 }
@@ -135,8 +133,8 @@ func PlanRead(reading *verdict.Reading, further ...policy.Program) *Proof {
 const mostBordered = 1024
 
 // ask adds the requests to one inbound: a witness of each class, the neighbours, and the
-// variants of the witnesses. It adds none twice.
-func (p *Proof) ask(i int) {
+// variants of the witnesses. It adds none twice. The further programs are those of [PlanRead].
+func (p *Proof) ask(i int, further []policy.Program) {
 	in := p.Inbounds[i]
 	asked := map[string]bool{}
 	addAs := func(r policy.Request, class int, sni, path string) {
@@ -156,11 +154,12 @@ func (p *Proof) ask(i int) {
 	for class, c := range in.Cover.Classes {
 		add(c.Witness, class)
 	}
-	if in.MTLS == mtls.Disable {
-		// No caller has a name there, and a class has a witness with one.
-		for _, c := range in.Cover.Classes {
-			add(verdict.AskedBy(c.Witness, policy.Request{}), classes.Unclassed)
+	for _, r := range inPlaintext(in, further) {
+		class, ok := in.Cover.Locate(r)
+		if !ok {
+			class = classes.Unclassed
 		}
+		add(r, class)
 	}
 	callers, requests := axes(in.Cover)
 	known := map[string]bool{}
@@ -222,130 +221,6 @@ func ownRequests(reading *verdict.Reading) *verdict.Reading {
 		c.ExpectWarnings = nil
 	}
 	return reading.ForRequests(c)
-}
-
-// mostVariants bounds the requests of crossed and of longerNames, and those by a detour.
-const mostVariants = 4096
-
-// crossed returns each request from each caller, up to a limit. A rule may decide for a
-// caller without a look at the request, and it may hide the border of another rule from the
-// caller of a class. A compiler may get that wrong for requests that another rule names: it
-// may put a broad allow before a deny.
-func crossed(callers, requests []policy.Request, limit int) []policy.Request {
-	var out []policy.Request
-	for _, request := range requests {
-		for _, caller := range callers {
-			if len(out) == limit {
-				return out
-			}
-			out = append(out, verdict.AskedBy(request, caller))
-		}
-	}
-	return out
-}
-
-// axes returns the callers and the requests of all witnesses, each once, in order. A caller
-// has no request, and a request no caller.
-func axes(c *classes.Cover) (callers, requests []policy.Request) {
-	seenCallers, seenRequests := map[string]bool{}, map[string]bool{}
-	for _, class := range c.Classes {
-		caller := verdict.AskedBy(policy.Request{}, class.Witness)
-		request := verdict.AskedBy(class.Witness, policy.Request{})
-		if name := verdict.CallerName(caller); !seenCallers[name] {
-			seenCallers[name] = true
-			callers = append(callers, caller)
-		}
-		if key := requestKey(request); !seenRequests[key] {
-			seenRequests[key] = true
-			requests = append(requests, request)
-		}
-	}
-	return callers, requests
-}
-
-// longerServerNames returns witnesses with a letter behind each server name that the program
-// compares. A name that no caller can send, such as an address, has no class with neighbours,
-// and yet a matcher that compares the beginning takes the longer name for it.
-func longerServerNames(in Inbound) (out []policy.Request) {
-	values, _ := valuesOf(in.Program)
-	slices.Sort(values[attribute.SNI])
-	for _, value := range slices.Compact(values[attribute.SNI]) {
-		name := value + "x"
-		if value == "" || servername.Check(name) != nil || name != servername.Kept(name) {
-			continue
-		}
-		for _, class := range in.Cover.Classes {
-			if len(out) == mostVariants {
-				return out
-			}
-			if r := class.Witness; !verdict.Nameless(r) {
-				r.SNI = name
-				out = append(out, r)
-			}
-		}
-	}
-	return out
-}
-
-// longerNames returns each witness with one of its names a letter longer. Where a gate
-// looks at each name of a caller by itself, it also returns each witness with a longer form
-// added, of another witness's name and of each name that a rule compares. A matcher that compares the beginning takes the longer
-// name for the name itself.
-func longerNames(in Inbound) []policy.Request {
-	var names []string
-	several := judgesNames(in.Program)
-	for _, class := range in.Cover.Classes {
-		for _, name := range class.Witness.URIs {
-			if !slices.Contains(names, name) && len(names) < mostVariants {
-				names = append(names, name)
-			}
-		}
-	}
-	for c := range in.Program.Conditions() {
-		is, ok := c.(policy.Is)
-		if !several || !ok || is.Attribute != attribute.URISAN || is.Match.Kind != policy.Exact || slices.Contains(names, is.Match.Value) || len(names) == mostCompared {
-			continue
-		}
-		if _, err := spiffeid.FromString(is.Match.Value); err == nil {
-			names = append(names, is.Match.Value)
-		}
-	}
-	var out []policy.Request
-	for _, class := range in.Cover.Classes {
-		for i, name := range class.Witness.URIs {
-			r := class.Witness
-			r.URIs = slices.Clone(r.URIs)
-			r.URIs[i] = name + "x"
-			out = append(out, r)
-		}
-		for _, name := range names {
-			if several && len(class.Witness.URIs) > 0 {
-				r := class.Witness
-				r.URIs = append(slices.Clone(r.URIs), name+"x")
-				out = append(out, r)
-			}
-		}
-		if len(out) > mostVariants {
-			return out[:mostVariants]
-		}
-	}
-	return out
-}
-
-// mostCompared bounds the names of rules in longer forms.
-const mostCompared = 64
-
-// judgesNames reports whether a gate looks at each name of a caller by itself.
-func judgesNames(p policy.Program) bool {
-	named := func(g policy.Gate) bool { return g.Form == policy.Named }
-	return slices.ContainsFunc(slices.Concat(p.Gates, p.Shadows), named) || slices.ContainsFunc(p.Routes, func(r policy.Route) bool {
-		return slices.ContainsFunc(slices.Concat(r.Gates, r.Shadows), named)
-	})
-}
-
-// reads reports whether a program looks at the attribute.
-func reads(c *classes.Cover, a *policy.Attribute) bool {
-	return slices.ContainsFunc(c.Dimensions, func(d classes.Dimension) bool { return slices.Contains(d.Attributes, a) })
 }
 
 // mostVictims is how many identities of an inbound are impersonated.

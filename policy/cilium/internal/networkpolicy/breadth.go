@@ -193,7 +193,7 @@ func selectsOtherCluster(s Selector, own string) bool {
 			asked, named = append(asked, e), append(named, e.Values...)
 		}
 	}
-	others := slices.DeleteFunc(append(named, otherThan(append(named, own))), func(name string) bool { return name == own })
+	others := slices.DeleteFunc(append(named, labelselector.OtherThan(append(named, own))), func(name string) bool { return name == own })
 	return len(asked) > 0 && !asksForReserved(s) && slices.ContainsFunc(others, func(name string) bool {
 		return !slices.ContainsFunc(asked, func(e labelselector.Expression) bool { return !e.Meets(name, true) })
 	})

@@ -96,7 +96,7 @@ func (r requirement) met(w policy.Workload, named []string, opts Options) []poli
 	values := r.values
 	switch r.operator {
 	case labelselector.NotIn, labelselector.Exists, labelselector.DoesNotExist:
-		values = []string{otherThan(named)}
+		values = []string{labelselector.OtherThan(named)}
 	}
 	var out []policy.Workload
 	for _, value := range values {
@@ -129,20 +129,11 @@ func (r requirement) met(w policy.Workload, named []string, opts Options) []poli
 // namespaceFor returns a namespace whose labels meet the requirement, the first by its name, or the
 // namespace of the workload where there is none.
 func (r requirement) namespaceFor(w policy.Workload, opts Options) string {
-	for _, name := range append(slices.Sorted(maps.Keys(opts.NamespaceLabels)), otherThan(slices.Collect(maps.Keys(opts.NamespaceLabels)))) {
+	for _, name := range append(slices.Sorted(maps.Keys(opts.NamespaceLabels)), labelselector.OtherThan(slices.Collect(maps.Keys(opts.NamespaceLabels)))) {
 		w.Namespace = name
 		if r.meets(identityOf(w, opts)) {
 			return name
 		}
 	}
 	return w.Namespace
-}
-
-// otherThan returns a value that is none of some.
-func otherThan(some []string) string {
-	value := "other"
-	for slices.Contains(some, value) {
-		value += "-2"
-	}
-	return value
 }

@@ -71,10 +71,29 @@ func (s subject) ofRule() string {
 	return " for " + s.String()
 }
 
-// covers reports whether the subject surely has each endpoint of another one: it asks for nothing else.
+// covers reports whether the subject surely has each endpoint of another one: whatever it asks for, the other one asks for
+// that too, or for less values.
 func (s subject) covers(o subject) bool {
-	asked := o.texts()
-	return s.nodes == o.nodes && !slices.ContainsFunc(s.texts(), func(text string) bool { return !slices.Contains(asked, text) })
+	return s.nodes == o.nodes && !slices.ContainsFunc(s.requirements, func(r requirement) bool {
+		return !slices.ContainsFunc(o.requirements, r.follows)
+	})
+}
+
+// follows reports whether each endpoint that meets another requirement surely meets this one.
+func (r requirement) follows(from requirement) bool {
+	lists := func(value string) bool { return labelselector.Expression{Operator: r.operator, Values: r.values}.Meets(value, true) }
+	switch {
+	case from.key != r.key:
+		return false
+	case from.wants() == r.wants():
+		return true
+	case from.operator == labelselector.In:
+		return !slices.ContainsFunc(from.values, func(value string) bool { return !lists(value) })
+	case from.operator == labelselector.NotIn && r.operator == labelselector.NotIn:
+		return !slices.ContainsFunc(r.values, func(value string) bool { return !slices.Contains(from.values, value) })
+	default:
+		return false
+	}
 }
 
 // isApart reports whether the two surely have no endpoint in common: no value of a label is good for both. An

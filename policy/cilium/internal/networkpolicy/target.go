@@ -32,7 +32,8 @@ func Targets(ps []Policy, opts Options) []capability.Target {
 					}
 					return ""
 				},
-				Fit: func(in policy.Inbound) policy.Inbound { return s.subject.fit(in, opts) },
+				Fit:  func(in policy.Inbound) policy.Inbound { return s.subject.fit(in, opts) },
+				Vary: func(in policy.Inbound) []policy.Inbound { return s.subject.vary(in, opts) },
 			}
 			numbers, names := s.portsNamed()
 			out = append(out, t.OnPorts(numbers)...)

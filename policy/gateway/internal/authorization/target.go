@@ -1,11 +1,11 @@
 package authorization
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/labelselector"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -68,18 +68,14 @@ func fitKey(set map[string]string, s *LabelSelector, key string) {
 		return
 	}
 	candidates := []map[string]string{without}
-	values, refused := []string{"any"}, 0
+	var values, refused []string
 	for _, r := range s.MatchExpressions {
 		if r.Key == key && r.Operator == "In" {
 			values = append(values, r.Values...)
 		}
-		refused += len(r.Values)
+		refused = append(refused, r.Values...)
 	}
-	// One of them is not refused.
-	for i := range refused {
-		values = append(values, fmt.Sprintf("any-%d", i))
-	}
-	for _, value := range values {
+	for _, value := range append([]string{labelselector.OtherThan(refused)}, values...) {
 		with := maps.Clone(set)
 		with[key] = value
 		candidates = append(candidates, with)
@@ -112,11 +108,7 @@ func (s *LabelSelector) meets(set map[string]string, key string) bool {
 // they do not list, and for the lack of the label.
 func vary(s *LabelSelector, in policy.Inbound) (out []policy.Inbound) {
 	for _, r := range s.MatchExpressions {
-		other := "any"
-		for slices.Contains(r.Values, other) {
-			other += "-other"
-		}
-		for _, value := range append(slices.Clone(r.Values), other, "") {
+		for _, value := range append(slices.Clone(r.Values), labelselector.OtherThan(r.Values), "") {
 			varied := in
 			varied.Workload.Labels = maps.Clone(in.Workload.Labels)
 			if varied.Workload.Labels == nil {
