@@ -72,7 +72,7 @@ func TestMakeCallers(t *testing.T) {
 		},
 		"every namespace but one": {
 			policies: cilium(from(`{matchExpressions: [{key: "k8s:io.kubernetes.pod.namespace", operator: NotIn, values: [default]}]}`)),
-			want:     []string{"workload shop", "workload-2 other", "workload-3 default"},
+			want:     []string{"workload shop", "workload-2 made-value", "workload-3 default"},
 		},
 		"values": {
 			policies: cilium(from("{matchExpressions: [{key: app, operator: In, values: [a, b]}, {key: app, operator: NotIn, values: [a]}]}")),
@@ -80,7 +80,7 @@ func TestMakeCallers(t *testing.T) {
 		},
 		"a value and the lack of it": {
 			policies: cilium(from("{matchExpressions: [{key: app, operator: Exists}, {key: app, operator: NotIn, values: [other]}]}")),
-			want:     []string{anyOfShop, "other-2 shop app=other-2", anyOther},
+			want:     []string{anyOfShop, "made-value shop app=made-value", anyOther},
 		},
 		"a service account": {
 			policies: cilium(from("{matchLabels: {io.cilium.k8s.policy.serviceaccount: ledger}}")),
