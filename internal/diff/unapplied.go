@@ -15,13 +15,13 @@ import (
 // The most doubts that are looked at, the most of which each combination is, and the most of which each two are.
 const (
 	mostDoubts   = 64
-	mostCombined = 4
+	mostCombined = 6
 	mostPaired   = 16
 )
 
 // compareUnapplied compares OLD with NEW once more, without policies that may not be applied: what another policy lets in now is
-// hidden by none of them. Each combination of a few doubts is compared. Of many, those that let nobody in never come, those that keep nobody
-// out always come, and the others are combined.
+// hidden by none of them. Each combination of a few doubts is compared. Of many, those that only keep callers out never come, those that only
+// let some in always come, and the others are combined.
 func (d *Difference) compareUnapplied(old, recent Side, to string, doubts []manifestdiff.Doubt) {
 	known := d.openings()
 	openedWithout := func(missing ...manifestdiff.Doubt) []string {
@@ -73,8 +73,9 @@ func list(doubts []manifestdiff.Doubt) string {
 	return strings.Join(out, ", and ")
 }
 
-// sortDoubts returns the doubts whose policies let nobody in, and those whose policies let some in and keep others out. Each is held
-// against all others of NEW, and against those that come for sure: what it lets in, another one may keep out.
+// sortDoubts returns the doubts whose policies only keep callers out, and those that may do either. Each is held
+// against all others of NEW, and against those that come for sure: what it lets in, another one may keep out. What does nothing there
+// may do either beside some of the others.
 func sortDoubts(recent Side, to string, doubts []manifestdiff.Doubt) (closing, mixed []manifestdiff.Doubt) {
 	none := recent.leavingOut(doubts...)
 	for i, doubt := range doubts {
@@ -88,9 +89,9 @@ func sortDoubts(recent Side, to string, doubts []manifestdiff.Doubt) (closing, m
 			opens = opens || err != nil || difference.counts()[Narrowed] > 0
 		}
 		switch {
-		case closes && opens:
+		case closes == opens:
 			mixed = append(mixed, doubt)
-		case !opens: // what keeps nobody out by itself may do so beside others
+		case closes:
 			closing = append(closing, doubt)
 		}
 	}

@@ -6,6 +6,29 @@ import (
 	"testing"
 )
 
+// TestWideningBehindTwoDenies has a policy that lets more in, and two that hide it: the old form of one that lets go, and a new one.
+// Each of them is in a folder of its own, beside many folders that narrow.
+func TestWideningBehindTwoDenies(t *testing.T) {
+	t.Parallel()
+	policy := func(name, app, action, paths string) string {
+		return fmt.Sprintf("{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: %s, namespace: shop}, spec: {selector: {matchLabels: {app: %s}}, action: %s, rules: [{to: [{operation: {paths: [%s]}}]}]}}\n", name, app, action, paths)
+	}
+	old := map[string]string{"allow/p.yaml": policy("allow", "api", "ALLOW", "/a"), "lets/p.yaml": policy("lets", "api", "DENY", "/admin, /x"), "new/p.yaml": policy("stays", "db", "ALLOW", "/a")}
+	recent := map[string]string{"allow/p.yaml": policy("allow", "api", "ALLOW", "/a, /admin"), "lets/p.yaml": policy("lets", "api", "DENY", "/x"), "new/p.yaml": policy("stays", "db", "ALLOW", "/a") + "---\n" + policy("hides", "api", "DENY", "/admin")}
+	for n := range 8 {
+		name := fmt.Sprintf("more%d", n)
+		old[name+"/p.yaml"], recent[name+"/p.yaml"] = policy(name, name, "ALLOW", "/a, /b"), policy(name, name, "ALLOW", "/a")
+	}
+	d, err := Diff(folderSide(t, old, ""), folderSide(t, recent, ""), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(d.widenings(), "; ")
+	if want := "AuthorizationPolicy shop/hides may not be applied: the folder new may be applied later"; !strings.Contains(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // A policy that may not be applied hides nothing: NEW lets somebody in whom only that policy keeps out. Where it hides nothing,
 // or where it comes as the others do, there is nothing to tell.
 func TestWideningBehindUnappliedPolicies(t *testing.T) {
@@ -37,6 +60,7 @@ func TestWideningBehindUnappliedPolicies(t *testing.T) {
 		second   = policy("e", "shop", "", "DENY", "notPrincipals: [cluster.local/ns/shop/sa/fe]")
 		meshwide = policy("d", "mesh-root", "", "DENY", "notPrincipals: [cluster.local/ns/shop/sa/fe]")
 	)
+	other := strings.ReplaceAll(renamed(narrow), "web", "db")
 	// Six policies narrow, and an unknown object stands beside them.
 	var wides, narrows string
 	for i := range 6 {
@@ -54,11 +78,15 @@ func TestWideningBehindUnappliedPolicies(t *testing.T) {
 		"a deny beside it":                    {files{"p.yaml": narrow}, files{"p.yaml": wide + deny}, ""},
 		"a deny in a file beside it":          {files{"p.yaml": narrow}, files{"p.yaml": wide, "d.yaml": deny}, ""},
 		"a deny in a new folder":              {files{"p.yaml": narrow}, files{"p.yaml": wide, "sub/d.yaml": deny}, "OLD has nothing in the folder sub"},
-		"a deny in a folder with others":      {files{"p.yaml": narrow, "sub/s.yaml": strings.ReplaceAll(renamed(narrow), "web", "db")}, files{"p.yaml": wide, "sub/s.yaml": strings.ReplaceAll(renamed(narrow), "web", "db"), "sub/d.yaml": deny}, "the folder sub may be applied later"},
+		"a deny in a folder with others":      {files{"p.yaml": narrow, "sub/s.yaml": other}, files{"p.yaml": wide, "sub/s.yaml": other, "sub/d.yaml": deny}, "the folder sub may be applied later"},
 		"both in a new folder":                {files{"a/p.yaml": narrow}, files{"a/p.yaml": narrow, "b/p.yaml": renamed(wide + deny)}, ""},
 		"another workload in a new folder":    {files{"p.yaml": narrow}, files{"p.yaml": narrow, "sub/d.yaml": renamed(narrow + deny)}, ""},
 		"a new folder that hides nothing":     {files{"p.yaml": wide}, files{"p.yaml": narrow, "sub/d.yaml": deny}, ""},
 		"two folders, of which one is enough": {files{"p.yaml": narrow}, files{"p.yaml": wide, "a/d.yaml": deny, "b/e.yaml": second}, "the folder a, and a tool may not take it, and AuthorizationPolicy shop/e"},
+		"a deny that changes its folder":      {files{"p.yaml": wide, "a/d.yaml": deny, "b/n.yaml": other}, files{"p.yaml": wide, "b/n.yaml": other, "b/d.yaml": second}, "the folder b may be applied later"},
+		"an allow and its deny end":           {files{"a/p.yaml": wide, "b/d.yaml": deny, "n.yaml": other}, files{"n.yaml": other}, "the end of AuthorizationPolicy shop/p may not be applied: the folder a may be applied later"},
+		"a deny ends in another folder":       {files{"a/p.yaml": wide, "b/d.yaml": deny}, files{"a/p.yaml": narrow}, "the folder a may be applied later"},
+		"one folder ends":                     {files{"p.yaml": wide + deny, "a/d.yaml": second}, files{"p.yaml": wide + deny}, ""},
 		"a deny behind a link":                {files{"p.yaml": narrow}, files{"p.yaml": wide, "d.txt": deny, "d.yaml": "-> d.txt"}, "its file is a link"},
 		"a deny with a version":               {files{"p.yaml": narrow}, files{"p.yaml": wide + denyWith(", resourceVersion: '7'")}, "it states a resourceVersion"},
 		"a deny with another version":         {files{"p.yaml": narrow + strings.Replace(denyWith(", resourceVersion: '6'"), "/fe", "/other", 1)}, files{"p.yaml": wide + denyWith(", resourceVersion: '7'")}, "it states a resourceVersion"},
@@ -71,6 +99,7 @@ func TestWideningBehindUnappliedPolicies(t *testing.T) {
 		"many policies that narrow":           {files{"p.yaml": wides + widget}, files{"p.yaml": narrows + widget}, ""},
 		"many policies, and one hides":        {files{"p.yaml": wides + narrow + widget}, files{"p.yaml": narrows + wide + deny + widget}, "AuthorizationPolicy shop/d may not be applied: what Widget"},
 		"many policies, and two hide":         {files{"p.yaml": wides + narrow + widget}, files{"p.yaml": narrows + wide + deny + second + widget}, "more such policies: then access widens"},
+		"an object about a deny that ends":    {files{"p.yaml": wide + deny + widget}, files{"p.yaml": wide + second + widget}, "a tool may delete first what NEW has no more"},
 		"an object of a mesh":                 {files{"p.yaml": narrow, "g.yaml": unread("networking.istio.io", "Gateway", "a: [b]")}, files{"p.yaml": wide + deny, "g.yaml": unread("networking.istio.io", "Gateway", "a: [b]")}, ""},
 		"an unknown object":                   {files{"p.yaml": narrow, "g.yaml": unread("example.com", "Widget", "a: b")}, files{"p.yaml": wide + deny, "g.yaml": unread("example.com", "Widget", "a: b")}, ""},
 		"an object about the kind":            {files{"p.yaml": narrow, "g.yaml": unread("example.com", "FederatedAuthorizationPolicy", "a: b")}, files{"p.yaml": wide + deny, "g.yaml": unread("example.com", "FederatedAuthorizationPolicy", "a: b")}, "what FederatedAuthorizationPolicy default/x does"},

@@ -17,14 +17,14 @@ type Doubt struct {
 	// Why says what may keep them away.
 	Why string
 	// stays are the documents that a cluster has then, by the place of each of the policies, and left those that only the first side has
-	// and that stay too: a tool deletes nothing where something that it applies is refused.
+	// and that stay too.
 	stays map[string][]manifest.Document
 	left  []manifest.Document
 }
 
 // LeaveOut returns what a cluster has of the policies of the second side where those of the doubts do not come.
 func LeaveOut(policies []manifest.Document, doubts ...Doubt) []manifest.Document {
-	var out, left []manifest.Document
+	var out []manifest.Document
 	for _, doc := range policies {
 		i := slices.IndexFunc(doubts, func(d Doubt) bool { _, found := d.stays[doc.Place("")]; return found })
 		if i < 0 {
@@ -32,12 +32,18 @@ func LeaveOut(policies []manifest.Document, doubts ...Doubt) []manifest.Document
 			continue
 		}
 		out = append(out, doubts[i].stays[doc.Place("")]...)
-		left = append(left, doubts[i].left...)
 	}
-	for _, doc := range left {
+	for _, doc := range leftBy(doubts) {
 		if !slices.ContainsFunc(out, func(has manifest.Document) bool { return has.Place("") == doc.Place("") }) {
 			out = append(out, doc)
 		}
+	}
+	return out
+}
+
+func leftBy(doubts []Doubt) (out []manifest.Document) {
+	for _, d := range doubts {
+		out = append(out, d.left...)
 	}
 	return out
 }
@@ -65,6 +71,11 @@ func (c *comparison) doubts() (out []Doubt) {
 			d.changed = append(d.changed, placedPolicy{o, was})
 		}
 	}
+	for _, o := range c.oldPolicies.all {
+		if c.recentPolicies.byKey[o.key] == nil {
+			d.gone = append(d.gone, o)
+		}
+	}
 	out = append(out, d.byFolder(c.old, c.recent)...)
 	out = append(out, d.byNamespace(c.oldObjects, c.recentObjects)...)
 	out = append(out, d.byDiscovery(slices.Concat(c.recentObjects.all, c.oldObjects.all))...)
@@ -77,22 +88,24 @@ func (c *comparison) doubts() (out []Doubt) {
 	return out
 }
 
-// refusals doubts each policy that has changed and that may be refused.
+// refusals doubts each policy that has changed and that may be refused. Some tools delete nothing where something that they apply is
+// refused, and others delete before they apply: what NEW has no more may stay, or not.
 func (c *comparison) refusals(d doubter) (out []Doubt) {
 	exported := isExport(c.oldPolicies) && isExport(c.recentPolicies)
-	var left []manifest.Document
-	for _, o := range c.oldPolicies.all {
-		if c.recentPolicies.byKey[o.key] == nil {
-			left = append(left, o.doc)
+	add := func(doubt Doubt) {
+		if len(d.gone) > 0 {
+			staying := doubt
+			staying.left = documentsOf(d.gone)
+			out = append(out, staying)
+			doubt.Why += ", and a tool may delete first what NEW has no more"
 		}
+		out = append(out, doubt)
 	}
 	beside := slices.Concat(c.recentObjects.all, c.oldObjects.all)
 	for i, p := range d.changed {
 		why := cmp.Or(p.refusal(exported), c.otherVersion(p), c.otherOrigin(p))
 		if rest := d.changed[i:]; why != "" && len(rest) > 1 {
-			stopped := doubtOf(rest, p.String()+" may be refused, and a tool may stop there: "+why)
-			stopped.left = left
-			out = append(out, stopped)
+			add(doubtOf(rest, p.String()+" may be refused, and a tool may stop there: "+why))
 		}
 		for _, o := range beside {
 			if why == "" && o.mayRefuse(p.object) {
@@ -100,9 +113,7 @@ func (c *comparison) refusals(d doubter) (out []Doubt) {
 			}
 		}
 		if why != "" {
-			doubt := doubtOf([]placedPolicy{p}, why)
-			doubt.left = left
-			out = append(out, doubt)
+			add(doubtOf([]placedPolicy{p}, why))
 		}
 	}
 	return out
@@ -138,19 +149,24 @@ func doubtOf(policies []placedPolicy, why string) Doubt {
 	d := Doubt{Why: why, stays: map[string][]manifest.Document{}}
 	for _, p := range policies {
 		d.Policies = append(d.Policies, p.String())
-		var stays []manifest.Document
-		for _, o := range p.was {
-			stays = append(stays, o.doc)
-		}
-		d.stays[p.doc.Place("")] = stays
+		d.stays[p.doc.Place("")] = documentsOf(p.was)
 	}
 	return d
+}
+
+func documentsOf(all []object) (out []manifest.Document) {
+	for _, o := range all {
+		out = append(out, o.doc)
+	}
+	return out
 }
 
 // doubter groups the policies that have changed.
 type doubter struct {
 	was     objects
 	changed []placedPolicy
+	// gone are those of the first side alone.
+	gone []object
 }
 
 // groups returns the policies by a text, in the order of their first ones. Those of which the text is empty are left out.
@@ -183,13 +199,30 @@ func (d doubter) byFolder(old, recent Side) (out []Doubt) {
 		known[folderIn(old.Root, doc)] = true
 	}
 	names, groups := d.groups(func(p placedPolicy) string { return placed[p.doc.Place("")] })
-	for _, name := range names {
-		switch {
-		case !known[name] && old.Root != "":
-			out = append(out, doubtOf(groups[name], "OLD has nothing in the folder "+name+", and a tool may not take it"))
-		case len(names) > 1:
-			out = append(out, doubtOf(groups[name], "the folder "+name+" may be applied later than the others that have changed, or not at all"))
+	gone := map[string][]object{}
+	for _, o := range d.gone {
+		if old.Root != "" {
+			name := folderIn(old.Root, o.doc)
+			gone[name] = append(gone[name], o)
+			names = append(names, name)
 		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	for _, name := range names {
+		if !known[name] && old.Root != "" {
+			out = append(out, doubtOf(groups[name], "OLD has nothing in the folder "+name+", and a tool may not take it"))
+			continue
+		}
+		if len(names) < 2 {
+			continue
+		}
+		doubt := doubtOf(groups[name], "the folder "+name+" may be applied later than the others that have changed, or not at all")
+		doubt.left = documentsOf(gone[name])
+		for _, o := range gone[name] {
+			doubt.Policies = append(doubt.Policies, "the end of "+o.String())
+		}
+		out = append(out, doubt)
 	}
 	return out
 }
