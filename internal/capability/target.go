@@ -58,37 +58,58 @@ func (t Target) OnAddresses(blocks []netip.Prefix) []Target {
 		candidates = append(candidates, b.Addr(), endpoint.Last(b), endpoint.Last(b).Next())
 	}
 	candidates = append(candidates, netip.MustParseAddr("10.64.0.1"), netip.MustParseAddr("172.16.0.1"), netip.MustParseAddr("203.0.113.1"))
-	var out []Target
-	known := map[string]bool{}
-	for _, ip := range candidates {
-		within := fmt.Sprint(slices.Collect(func(yield func(bool) bool) {
+	candidates = slices.DeleteFunc(candidates, func(ip netip.Addr) bool {
+		_, err := endpoint.Caller(ip.String())
+		return err != nil || !ip.Is4()
+	})
+	// within says in which blocks an address is.
+	within := func(ip netip.Addr) string {
+		return fmt.Sprint(slices.Collect(func(yield func(bool) bool) {
 			for _, b := range blocks {
 				yield(b.Contains(ip))
 			}
 		}))
-		if _, err := endpoint.Caller(ip.String()); err != nil || !ip.Is4() || known[within] {
+	}
+	var out []Target
+	known := map[string]bool{}
+	for _, ip := range candidates {
+		if known[within(ip)] {
 			continue
 		}
-		known[within] = true
-		out = append(out, t.onAddress(ip))
+		known[within(ip)] = true
+		isAlike := func(other netip.Addr) bool { return other.IsValid() && within(other) == within(ip) }
+		out = append(out, t.onAddress(ip, isAlike, candidates))
 	}
 	return out
 }
 
-// onAddress narrows the target to the workloads with the address.
-func (t Target) onAddress(ip netip.Addr) Target {
-	miss, fit := t.Miss, t.Fit
+// onAddress narrows the target to the workloads with an address that is like the given one. It varies by all addresses at which the
+// blocks begin or end: the blocks of another target may end there too.
+func (t Target) onAddress(ip netip.Addr, isAlike func(netip.Addr) bool, all []netip.Addr) Target {
+	miss, fit, vary := t.Miss, t.Fit, t.Vary
 	t.Key += " on " + ip.String()
 	t.Miss = func(in policy.Inbound) string {
-		if reason := miss(in); reason != "" || in.Workload.IP == ip {
+		if reason := miss(in); reason != "" || isAlike(in.Workload.IP) {
 			return reason
 		}
-		return fmt.Sprintf("its rules ask for the destination address, %s is one of those that they tell apart, and the inbound is not known to have it", ip)
+		return fmt.Sprintf("its rules ask for the destination address, %s is one of those that they tell apart, and the inbound is not known to have one like it", ip)
 	}
 	t.Fit = func(in policy.Inbound) policy.Inbound {
-		in = fit(in)
-		in.Workload.IP = ip
+		if in = fit(in); !isAlike(in.Workload.IP) {
+			in.Workload.IP = ip
+		}
 		return in
+	}
+	t.Vary = func(in policy.Inbound) (varied []policy.Inbound) {
+		if vary != nil {
+			varied = vary(in)
+		}
+		for _, other := range all {
+			at := in
+			at.Workload.IP = other
+			varied = append(varied, at)
+		}
+		return varied
 	}
 	return t
 }

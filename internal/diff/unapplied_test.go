@@ -70,6 +70,7 @@ func TestWideningBehindUnappliedPolicies(t *testing.T) {
 		wides, narrows = wides+of(wide), narrows+of(narrow)
 	}
 	widget := unread("example.com", "Widget", "kinds: ['*']")
+	settings := "---\n{apiVersion: example.com/v1, kind: Widget, metadata: {name: s}, checks: {AuthorizationPolicy: danger}}\n"
 	for name, tt := range map[string]struct {
 		old, recent files
 		// want is a part of the reason, "" for none.
@@ -88,10 +89,12 @@ func TestWideningBehindUnappliedPolicies(t *testing.T) {
 		"a deny ends in another folder":       {files{"a/p.yaml": wide, "b/d.yaml": deny}, files{"a/p.yaml": narrow}, "the folder a may be applied later"},
 		"one folder ends":                     {files{"p.yaml": wide + deny, "a/d.yaml": second}, files{"p.yaml": wide + deny}, ""},
 		"a deny behind a link":                {files{"p.yaml": narrow}, files{"p.yaml": wide, "d.txt": deny, "d.yaml": "-> d.txt"}, "its file is a link"},
-		"a deny with a version":               {files{"p.yaml": narrow}, files{"p.yaml": wide + denyWith(", resourceVersion: '7'")}, "it states a resourceVersion"},
-		"a deny with another version":         {files{"p.yaml": narrow + strings.Replace(denyWith(", resourceVersion: '6'"), "/fe", "/other", 1)}, files{"p.yaml": wide + denyWith(", resourceVersion: '7'")}, "it states a resourceVersion"},
+		"a deny with a version":               {files{"p.yaml": narrow}, files{"p.yaml": wide + denyWith(", resourceVersion: '7'")}, "it states resourceVersion"},
+		"a deny with another version":         {files{"p.yaml": narrow + strings.Replace(denyWith(", resourceVersion: '6'"), "/fe", "/other", 1)}, files{"p.yaml": wide + denyWith(", resourceVersion: '7'")}, "it states resourceVersion"},
 		"an export":                           {files{"p.yaml": strings.Replace(narrow, "shop}", "shop, resourceVersion: '1'}", 1)}, files{"p.yaml": strings.Replace(wide, "shop}", "shop, resourceVersion: '2'}", 1) + denyWith(", resourceVersion: '3'")}, ""},
-		"a deny with a UID":                   {files{"p.yaml": narrow}, files{"p.yaml": wide + denyWith(", uid: a")}, "it states a uid"},
+		"a deny with a UID":                   {files{"p.yaml": narrow}, files{"p.yaml": wide + denyWith(", uid: a")}, "it states uid"},
+		"a deny with managed fields":          {files{"p.yaml": narrow}, files{"p.yaml": wide + denyWith(", managedFields: [{manager: a}]")}, "it states managedFields"},
+		"an object that names the kind":       {files{"p.yaml": narrow + settings}, files{"p.yaml": wide + deny + settings}, "what Widget default/s does"},
 		"a large deny":                        {files{"p.yaml": narrow}, files{"p.yaml": wide + strings.Replace(deny, "rules: [", "rules: [{to: [{operation: {hosts: ["+strings.Repeat("b", 260<<10)+"]}}]}, ", 1)}, "it is larger than the annotation"},
 		"a deny that goes":                    {files{"p.yaml": narrow + denyWith(", deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [a.b/c]")}, files{"p.yaml": wide + denyWith(", deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [a.b/c]")}, "it has a deletionTimestamp"},
 		"a constraint of Gatekeeper":          {files{"p.yaml": narrow, "g.yaml": unread("constraints.gatekeeper.sh", "K8sNo", "a: b")}, files{"p.yaml": wide + deny, "g.yaml": unread("constraints.gatekeeper.sh", "K8sNo", "a: b")}, "what K8sNo default/x does"},

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -28,6 +29,9 @@ func TestWideningOfSelectors(t *testing.T) {
 		}
 		return "{matchExpressions: [{key: " + key + ", operator: " + operator + values + "}]}"
 	}
+	ports := func(peers string, first, last int) string {
+		return fmt.Sprintf("ingress: [{%s, toPorts: [{ports: [{port: '%d', endPort: %d, protocol: TCP}]}]}]", peers, first, last)
+	}
 	denied, allowed := "ingressDeny: [{"+legacy+"}]", "ingress: [{"+some+"}]"
 	all := named("all", "{}", allowed)
 	everywhere := wide("all", "{}", "ingress: [{fromEntities: [cluster]}]")
@@ -42,6 +46,8 @@ func TestWideningOfSelectors(t *testing.T) {
 		"a deny of two lists":             {all, named("d", asks("app", "In", "api, web"), denied) + named("e", asks("tier", "In", "a, b"), denied), named("d", asks("app", "In", "api, web"), denied) + named("e", asks("tier", "In", "a"), denied)},
 		"a deny loses a namespace":        {everywhere, wide("d", asks(space, "In", "shop, pay"), denied), wide("d", asks(space, "In", "shop"), denied)},
 		"a deny goes to a namespace":      {everywhere, wide("d", "{}", denied), named("d", "{}", denied)},
+		"two ranges become one":           {"", named("p", "{}", ports(some, 8000, 8400)) + named("q", "{}", ports(some, 8600, 8999)), named("p", "{}", ports(some, 8000, 8999))},
+		"a range that is denied has gaps": {all, named("d", "{}", strings.Replace(ports(legacy, 7000, 7090), "ingress:", "ingressDeny:", 1)), named("d", "{}", strings.NewReplacer("}], ingress: [", "}, ", "ingress: [", "ingressDeny: [").Replace(ports(legacy, 7000, 7040)+", "+ports(legacy, 7060, 7090)))},
 		"a namespace is excepted":         {everywhere, wide("d", asks(space, "NotIn", "kube-system"), denied), wide("d", asks(space, "NotIn", "kube-system, pay"), denied)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -98,4 +104,40 @@ func TestWideningInPlaintext(t *testing.T) {
 func denyEither(block string) string {
 	return "---\n{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: d, namespace: shop}, spec: {action: DENY, rules: [" +
 		"{from: [{source: {principals: [cluster.local/ns/evil/sa/x]}}, {source: {ipBlocks: [" + block + "]}}], to: [{operation: {methods: [PUT]}}]}]}}\n"
+}
+
+// TestWideningOfPlaces has rows that open the workloads of one zone, or at addresses that lie outside of several lists.
+func TestWideningOfPlaces(t *testing.T) {
+	t.Parallel()
+	permission := func(name, labels, target, lists string) string {
+		return "---\n{type: MeshTrafficPermission, mesh: default, name: " + name + ", labels: {" + labels + "}, spec: {targetRef: {kind: Dataplane" + target + "}, rules: [{default: {" + lists + "}}]}}\n"
+	}
+	const (
+		pay  = "{spiffeID: {type: Exact, value: spiffe://default/pay}}"
+		web  = "{spiffeID: {type: Exact, value: spiffe://default/web}}"
+		east = "kuma.io/origin: zone, kuma.io/zone: east"
+		west = ", labels: {kuma.io/zone: west}"
+	)
+	allow := func(paths string) string {
+		return "---\n{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: a, namespace: shop}, spec: {selector: {matchLabels: {app: api}}, rules: [{from: [{source: {ipBlocks: [10.0.0.0/8]}}], to: [{operation: {paths: [" + paths + "]}}]}]}}\n"
+	}
+	denyAt := func(name, blocks string) string {
+		return "---\n{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: " + name + ", namespace: shop}, spec: {selector: {matchLabels: {app: api}}, action: DENY, rules: [{to: [{operation: {paths: [/admin]}}], when: [{key: destination.ip, values: [" + blocks + "]}]}]}}\n"
+	}
+	denies := denyAt("d0", "10.0.0.0/16, 10.2.0.0/16") + denyAt("d1", "10.1.0.0/16, 10.64.0.0/16")
+	for name, tt := range map[string]struct{ same, old, recent string }{
+		"a deny of another zone hides nothing": {permission("d", east, "", "deny: ["+pay+"]"), permission("a", "", west, "allow: ["+web+"]"), permission("a", "", west, "allow: ["+web+", "+pay+"]")},
+		"a deny goes to another zone":          {permission("a", "", west, "allow: ["+web+", "+pay+"]"), permission("d", "", "", "deny: ["+pay+"]"), permission("d", east, "", "deny: ["+pay+"]")},
+		"an address outside of all lists":      {denies, allow("/x"), allow("/x, /admin")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if len(differenceOf(t, tt.same+tt.old, tt.same+tt.recent).widenings()) == 0 {
+				t.Errorf("nothing widens from\n%s\nto\n%s\nbeside\n%s", tt.old, tt.recent, tt.same)
+			}
+			if got := differenceOf(t, tt.same+tt.recent, tt.same+tt.recent).widenings(); len(got) > 0 {
+				t.Errorf("no change widens: %q", got)
+			}
+		})
+	}
 }

@@ -3,6 +3,8 @@ package manifestdiff
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -292,10 +294,10 @@ func (p placedPolicy) refusal(exported bool) string {
 	if !p.universal && metadata.IsTooLargeToApply(p.doc) {
 		return "it is larger than the annotation in which kubectl keeps it"
 	}
-	for _, field := range []string{"resourceVersion", "uid"} {
+	for _, field := range []string{"resourceVersion", "uid", "managedFields"} {
 		states := fieldOf(p.fields, "metadata", field)
-		if states != nil && !exported && !slices.ContainsFunc(p.was, func(o object) bool { return fieldOf(o.fields, "metadata", field) == states }) {
-			return "it states a " + field + ", and an API server refuses another one than its own"
+		if states != nil && !exported && !slices.ContainsFunc(p.was, func(o object) bool { return reflect.DeepEqual(fieldOf(o.fields, "metadata", field), states) }) {
+			return "it states " + field + ", and an API server refuses what it has not given itself"
 		}
 	}
 	return ""
@@ -321,11 +323,21 @@ func (o object) mayRefuse(p object) bool {
 		names = append(names, stem+"ies")
 	}
 	found := strings.Contains(strings.ToLower(o.kind), kind)
-	eachText(fieldOf(o.fields, "spec"), func(text string) {
+	eachText(o.said(), func(text string) {
 		text = strings.ToLower(text)
 		found = found || p.group != "" && strings.Contains(text, p.group) || slices.ContainsFunc(strings.FieldsFunc(text, endsWord), func(word string) bool { return slices.Contains(names, word) })
 	})
 	return found
+}
+
+// said is what an object says beside its kind and its metadata.
+func (o object) said() map[string]any {
+	fields, _ := o.fields.(map[string]any)
+	out := maps.Clone(fields)
+	for _, key := range []string{"apiVersion", "kind", "metadata", "status"} {
+		delete(out, key)
+	}
+	return out
 }
 
 // endsWord reports whether a letter is none of a kind, and no star.

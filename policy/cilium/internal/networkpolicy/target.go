@@ -2,6 +2,7 @@ package networkpolicy
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -68,7 +69,8 @@ func onName(t capability.Target, name string) capability.Target {
 	return t
 }
 
-// portsNamed returns the ports that the rules of ingress name, in order: by number, and by name.
+// portsNamed returns the ports that the rules of ingress tell apart, in order: by number, and by name. Of a range they are its ends and
+// the ports beside it: a range of another policy may end there.
 func (s spec) portsNamed() (numbers []uint16, names []string) {
 	for _, r := range slices.Concat(s.deny, s.allow) {
 		for _, entry := range r.ports {
@@ -78,6 +80,9 @@ func (s spec) portsNamed() (numbers []uint16, names []string) {
 					names = append(names, strings.ToLower(p.name))
 				case p.tcp && p.last > 0:
 					numbers = append(numbers, max(p.first, 1), p.last)
+					if p.last > p.first {
+						numbers = append(numbers, max(p.first, 2)-1, min(p.last, math.MaxUint16-1)+1)
+					}
 				}
 			}
 		}

@@ -51,6 +51,11 @@ func (s Selector) vary(in policy.Inbound) (out []policy.Inbound) {
 		asked = append(slices.Clone(asked), target.Label{Key: resource.LabelDisplayName, Value: t.Name})
 	}
 	for _, label := range asked {
+		if label.Key == resource.LabelZone {
+			// The workloads of a zone are of that zone for policies of zones too.
+			ofZone := withLabel(in, target.Label{Key: resource.LabelOrigin, Value: resource.OriginZone})
+			out = append(out, withLabel(ofZone, label))
+		}
 		if label.Key == target.TagService && in.Tags[label.Key] == "" {
 			label.Key = resource.LabelDisplayName
 		}
