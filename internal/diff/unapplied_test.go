@@ -70,6 +70,9 @@ func TestWideningBehindUnappliedPolicies(t *testing.T) {
 		wides, narrows = wides+of(wide), narrows+of(narrow)
 	}
 	widget := unread("example.com", "Widget", "kinds: ['*']")
+	rego := func(text string) string {
+		return fmt.Sprintf("---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: rules}, data: {main: %q}}\n", text)
+	}
 	settings := "---\n{apiVersion: example.com/v1, kind: Widget, metadata: {name: s}, checks: {AuthorizationPolicy: danger}}\n"
 	for name, tt := range map[string]struct {
 		old, recent files
@@ -94,6 +97,8 @@ func TestWideningBehindUnappliedPolicies(t *testing.T) {
 		"an export":                           {files{"p.yaml": strings.Replace(narrow, "shop}", "shop, resourceVersion: '1'}", 1)}, files{"p.yaml": strings.Replace(wide, "shop}", "shop, resourceVersion: '2'}", 1) + denyWith(", resourceVersion: '3'")}, ""},
 		"a deny with a UID":                   {files{"p.yaml": narrow}, files{"p.yaml": wide + denyWith(", uid: a")}, "it states uid"},
 		"a deny with managed fields":          {files{"p.yaml": narrow}, files{"p.yaml": wide + denyWith(", managedFields: [{manager: a}]")}, "it states managedFields"},
+		"a policy of an engine":               {files{"p.yaml": narrow + rego("kind == \"AuthorizationPolicy\"")}, files{"p.yaml": wide + deny + rego("kind == \"AuthorizationPolicy\"")}, "what ConfigMap default/rules does"},
+		"settings of an app":                  {files{"p.yaml": narrow + rego("server_name *.example")}, files{"p.yaml": wide + deny + rego("server_name *.example")}, ""},
 		"an object that names the kind":       {files{"p.yaml": narrow + settings}, files{"p.yaml": wide + deny + settings}, "what Widget default/s does"},
 		"a large deny":                        {files{"p.yaml": narrow}, files{"p.yaml": wide + strings.Replace(deny, "rules: [", "rules: [{to: [{operation: {hosts: ["+strings.Repeat("b", 260<<10)+"]}}]}, ", 1)}, "it is larger than the annotation"},
 		"a deny that goes":                    {files{"p.yaml": narrow + denyWith(", deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [a.b/c]")}, files{"p.yaml": wide + denyWith(", deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [a.b/c]")}, "it has a deletionTimestamp"},

@@ -309,6 +309,8 @@ var refusers = []string{"gatekeeper.sh", "kubewarden.com", "jspolicy.com", "hnc.
 // mayRefuse reports whether an object that is not read may keep a policy away, or change it: it names the kind.
 func (o object) mayRefuse(p object) bool {
 	switch {
+	case o.kind == "ConfigMap" && o.group == "":
+		// An engine may read its policies of it.
 	case o.category != unknown, o.isOfRights(), o.group == "", podPlaces[o.kind] != "":
 		return false
 	case o.isOfTool():
@@ -318,7 +320,10 @@ func (o object) mayRefuse(p object) bool {
 		return true
 	}
 	kind := strings.ToLower(p.kind)
-	names := []string{kind, kind + "s", "*"}
+	names := []string{kind, kind + "s"}
+	if o.kind != "ConfigMap" { // any text may have a star
+		names = append(names, "*")
+	}
 	if stem, ok := strings.CutSuffix(kind, "y"); ok {
 		names = append(names, stem+"ies")
 	}
