@@ -220,17 +220,40 @@ func (d *Difference) Failures() []string {
 // Verdict is one line: whether the change passes the checks that were asked for, and why
 // not.
 func (d *Difference) Verdict() string {
+	intro, reasons := d.judge()
+	return intro + strings.Join(reasons, "; ")
+}
+
+// judge returns how the verdict begins, and the reasons that follow.
+func (d *Difference) judge() (intro string, reasons []string) {
 	widenings := d.widenings()
 	switch failures := d.Failures(); {
 	case len(failures) > 0:
-		return "fails: " + strings.Join(failures, "; ")
+		return "fails: ", failures
 	case len(widenings) > 0:
-		return "access widens, or may widen: " + strings.Join(widenings, "; ")
+		return "access widens, or may widen: ", widenings
 	case len(d.Cases) == 0 && d.Routes != nil:
-		return "no policy about access is there to compare: routes and timeouts let no caller in"
+		return "no policy about access is there to compare: routes and timeouts let no caller in", nil
 	default:
-		return "access does not widen" + d.unproven()
+		return "access does not widen" + d.unproven(), nil
 	}
+}
+
+// longestVerdict is the length of a verdict that people read as one line, in bytes.
+const longestVerdict = 240
+
+// lines returns a verdict for people. Where it is too long for one line, each reason has a line, and the verdict has the first
+// of them.
+func (d *Difference) lines() (reasons []string, verdict string) {
+	verdict = d.Verdict()
+	if len(verdict) <= longestVerdict {
+		return nil, verdict
+	}
+	intro, reasons := d.judge()
+	if len(reasons) < 2 {
+		return nil, verdict
+	}
+	return reasons, intro + terminal.Abridge(reasons[0]) + "; and " + terminal.Count(len(reasons)-1, "more reason") + ", see above"
 }
 
 // classes counts the classes.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
@@ -61,5 +62,30 @@ func TestDialectOfAFile(t *testing.T) {
 		if got := ownerOf(docs); got != want {
 			t.Errorf("%.40q is owned by %q, want %q", yaml, got, want)
 		}
+	}
+}
+
+// TestVerdictOfManyReasons says that a long verdict has a line for each reason, and ends with a short one.
+func TestVerdictOfManyReasons(t *testing.T) {
+	t.Parallel()
+	spec := func(entities string) string {
+		return "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: shop}, spec: {endpointSelector: {matchLabels: {app: orders}}, ingress: [{fromEntities: [" + entities + "]}]}}\n"
+	}
+	d := differenceOf(t, spec("cluster"), spec("all, kube-apiserver"))
+	d.DenyWidening = true
+	var out strings.Builder
+	d.WriteText(&out, terminal.Paint{})
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	last, reasons := lines[len(lines)-1], 0
+	for _, line := range lines {
+		if strings.HasPrefix(line, "reason: ") {
+			reasons++
+		}
+	}
+	if n := len(d.Failures()); reasons != n || n < 2 || len(last) > longestVerdict+100 || !strings.HasSuffix(last, "see above") {
+		t.Errorf("%d reasons, %d lines of reasons, and the last line\n%s", n, reasons, last)
+	}
+	if got := d.Markdown(); !strings.Contains(got, "reason: ") {
+		t.Errorf("no reasons in\n%s", got)
 	}
 }

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/report/markdown"
 	"github.com/meshproof/meshproof/policy"
@@ -10,7 +11,11 @@ import (
 // Markdown returns the changes for a comment on a pull request: the verdict, a row for each
 // class that is decided otherwise, and what was made, not asked and warned of.
 func (d *Difference) Markdown() string {
-	paragraphs := []string{d.mark() + " " + d.Verdict()}
+	reasons, verdict := d.lines()
+	paragraphs := []string{d.mark() + " " + strings.TrimSuffix(verdict, ", see above")}
+	for _, reason := range reasons {
+		paragraphs = append(paragraphs, "reason: "+reason)
+	}
 	if len(d.Cases) > 0 {
 		paragraphs = append(paragraphs, d.Sentence())
 	}

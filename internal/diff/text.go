@@ -168,7 +168,11 @@ func (d *Difference) WriteText(w io.Writer, p terminal.Paint) {
 	if mark == "✗" {
 		mark = p.Red(mark)
 	}
-	fmt.Fprintf(w, "%s %s\n", mark, terminal.Printable(d.Verdict()))
+	reasons, verdict := d.lines()
+	for _, reason := range reasons {
+		fmt.Fprintf(w, "reason: %s\n", terminal.Printable(reason))
+	}
+	fmt.Fprintf(w, "%s %s\n", mark, terminal.Printable(verdict))
 }
 
 // shown are the two results of the n-th change, nil where no Envoy was asked.
