@@ -74,7 +74,7 @@ func TestVerdictOfManyReasons(t *testing.T) {
 	d := differenceOf(t, spec("cluster"), spec("all, kube-apiserver"))
 	d.DenyWidening = true
 	var out strings.Builder
-	d.WriteText(&out, terminal.Paint{})
+	d.WriteText(&out, terminal.Paint(false))
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	last, reasons := lines[len(lines)-1], 0
 	for _, line := range lines {

@@ -20,10 +20,36 @@ type breadth struct {
 	always bool
 }
 
-// part is a part of a rule, with the endpoints that the rule is about.
+// part is a part of a rule, with the endpoints that the rule is about. Two parts are alike where what they let in and their texts are.
 type part struct {
-	text      string
-	endpoints subject
+	// lets is what the rule lets in, in words, and text how it does so.
+	lets, text string
+	endpoints  subject
+	place      string
+}
+
+// likeIn reports whether one of some parts is alike.
+func (p part) likeIn(some []part) bool {
+	return slices.ContainsFunc(some, func(other part) bool { return other.lets == p.lets && other.text == p.text })
+}
+
+// sentences says of the parts of each rule, in one sentence, what the rule is about.
+func sentences(parts []part, begin, end string) (out []string) {
+	words := map[string][]string{}
+	var order []string
+	for _, p := range parts {
+		rest := end + " for " + p.endpoints.String() + " (" + p.place + ")"
+		if words[rest] == nil {
+			order = append(order, rest)
+		}
+		if !slices.Contains(words[rest], p.lets) {
+			words[rest] = append(words[rest], p.lets)
+		}
+	}
+	for _, rest := range order {
+		out = append(out, begin+strings.Join(words[rest], ", ")+rest)
+	}
+	return out
 }
 
 // Broader returns what the second policies let in and the first ones shut out, as far as the lab does not
@@ -34,19 +60,9 @@ func Broader(was, is []Policy, before, after Options) (out []string) {
 		old.allowed, recent.allowed = slices.Concat(old.allowed, old.allowedProtocols), slices.Concat(recent.allowed, recent.allowedProtocols)
 		old.denied, recent.denied = slices.Concat(old.denied, old.deniedProtocols), slices.Concat(recent.denied, recent.deniedProtocols)
 	}
-	has := func(parts []part, text string) bool {
-		return slices.ContainsFunc(parts, func(p part) bool { return p.text == text })
-	}
-	for _, p := range recent.allowed {
-		if !has(old.allowed, p.text) && !old.isOpen(p.endpoints) {
-			out = append(out, "a rule lets in "+p.text)
-		}
-	}
-	for _, p := range old.denied {
-		if !has(recent.denied, p.text) {
-			out = append(out, "no rule shuts out "+p.text+" any more")
-		}
-	}
+	added := slices.DeleteFunc(recent.allowed, func(p part) bool { return p.likeIn(old.allowed) || old.isOpen(p.endpoints) })
+	lost := slices.DeleteFunc(old.denied, func(p part) bool { return p.likeIn(recent.denied) })
+	out = slices.Concat(sentences(added, "a rule lets in ", ""), sentences(lost, "no rule shuts out ", " any more"))
 	for _, s := range old.closed {
 		if !slices.ContainsFunc(recent.closed, func(wide subject) bool { return wide.covers(s) }) {
 			out = append(out, "no rule shuts out everything that no rule is about any more, of "+s.String())
@@ -77,23 +93,24 @@ func (b breadth) isOpen(of subject) bool {
 func breadthOf(ps []Policy, opts Options) breadth {
 	out := breadth{uniform: true, always: opts.PolicyEnforcement == enforceAlways}
 	for _, p := range ps {
-		for _, s := range p.resource.all() {
-			of := p.subjectOf(s)
+		for i, s := range p.resource.all() {
+			of, field := p.subjectOf(s), p.resource.fieldOf(i)
 			if len(s.Ingress)+len(s.IngressDeny) > 0 {
 				out.ruled = append(out.ruled, of)
 			}
 			if s.closesIngress() {
 				out.closed = append(out.closed, of)
 			}
-			for _, r := range s.Ingress {
-				r.addBreadth(of, opts, &out.allowed, &out.allowedProtocols)
+			for k, r := range s.Ingress {
+				place := p.doc.Place(item(field+".ingress", k))
+				r.addBreadth(of, place, opts, &out.allowed, &out.allowedProtocols)
 				out.uniform = out.uniform && r.isUniform()
 				for _, text := range r.unplayedParts(of) {
-					out.allowed = append(out.allowed, part{text, of})
+					out.allowed = append(out.allowed, part{"what the lab cannot play", text, of, place})
 				}
 			}
-			for _, r := range s.IngressDeny {
-				r.addBreadth(of, opts, &out.denied, &out.deniedProtocols)
+			for k, r := range s.IngressDeny {
+				r.addBreadth(of, p.doc.Place(item(field+".ingressDeny", k)), opts, &out.denied, &out.deniedProtocols)
 				out.uniform = out.uniform && r.isUniform()
 			}
 		}
@@ -104,6 +121,17 @@ func breadthOf(ps []Policy, opts Options) breadth {
 // all returns the specs of a policy.
 func (r Resource) all() []*Spec {
 	return slices.DeleteFunc(append([]*Spec{r.Spec}, r.Specs...), func(s *Spec) bool { return s == nil })
+}
+
+// fieldOf returns the path of the n-th spec of a policy.
+func (r Resource) fieldOf(n int) string {
+	if r.Spec != nil && n == 0 {
+		return "spec"
+	}
+	if r.Spec != nil {
+		n--
+	}
+	return item("specs", n)
 }
 
 // closesIngress reports whether a spec shuts out what no rule lets in.
@@ -118,30 +146,30 @@ func (r Ingress) isUniform() bool { return len(r.ToPorts) == 0 && len(r.ICMPs) =
 func (r Ingress) isEmpty() bool { return r.isUniform() && !r.hasPeers() }
 
 // addBreadth adds the parts of a rule.
-func (r Ingress) addBreadth(of subject, opts Options, peers, protocols *[]part) {
+func (r Ingress) addBreadth(of subject, place string, opts Options, peers, protocols *[]part) {
 	if r.isEmpty() {
 		return
 	}
-	text := func(parts ...any) string {
-		return jsonOf(append(parts, r.FromRequires, r.Authentication)...) + of.ofRule()
+	add := func(to *[]part, lets string, how ...any) {
+		*to = append(*to, part{lets, jsonOf(append(how, r.FromRequires, r.Authentication)...) + of.ofRule(), of, place})
 	}
-	add := func(to *[]part, text string) { *to = append(*to, part{text, of}) }
+	const everyProtocol = "every protocol"
 	for _, peer := range r.peerItems() {
 		if r.isUniform() {
-			add(protocols, "every protocol: "+text(peer))
+			add(protocols, everyProtocol, peer)
 		}
 		for _, port := range r.ports() {
 			if port.Protocol == "" || port.Protocol == anyProtocol {
-				add(protocols, "every protocol: "+text(peer, port.Port, port.EndPort))
+				add(protocols, everyProtocol, peer, port.Port, port.EndPort)
 			}
 		}
 	}
 	for _, peer := range r.broadPeers(opts) {
 		if len(r.ToPorts) == 0 {
-			add(peers, peer+": "+text())
+			add(peers, peer)
 		}
 		for _, entry := range r.entries() {
-			add(peers, peer+": "+text(entry))
+			add(peers, peer, entry)
 		}
 	}
 }

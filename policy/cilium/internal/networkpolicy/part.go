@@ -93,7 +93,7 @@ func (r Ingress) parts(of subject) (out []string) {
 func (r Ingress) unplayedParts(of subject) (out []string) {
 	r.eachPart(func(peer peerItem, what any, ownProtocol bool) {
 		if peer.isUnplayed() || ownProtocol {
-			out = append(out, "what the lab cannot play: "+jsonOf(peer, what, r.Authentication)+of.ofRule())
+			out = append(out, jsonOf(peer, what, r.Authentication)+of.ofRule())
 		}
 	})
 	return out

@@ -35,7 +35,7 @@ func LetIn(ps []Policy) (out []string) {
 		for _, s := range p.resource.all() {
 			for _, r := range s.Ingress {
 				for _, text := range r.unplayedParts(p.subjectOf(s)) {
-					out = append(out, "a rule lets in "+text)
+					out = append(out, "a rule lets in what the lab cannot play: "+text)
 				}
 			}
 		}
