@@ -139,7 +139,6 @@ func TestDestinationOfIstio(t *testing.T) {
 		return add("0.configs.3.static_listeners", `{"listener": {"name": "elsewhere", "traffic_direction": "OUTBOUND", "address": {"socket_address": {"address": "10.244.0.99", "port_value": 7777}}, "access_log": [`+toGRPC(logs)+`], "filter_chains": [{"filters": [`+
 			typed("t", "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", `"stat_prefix": "x", "cluster": "far"`)+`]}]}}`)
 	}
-	dualStack := put(istioInbound+".additional_addresses", `[{"address": {"socket_address": {"address": "::", "port_value": 15006}}}]`)
 	has := func(cluster string) edit { return add("0.configs.1.static_clusters", `{"cluster": `+cluster+`}`) }
 	logs := put(shopHTTP+".filters.1.typed_config.access_log", `[`+toGRPC("w")+`]`)
 	traces := func(cluster string) edit {
@@ -155,8 +154,8 @@ func TestDestinationOfIstio(t *testing.T) {
 		"an inbound logs to a port of the chain for every one":   {unverified, []edit{has(static("w", "127.0.0.1", 9102)), logs}},
 		"an inbound logs to it, and the inbound hands over":      {unverified, []edit{handingOver, has(static("w", "127.0.0.1", 9102)), logs}},
 		"an inbound logs to another address of its pod":          {unverified, []edit{put(instanceIPs, `"10.244.0.12,10.244.0.13"`), has(static("w", "10.244.0.13", 8080)), logs}},
-		"an inbound logs to its pod, by IPv6":                    {unverified, []edit{put(instanceIPs, `"10.244.0.12,fd00::12"`), dualStack, has(static("w", "fd00::12", 8080)), logs}},
-		"a pod of both families logs to another machine":         {verified, []edit{put(instanceIPs, `"10.244.0.12,fd00::12"`), dualStack, has(static("w", "fd00::99", 8080)), logs}},
+		"an inbound logs to its pod, by IPv6":                    {unverified, []edit{bothFamilies, has(static("w", "fd00::12", 8080)), logs}},
+		"a pod of both families logs to another machine":         {verified, []edit{bothFamilies, has(static("w", "fd00::99", 8080)), logs}},
 		"an inbound logs to where a header says":                 {unverified, []edit{has(`{"name": "w", "type": "ORIGINAL_DST", "lb_policy": "CLUSTER_PROVIDED", "original_dst_lb_config": {"use_http_header": true}}`), logs}},
 		"statistics to where a header says":                      {unverified, []edit{has(`{"name": "w", "type": "ORIGINAL_DST", "lb_policy": "CLUSTER_PROVIDED", "original_dst_lb_config": {"use_http_header": true}}`), sinks}},
 		"the listener logs to its workload":                      {unverified, []edit{has(static("w", "127.0.0.1", 8080)), put(istioInbound+".access_log", `[`+toGRPC("w")+`]`)}},

@@ -88,12 +88,12 @@ func TestIstioSidecar(t *testing.T) {
 		"health by a listener of this Envoy to the admin interface":            {unverified, []edit{withoutMetrics, istioOutbound(`{"socket_address": {"address": "127.0.0.1", "port_value": 15020}}`, "prometheus_stats")}},
 		"health, and a listener on another port of loopback":                   {verified, []edit{withoutMetrics, istioOutbound(`{"socket_address": {"address": "127.0.0.1", "port_value": 7777}}`, "outbound|443||kubernetes.default.svc.cluster.local")}},
 		"health, and a service with the port of the agent":                     {verified, []edit{besides("0.0.0.0", put("address.socket_address.port_value", `15020`))}},
-		"outbound to the pod's second address over mTLS":                       {unverified, []edit{dualStack, istioCluster(istioSelf("fd00::12")), istioOutbound(`{"socket_address": {"address": "10.244.0.99", "port_value": 7777}}`, "self")}},
-		"outbound to the pod's second address":                                 {unverified, []edit{dualStack, istioCluster(static("self", "fd00::12", 8080)), istioOutbound(`{"socket_address": {"address": "10.244.0.99", "port_value": 7777}}`, "self")}},
+		"outbound to the pod's second address over mTLS":                       {unverified, []edit{bothFamilies, istioCluster(istioSelf("fd00::12")), istioOutbound(`{"socket_address": {"address": "10.244.0.99", "port_value": 7777}}`, "self")}},
+		"outbound to the pod's second address":                                 {unverified, []edit{bothFamilies, istioCluster(static("self", "fd00::12", 8080)), istioOutbound(`{"socket_address": {"address": "10.244.0.99", "port_value": 7777}}`, "self")}},
 		"outbound to the address of a pod of IPv6 over mTLS":                   {unverified, []edit{ofIPv6, istioCluster(istioSelf("fd00::12")), istioOutbound(`{"socket_address": {"address": "fd00::99", "port_value": 7777}}`, "self")}},
 		"outbound to the address of a pod of IPv6":                             {unverified, []edit{ofIPv6, istioCluster(static("self", "fd00::12", 8080)), istioOutbound(`{"socket_address": {"address": "fd00::99", "port_value": 7777}}`, "self")}},
 		"outbound to another pod of IPv6 over mTLS":                            {verified, []edit{ofIPv6, istioCluster(istioSelf("fd00::13")), istioOutbound(`{"socket_address": {"address": "fd00::99", "port_value": 7777}}`, "self")}},
-		"outbound to another pod by a second address over mTLS":                {verified, []edit{dualStack, istioCluster(istioSelf("fd00::13")), istioOutbound(`{"socket_address": {"address": "10.244.0.99", "port_value": 7777}}`, "self")}},
+		"outbound to another pod by a second address over mTLS":                {verified, []edit{bothFamilies, istioCluster(istioSelf("fd00::13")), istioOutbound(`{"socket_address": {"address": "10.244.0.99", "port_value": 7777}}`, "self")}},
 		"health, and all other paths":                                          {unverified, []edit{put(health+".route_config.virtual_hosts.0.routes.0.match.prefix", `"/"`)}},
 		"health of another cluster":                                            {unverified, []edit{put(health+".route_config.virtual_hosts.0.routes.0.route.cluster", `"inbound|8080||"`)}},
 		"health, rewritten":                                                    {unverified, []edit{put(health+".route_config.virtual_hosts.0.routes.0.route.prefix_rewrite", `"/admin"`)}},
@@ -148,9 +148,14 @@ func withoutMetrics(dump any) any {
 	return drop("0.configs.3.static_listeners.0")(drop("0.configs.0.bootstrap.static_resources.listeners.0")(dump))
 }
 
-// dualStack gives the pod a second address, and ofIPv6 gives it one of IPv6 alone.
-var dualStack, ofIPv6 = func(dump any) any {
-	return put(istioInbound+".additional_addresses", `[{"address": {"socket_address": {"address": "::", "port_value": 15006}}}]`)(put(instanceIPs, `"10.244.0.12,fd00::12"`)(dump))
+// twoFamilies makes the node state an address of each family, and that the connections of both are redirected.
+func twoFamilies(dump any) any {
+	return put(istioNode+".metadata.PROXY_CONFIG", `{"proxyMetadata": {"ISTIO_DUAL_STACK": "true"}}`)(put(instanceIPs, `"10.244.0.12,fd00::12"`)(dump))
+}
+
+// bothFamilies gives the pod a second address, and ofIPv6 gives it one of IPv6 alone.
+var bothFamilies, ofIPv6 = func(dump any) any {
+	return put(istioInbound+".additional_addresses", `[{"address": {"socket_address": {"address": "::", "port_value": 15006}}}]`)(twoFamilies(dump))
 }, func(dump any) any {
 	return put(istioInbound+".address.socket_address.address", `"::"`)(put(istioNode+".id", `"sidecar~fd00::12~payments-5d4f.shop~shop.svc.cluster.local"`)(dump))
 }

@@ -61,18 +61,22 @@ func passedBy(node dump.Node) (out []string) {
 		out = append(out, "the node has annotations in a form that is not known: they may let connections pass the sidecar by")
 	}
 	modes, ports := []any{node.Metadata[interceptionMode], annotations[interception]}, []any{annotations[agentPort]}
+	var metadataOfAll []map[string]any
 	for _, config := range []struct {
 		name  string
 		value any
 	}{{configOfProxy, node.Metadata[configOfProxy]}, {configOfPod, decoded(annotations[configOfPod])}} {
 		fields, isObject := config.value.(map[string]any)
 		metadata, isMap := fields["proxyMetadata"].(map[string]any)
-		if config.value != nil && !isObject || fields["proxyMetadata"] != nil && !isMap || fields["proxy_metadata"] != nil {
+		if config.value != nil && !isObject || fields["proxyMetadata"] != nil && !isMap {
 			out = append(out, fmt.Sprintf("the node has the config of the proxy (%s) in a form that is not known: it may let connections pass the sidecar by", config.name))
 		}
-		modes = append(modes, fields["interceptionMode"], fields["interception_mode"], metadata[metadataPrefix+interceptionMode])
-		ports = append(ports, fields["statusPort"], fields["status_port"])
+		modes = append(modes, fields["interceptionMode"], metadata[metadataPrefix+interceptionMode])
+		ports = append(ports, fields["statusPort"])
+		out = append(out, passedByConfig(config.name, fields, metadata)...)
+		metadataOfAll = append(metadataOfAll, metadata)
 	}
+	out = append(out, passedByFamily(node, metadataOfAll...)...)
 	for _, mode := range modes {
 		if mode != nil && mode != "REDIRECT" && mode != "TPROXY" {
 			out = append(out, fmt.Sprintf("the node says that connections to the pod are not redirected to the sidecar (interception mode %v): callers reach the workload past it", mode))
@@ -83,7 +87,10 @@ func passedBy(node dump.Node) (out []string) {
 			out = append(out, fmt.Sprintf("the node says that Istio's agent has the port %v, and not %s: callers may reach a workload of either port past the filters", port, statusPort))
 		}
 	}
-	labels, _ := node.Metadata["LABELS"].(map[string]any)
+	labels, isObject := node.Metadata["LABELS"].(map[string]any)
+	if has := node.Metadata["LABELS"]; has != nil && !isObject {
+		out = append(out, "the node has labels in a form that is not known: they may let connections pass the sidecar by")
+	}
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		if value := fmt.Sprint(labels[key]); !isKnown(harmlessLabels, key, value) {
 			out = append(out, fmt.Sprintf("the pod has the label %s=%q, which is not known to leave the redirection as it is: some connections may not pass the sidecar", key, value))
@@ -92,7 +99,7 @@ func passedBy(node dump.Node) (out []string) {
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		about, isRedirection := strings.CutPrefix(key, redirection)
 		value := fmt.Sprint(annotations[key])
-		if isHarmless(key, value) || slices.Contains(redirectsOut, about) {
+		if isHarmless(key, value) || slices.Contains(redirectsOut, about) && isPlain(value) {
 			continue
 		}
 		excluded := slices.DeleteFunc(strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' }), func(port string) bool {

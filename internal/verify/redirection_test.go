@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/meshproof/meshproof/internal/dump"
 )
 
 // TestPassedBy reads the node of Istio's sidecar, which says what of the pod's connections is redirected to it.
@@ -68,7 +70,7 @@ func TestPassedBy(t *testing.T) {
 		"the readiness of the agent":                                             {verified, annotation("readiness.status.sidecar.istio.io/periodSeconds", "2")},
 		"the port of the agent, in the config of the proxy":                      {unverified, put(proxyConfig, `{"statusPort": 8080}`)},
 		"the port of the agent, in the config of the proxy as in the proto file": {unverified, put(proxyConfig, `{"status_port": 8080}`)},
-		"the agent's own port, in the config of the proxy":                       {verified, put(proxyConfig, `{"statusPort": 15020, "proxyMetadata": {"A": "b"}}`)},
+		"the agent's own port, in the config of the proxy":                       {verified, put(proxyConfig, `{"statusPort": 15020, "proxyMetadata": {"METRICS_LOCALHOST_ACCESS_ONLY": "true"}}`)},
 		"nothing is redirected, in the config of the proxy as in the proto file": {unverified, put(proxyConfig, `{"interception_mode": "NONE"}`)},
 		"nothing is redirected, in the metadata of the config":                   {unverified, put(proxyConfig, `{"proxyMetadata": {"ISTIO_META_INTERCEPTION_MODE": "NONE"}}`)},
 		"metadata of the config in an unknown form":                              {unverified, put(proxyConfig, `{"proxyMetadata": "ISTIO_META_INTERCEPTION_MODE=NONE"}`)},
@@ -82,6 +84,30 @@ func TestPassedBy(t *testing.T) {
 		"a config of the pod about something else":                               {verified, annotation("proxy.istio.io/config", "holdApplicationUntilProxyStarts: true\n")},
 		"a config of the pod without text":                                       {verified, annotation("proxy.istio.io/config", "")},
 		"annotations in a list":                                                  {unverified, put(istioNode+".metadata.ANNOTATIONS", `["traffic.sidecar.istio.io/excludeInboundPorts=8080"]`)},
+		"an interface is left out, by a variable":                                {unverified, put(proxyConfig, `{"proxyMetadata": {"ISTIO_EXCLUDE_INTERFACES": "eth0"}}`)},
+		"connections of an interface count as outbound, by a variable":           {unverified, put(proxyConfig, `{"proxyMetadata": {"KUBE_VIRT_INTERFACES": "eth0"}}`)},
+		"nothing is applied, by a variable":                                      {unverified, put(proxyConfig, `{"proxyMetadata": {"DRY_RUN": "true"}}`)},
+		"no Envoy, by a variable that CNI reads":                                 {unverified, put(proxyConfig, `{"proxyMetadata": {"DISABLE_ENVOY": "true"}}`)},
+		"an interface is left out, by a variable of the pod":                     {unverified, annotation("proxy.istio.io/config", "proxyMetadata:\n  ISTIO_EXCLUDE_INTERFACES: eth0\n")},
+		"variables about metrics and names":                                      {verified, annotation("proxy.istio.io/config", "proxyMetadata:\n  METRICS_LOCALHOST_ACCESS_ONLY: \"true\"\n  ISTIO_META_DNS_CAPTURE: \"true\"\n")},
+		"a variable that ends its own text":                                      {unverified, put(proxyConfig, `{"proxyMetadata": {"SECRET_TTL": "1h\"\n    - name: DRY_RUN\n      value: \"true"}}`)},
+		"a variable that is no text":                                             {unverified, put(proxyConfig, `{"proxyMetadata": {"SECRET_TTL": ["1h"]}}`)},
+		"a field of the config of the proxy of later":                            {unverified, put(proxyConfig, `{"later": true}`)},
+		"an image of Istio in the config of the proxy":                           {verified, put(proxyConfig, `{"image": {"imageType": "distroless"}}`)},
+		"an image of others in the config of the proxy":                          {unverified, put(proxyConfig, `{"image": {"imageType": "mine"}}`)},
+		"an image of others, which istio-init runs too":                          {unverified, annotation("sidecar.istio.io/proxyImage", "mine/proxy:1")},
+		"an annotation that ends its own text, and is an argument of istio-init": {unverified, annotation("sidecar.istio.io/agentLogLevel", "default:info\"\n    - \"-b\"\n    - \"")},
+		"an annotation for others that ends its own text":                        {unverified, annotation("traffic.sidecar.istio.io/excludeOutboundPorts", "3306\"\n    - \"-b\"\n    - \"")},
+		"a log level":                           {verified, annotation("sidecar.istio.io/agentLogLevel", "default:info")},
+		"a volume":                              {verified, annotation("sidecar.istio.io/userVolume", `{"certs": {"secret": {"secretName": "a"}}}`)},
+		"a volume whose name ends its own text": {unverified, annotation("sidecar.istio.io/userVolume", `{"certs\"\ninitContainers: []\n": {"emptyDir": {}}}`)},
+		"variables for Datadog":                 {verified, annotation("apm.datadoghq.com/env", `{"DD_ENV": "prod"}`)},
+		"variables for Datadog, and one that CNI reads": {unverified, annotation("apm.datadoghq.com/env", `{"DISABLE_ENVOY": "true"}`)},
+		"more networks":                      {verified, annotation("k8s.v1.cni.cncf.io/networks", `[{"name": "macvlan"}]`)},
+		"more networks, in a text that ends": {unverified, annotation("k8s.v1.cni.cncf.io/networks", `a',x: 'b`)},
+		"the proxy is another program":       {unverified, annotation("proxy.istio.io/overrides", `{"containers":[{"name":"istio-proxy","command":["sh","-c","iptables -t nat -F; exec pilot-agent proxy sidecar"]}]}`)},
+		"the proxy has more rights":          {unverified, annotation("proxy.istio.io/overrides", `{"containers":[{"name":"istio-proxy","securityContext":{"runAsUser":0}}]}`)},
+		"the proxy has another image":        {unverified, annotation("proxy.istio.io/overrides", `{"containers":[{"name":"istio-proxy","image":"mine"}]}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -90,6 +116,16 @@ func TestPassedBy(t *testing.T) {
 				t.Errorf("%s, want %s: %q", got, tt.want, lines(v.Unverified))
 			}
 		})
+	}
+}
+
+// TestLabelsInAnotherForm reads a node whose labels are no object, where no policy selects by a label.
+func TestLabelsInAnotherForm(t *testing.T) {
+	t.Parallel()
+	for _, labels := range []any{[]any{"sidecar.istio.io/inject=false"}, `{"sidecar.istio.io/inject": "false"}`, 1.0} {
+		if len(passedBy(dump.Node{Metadata: map[string]any{"LABELS": labels}})) == 0 {
+			t.Errorf("labels %v are taken for none", labels)
+		}
 	}
 }
 
@@ -115,18 +151,20 @@ func TestAddressesOfPod(t *testing.T) {
 		want  outcome
 		edits []edit
 	}{
-		"a listener on the address of the pod":           {verified, []edit{alone(`{"address": "10.244.0.12", "port_value": 8080}`)}},
-		"a listener on every address":                    {verified, []edit{alone(`{"address": "0.0.0.0", "port_value": 8080}`)}},
-		"a listener on every address of both families":   {verified, []edit{alone(`{"address": "::", "port_value": 8080, "ipv4_compat": true}`)}},
-		"a listener on another address":                  {unverified, []edit{alone(`{"address": "10.0.0.99", "port_value": 8080}`)}},
-		"a listener on every address of IPv6":            {unverified, []edit{alone(`{"address": "::", "port_value": 8080}`)}},
-		"redirected to every address of IPv6":            {unverified, []edit{put(bound+".address", `"::"`)}},
-		"a pod of both families, and a listener of one":  {unverified, []edit{put(instanceIPs, `"10.244.0.12,fd00::12"`)}},
-		"a pod of both families, and a listener of both": {verified, []edit{put(instanceIPs, `"10.244.0.12,fd00::12"`), dual}},
-		"a pod of IPv6, and a listener of both":          {verified, []edit{put(pod, `"sidecar~fd00::12~payments-5d4f.shop~shop.svc.cluster.local"`), dual}},
-		"a pod of IPv6, and a listener of IPv4":          {unverified, []edit{put(pod, `"sidecar~fd00::12~payments-5d4f.shop~shop.svc.cluster.local"`)}},
-		"an address in the ID that is none":              {unverified, []edit{put(pod, `"sidecar~x~payments-5d4f.shop~shop.svc.cluster.local"`)}},
-		"addresses in an unknown form":                   {unverified, []edit{put(instanceIPs, `["10.244.0.12"]`)}},
+		"a listener on the address of the pod":                         {verified, []edit{alone(`{"address": "10.244.0.12", "port_value": 8080}`)}},
+		"a listener on every address":                                  {verified, []edit{alone(`{"address": "0.0.0.0", "port_value": 8080}`)}},
+		"a listener on every address of both families":                 {verified, []edit{alone(`{"address": "::", "port_value": 8080, "ipv4_compat": true}`)}},
+		"a listener on another address":                                {unverified, []edit{alone(`{"address": "10.0.0.99", "port_value": 8080}`)}},
+		"a listener on every address of IPv6":                          {unverified, []edit{alone(`{"address": "::", "port_value": 8080}`)}},
+		"redirected to every address of IPv6":                          {unverified, []edit{put(bound+".address", `"::"`)}},
+		"a pod of both families, and a listener of one":                {unverified, []edit{twoFamilies}},
+		"a pod of both families, and a listener of both":               {verified, []edit{twoFamilies, dual}},
+		"a pod of both families, of which one may be redirected alone": {unverified, []edit{put(instanceIPs, `"10.244.0.12,fd00::12"`), dual}},
+		"a pod of both families, of which one is redirected alone":     {unverified, []edit{twoFamilies, put(istioNode+".metadata.PROXY_CONFIG.proxyMetadata.ISTIO_DUAL_STACK", `"false"`), dual}},
+		"a pod of IPv6, and a listener of both":                        {verified, []edit{put(pod, `"sidecar~fd00::12~payments-5d4f.shop~shop.svc.cluster.local"`), dual}},
+		"a pod of IPv6, and a listener of IPv4":                        {unverified, []edit{put(pod, `"sidecar~fd00::12~payments-5d4f.shop~shop.svc.cluster.local"`)}},
+		"an address in the ID that is none":                            {unverified, []edit{put(pod, `"sidecar~x~payments-5d4f.shop~shop.svc.cluster.local"`)}},
+		"addresses in an unknown form":                                 {unverified, []edit{put(instanceIPs, `["10.244.0.12"]`)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
