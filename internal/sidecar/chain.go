@@ -78,6 +78,7 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 		Destination: r.destinationOf(l, socket, of.FilterChainMatch),
 		Match:       of.FilterChainMatch,
 		Default:     of == l.DefaultFilterChain,
+		listener:    l,
 		Protocol:    policy.TCP,
 	}}
 	c.readsSNI = r.inspectsTLS(l)

@@ -135,6 +135,8 @@ type Inbound struct {
 	Leads []Endpoint
 	// Rewrites say what gives the workload another path or method than RBAC has judged.
 	Rewrites []string
+	// listener is the one that has the chain, nil for none.
+	listener *listenerv3.Listener
 	// Incomplete is set where Filters lacks a part of the authorization: a filter, or
 	// something in a filter. An Unknown of kind [dump.Lost] says which. A replay would prove
 	// nothing.
@@ -147,6 +149,12 @@ func (i Inbound) Takes(ip netip.Addr) bool {
 	ip = ip.Unmap()
 	family := i.Socket.Addr().Is4() == ip.Is4() || ip.Is4() && i.IPv4Compat
 	return family && (i.Address.Addr().IsUnspecified() || i.Address.Addr() == ip)
+}
+
+// SharesListener reports whether two inbounds are chains of one listener. Their names do not tell: a listener without a name has its
+// address in place of one, which may be the name of another listener.
+func (i Inbound) SharesListener(other Inbound) bool {
+	return i.listener == other.listener && i.Listener == other.Listener
 }
 
 // Program turns the filters of the inbound back into a program, as [lift.Program] does.

@@ -174,6 +174,15 @@ func guardedIn(match string, edits ...edit) edit {
 	}
 }
 
+// apart moves the chains that do not pass on into another listener of the same name and address, which binds no port.
+func apart(dump any) any {
+	for _, e := range []edit{copied("configs.0.dynamic_listeners.3", "configs.0.dynamic_listeners[]", put("active_state.listener.bind_to_port", `false`), drop("active_state.listener.default_filter_chain")),
+		copied(passingOn+".default_filter_chain", passingOn+".filter_chains[]"), drop(passingOn + ".default_filter_chain"), drop(passingOn + ".filter_chains.0")} {
+		dump = e(dump)
+	}
+	return dump
+}
+
 // inBlock is a match of the address of the Dataplane, with more.
 func inBlock(more string) string {
 	return `{"destination_port": 8080, "prefix_ranges": [{"address_prefix": "10.0.0.7", "prefix_len": 32}]` + more + `}`
@@ -186,7 +195,8 @@ func TestPassedOn(t *testing.T) {
 		want outcome
 		edit edit
 	}{
-		"each connection of the port":          {verified, guardedIn(inBlock(``))},
+		"each connection of the port":                                          {verified, guardedIn(inBlock(``))},
+		"each connection of the port, in a listener with the name of this one": {unverified, guardedIn(inBlock(``), apart)},
 		"one server name":                      {unverified, guardedIn(inBlock(`, "server_names": ["x"]`))},
 		"connections over TLS":                 {unverified, guardedIn(inBlock(`, "transport_protocol": "tls"`))},
 		"one protocol over TLS":                {unverified, guardedIn(inBlock(`, "application_protocols": ["h2"]`))},

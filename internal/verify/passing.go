@@ -86,7 +86,7 @@ func isGuarded(passing sidecar.Inbound, to netip.AddrPort, found sidecar.Sidecar
 		switch {
 		case in.PassesOn:
 			return false
-		case in.Listener == passing.Listener && in.Socket == passing.Socket:
+		case in.SharesListener(passing) && in.Socket == passing.Socket:
 			return asksForAddressAlone(in.Match, to)
 		default:
 			// Envoy looks for the text of the address.

@@ -73,7 +73,7 @@ func portsOf(p policy.Program) (out []uint16) {
 // takes goes to the default chain, and to no other one.
 func hasChain(found sidecar.Sidecar, every sidecar.Inbound, port uint16) bool {
 	return slices.ContainsFunc(found.Inbounds, func(in sidecar.Inbound) bool {
-		return in.Listener == every.Listener && in.Match.GetDestinationPort().GetValue() == uint32(port) && (!every.Default || asksForPortAlone(in.Match))
+		return in.SharesListener(every) && in.Match.GetDestinationPort().GetValue() == uint32(port) && (!every.Default || asksForPortAlone(in.Match))
 	})
 }
 
