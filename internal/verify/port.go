@@ -7,14 +7,16 @@ import (
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 // onPorts returns the inbound of a chain for every port once for each kind of port: for those at
-// which a condition of the filters or of the policies changes, and for one that none of them names. Envoy
+// which a condition of the filters or of the policies changes, for those by which policies select, and for one that none of them names. Envoy
 // takes no connection of a port with a chain of its own there, unless that chain asks for more and the
 // other one is the default. Other inbounds are as they are.
 func (s *subject) onPorts(enforced sidecar.Inbound, found sidecar.Sidecar) ([]sidecar.Inbound, error) {
@@ -26,7 +28,7 @@ func (s *subject) onPorts(enforced sidecar.Inbound, found sidecar.Sidecar) ([]si
 		return nil, err
 	}
 	lifted, _ := enforced.Program()
-	ports := append(portsOf(reading.Inbounds()[0].Program.Program), portsOf(lifted)...)
+	ports := slices.Concat(portsOf(reading.Inbounds()[0].Program.Program), portsOf(lifted), portsOfTargets(reading.Set(), s.inbound.Inbound))
 	slices.Sort(ports)
 	ports = slices.Compact(ports)
 	unnamed := uint16(1024)
@@ -41,6 +43,31 @@ func (s *subject) onPorts(enforced sidecar.Inbound, found sidecar.Sidecar) ([]si
 		out = append(out, one)
 	}
 	return out, nil
+}
+
+// portsOfTargets returns the ports by which policies select inbounds, such as those with a mode of mTLS of their own.
+func portsOfTargets(set language.Policies, in policy.Inbound) (out []uint16) {
+	targeter, ok := set.(capability.Targeter)
+	if !ok {
+		return nil
+	}
+	// A target that asks for no port leaves it at that.
+	in.Port = 0
+	add := func(fit policy.Inbound) {
+		if fit.Port != 0 {
+			out = append(out, fit.Port)
+		}
+	}
+	for _, target := range targeter.Targets() {
+		fit := target.Fit(in)
+		add(fit)
+		if target.Vary != nil {
+			for _, varied := range target.Vary(fit) {
+				add(varied)
+			}
+		}
+	}
+	return out
 }
 
 // portsOf returns the ports that the conditions of a program name, and those on both sides of
