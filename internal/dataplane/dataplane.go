@@ -47,6 +47,8 @@ type Dataplane struct {
 	// the inbound, or else of the whole networking section. It is the zero value where no
 	// address is stated, or where it is a host name.
 	Addresses []netip.Addr
+	// Advertised is the address at which others reach the machine, the zero value where none is stated, or where it is a host name.
+	Advertised netip.Addr
 	// Workloads has the place of the workload behind each inbound, in the order of Inbounds. The address is
 	// the zero value where none is stated: then it is on the machine of the sidecar.
 	Workloads []netip.AddrPort
@@ -145,6 +147,7 @@ func (p parser) build(name, mesh, namespace string, labels map[string]string, ne
 	if err := d.ID().Validate(); err != nil {
 		return nil, p.doc.Errorf(p.nameField, "no resource identifier can be made: %v", err)
 	}
+	d.Advertised, _ = netip.ParseAddr(networking.AdvertisedAddress)
 	for i, schema := range networking.Inbound {
 		in, err := p.inbound(fmt.Sprintf("%s.inbound[%d]", p.networkingField, i), d, schema)
 		if err != nil {

@@ -70,7 +70,9 @@ func (c *chain) asked(name, typeURL string, a authorizer.Authorizer) {
 	if why == "" && a.FailOpen && limitsRequests(c.Clusters[a.Cluster].Message) {
 		why = "takes fewer requests, or waits less for a connection, than Envoy does by default, and a request that does not reach the authorizer passes"
 	}
-	if why != "" {
+	if why == "" {
+		c.authorizers[a.Cluster] = true
+	} else {
 		c.tell(dump.BesideRBAC, name, typeURL, fmt.Sprintf("it asks behind the cluster %q, which %s", a.Cluster, why))
 	}
 }

@@ -133,7 +133,7 @@ func (r *reader) meetsInbound(name string, g guarded) bool {
 	found := false
 	eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
 		ip := hostOf(c, socket)
-		found = found || (!ip.IsValid() || r.isOwn(ip) || r.statesAddress(ip)) && slices.ContainsFunc(g.addresses, func(a netip.AddrPort) bool {
+		found = found || (!ip.IsValid() || r.mayBeOwn(ip)) && slices.ContainsFunc(g.addresses, func(a netip.AddrPort) bool {
 			return a.Port() == 0 || uint32(a.Port()) == socket.GetPortValue()
 		})
 	})

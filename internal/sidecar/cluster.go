@@ -43,15 +43,14 @@ func (r *reader) workloadsOf(l leading, anywhere bool) []string {
 // endpointsOf returns the endpoints that clusters lead to, each once. What listens where a connection was going may listen on
 // loopback too. Port 0 stands for every port.
 func (r *reader) endpointsOf(l leading) (out []Endpoint) {
-	own := podAddress(r.Nodes)
 	for _, name := range slices.Sorted(maps.Keys(l.names)) {
 		c := r.Clusters[name].Message
 		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
 			ip := hostOf(c, socket)
 			e := Endpoint{
 				AddrPort:  netip.AddrPortFrom(ip, uint16(socket.GetPortValue())),
-				OnMachine: ip.IsValid() && (ip.IsLoopback() || ip.IsUnspecified() || ip == own || r.bound[ip]),
-				maybeOwn:  r.isOwn(ip) || slices.Contains(r.stated, ip),
+				OnMachine: ip.IsValid() && (ip.IsLoopback() || ip.IsUnspecified() || r.statesAddress(ip) || r.bound[ip]),
+				maybeOwn:  r.mayBeOwn(ip),
 				Mirror:    !l.answering[name],
 			}
 			if ip.IsValid() && !slices.Contains(out, e) {
@@ -72,7 +71,12 @@ func (r *reader) endpointsOf(l leading) (out []Endpoint) {
 
 // isOwn reports whether an address may be one of this machine.
 func (r *reader) isOwn(ip netip.Addr) bool {
-	return ip.IsValid() && (ip.IsLoopback() || ip.IsUnspecified() || r.addresses[ip])
+	return ip.IsValid() && (ip.IsLoopback() || ip.IsUnspecified() || r.addresses[ip] || slices.Contains(r.described, ip))
+}
+
+// mayBeOwn reports the same of an address that a node states, or that may be one which nothing states.
+func (r *reader) mayBeOwn(ip netip.Addr) bool {
+	return r.isOwn(ip) || r.statesAddress(ip) || ip.IsValid() && r.unstated
 }
 
 // unreadOf returns a cluster if nothing tells where the cluster leads, and why; "" where all are

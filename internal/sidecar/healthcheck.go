@@ -71,7 +71,7 @@ func (r *reader) checksWorkload(c *clusterv3.Cluster) bool {
 			of := endpoint.GetEndpoint()
 			for _, address := range []*corev3.Address{of.GetAddress(), of.GetHealthCheckConfig().GetAddress()} {
 				ip := hostOf(c, address.GetSocketAddress())
-				if address != nil && (!ip.IsValid() || r.isOwn(ip) || r.statesAddress(ip) || r.leadsToHost(ip)) {
+				if address != nil && (!ip.IsValid() || r.mayBeOwn(ip) || r.leadsToHost(ip)) {
 					return true
 				}
 			}

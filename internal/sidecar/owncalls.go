@@ -1,11 +1,15 @@
 package sidecar
 
 import (
+	"fmt"
 	"maps"
 	"net/netip"
 	"slices"
 
 	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+
+	"github.com/meshproof/meshproof/internal/dump"
 )
 
 // called returns the clusters that a chain names, but where requests do not go.
@@ -55,4 +59,43 @@ func (r *reader) asksOwn(l leading, workload []Endpoint) string {
 		}
 	}
 	return ""
+}
+
+// tellUnknownCallees tells about inbounds that send requests of their own to where nothing tells: that may be a workload behind an inbound.
+func (r *reader) tellUnknownCallees() {
+	ports := map[uint16]bool{}
+	for _, in := range r.sidecar.Inbounds {
+		for _, to := range in.Leads {
+			ports[to.Port()] = ports[to.Port()] || !to.Mirror
+		}
+	}
+	for i, in := range r.sidecar.Inbounds {
+		if name, why := r.mayCall(r.leads[i], ports); name != "" {
+			reason := fmt.Sprintf("a logger, a tracer or a filter sends requests to the cluster %q, which %s: it may lead to a workload behind an inbound, past all filters", name, why)
+			r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: in.Listener, Chain: in.Chain, Reason: reason})
+		}
+	}
+}
+
+// mayCall returns a cluster that gets requests of Envoy's own, and may have an endpoint on one of some ports that the dump does not tell;
+// "" for none. Port 0 stands for every port. A name may be any address. The control plane says where an authorizer is.
+func (r *reader) mayCall(l leading, ports map[uint16]bool) (name, why string) {
+	for _, name := range slices.Sorted(maps.Keys(r.gatherCalled(l).names)) {
+		if r.authorizers[name] {
+			continue
+		}
+		if r.mayLeadAnywhere(name) {
+			return name, "may lead elsewhere than to the endpoints that the dump has for it"
+		}
+		c := r.Clusters[name].Message
+		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
+			if socket != nil && !hostOf(c, socket).IsValid() && (ports[0] || ports[uint16(socket.GetPortValue())]) {
+				why = fmt.Sprintf("has the endpoint %q, port %d, which is no IP address", socket.Address, socket.GetPortValue())
+			}
+		})
+		if why != "" {
+			return name, why
+		}
+	}
+	return "", ""
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"net/netip"
 
 	"github.com/meshproof/meshproof/internal/dump"
 )
@@ -30,8 +31,18 @@ func readAll(r *dump.Resources, err error) (Sidecar, error) {
 	if err != nil {
 		return Sidecar{}, fmt.Errorf("sidecar: %w", err)
 	}
-	s, _ := read(r)
+	s, _ := read(r, nil)
 	return s, nil
+}
+
+// On reads the sidecar again, for a machine of which more addresses are known than the sidecar says: what leads to them leads to its
+// inbounds, or to its workload.
+func (s Sidecar) On(addresses []netip.Addr) Sidecar {
+	if s.resources == nil || len(addresses) == 0 {
+		return s
+	}
+	again, _ := read(s.resources, addresses)
+	return again
 }
 
 // Fetch reads what a control plane has for one proxy, as [dump.Fetch] asks for it: the
@@ -41,7 +52,7 @@ func readAll(r *dump.Resources, err error) (Sidecar, error) {
 func Fetch(ctx context.Context, target string, o dump.FetchOptions) (Sidecar, error) {
 	var s Sidecar
 	err := dump.Fetch(ctx, target, o, func(r *dump.Resources) (refers dump.References) {
-		s, refers = read(r)
+		s, refers = read(r, nil)
 		return refers
 	})
 	if err != nil {

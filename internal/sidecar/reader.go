@@ -35,15 +35,21 @@ type reader struct {
 	callees             callees
 	// stated are the addresses of the pod, as its node states them.
 	stated []netip.Addr
+	// described are the addresses of this machine that Dataplanes state.
+	described []netip.Addr
+	// unstated is set where an inbound has every address of this machine, and nothing says which those are.
+	unstated bool
+	// authorizers are the clusters of the authorizers that policies ask.
+	authorizers map[string]bool
 	// sources has the servers that give filters their configurations, by the name of the configuration; nil until a filter asks.
 	sources map[string][]*corev3.ConfigSource
 	// handsOutAlone is set where a listener that binds no port gets connections of this machine alone.
 	handsOutAlone bool
 }
 
-// read reads the inbounds, and returns what their listeners refer to.
-func read(r *dump.Resources) (Sidecar, dump.References) {
-	reader := reader{Resources: r, led: map[*listenerv3.FilterChain]leading{}, wanted: dump.References{Routes: map[string]bool{}, Extensions: map[string]bool{}}}
+// read reads the inbounds, and returns what their listeners refer to. The described addresses are those of this machine.
+func read(r *dump.Resources, described []netip.Addr) (Sidecar, dump.References) {
+	reader := reader{Resources: r, described: described, authorizers: map[string]bool{}, led: map[*listenerv3.FilterChain]leading{}, wanted: dump.References{Routes: map[string]bool{}, Extensions: map[string]bool{}}}
 	for _, u := range r.Unknown {
 		reader.found.add(u)
 	}
@@ -59,9 +65,10 @@ func read(r *dump.Resources) (Sidecar, dump.References) {
 	}
 	reader.shareWorkloads()
 	reader.tellOwnCalls(guarded)
+	reader.tellUnknownCallees()
 	reader.tellHealthChecks()
 	reader.sidecar.Unknown, reader.sidecar.Envoy, reader.sidecar.Nodes = reader.found.list, r.Envoy, r.Nodes
-	reader.sidecar.IsDump = r.IsDump
+	reader.sidecar.IsDump, reader.sidecar.resources = r.IsDump, r
 	of := reader.sidecar.Index()
 	for i, in := range reader.sidecar.Inbounds {
 		if slices.ContainsFunc(of(in), func(u dump.Unknown) bool { return u.Kind == dump.Lost }) {

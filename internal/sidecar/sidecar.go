@@ -51,6 +51,8 @@ type Sidecar struct {
 	Nodes []dump.Node
 	// IsDump is set where a dump of an Envoy is among the input, which has a bootstrap.
 	IsDump bool
+
+	resources *dump.Resources
 }
 
 // Endpoint is an address to which an inbound sends requests.
@@ -64,6 +66,9 @@ type Endpoint struct {
 	// Mirror is set where it gets copies of requests alone, and no caller its answers.
 	Mirror bool
 }
+
+// MayBeOnMachine reports whether the sidecar's own machine may have the address.
+func (e Endpoint) MayBeOnMachine() bool { return e.OnMachine || e.maybeOwn }
 
 // Skipped is a listener or a filter chain that was left out, with the reason.
 type Skipped struct {

@@ -31,6 +31,15 @@ type guarded struct {
 	ports map[uint16]bool
 }
 
+// servedPorts returns the ports of all endpoints behind the inbounds, 0 for every port.
+func (g guarded) servedPorts() map[uint16]bool {
+	out := maps.Clone(g.ports)
+	for to, answers := range g.endpoints {
+		out[to.Port()] = out[to.Port()] || answers
+	}
+	return out
+}
+
 // guardedBy gathers what the inbound listeners serve.
 func (r *reader) guardedBy(listeners []dump.Decoded[*listenerv3.Listener]) guarded {
 	g := guarded{workloads: map[string]bool{}, endpoints: map[netip.AddrPort]bool{}, ports: map[uint16]bool{}}
@@ -67,6 +76,7 @@ func (r *reader) guardedBy(listeners []dump.Decoded[*listenerv3.Listener]) guard
 		r.addresses[a.Addr()] = true
 	}
 	r.guards = all.names
+	r.unstated = len(r.stated)+len(r.described) == 0 && slices.ContainsFunc(g.addresses, func(a netip.AddrPort) bool { return a.Addr().IsUnspecified() })
 	for _, workload := range r.workloadsOf(all, false) {
 		g.workloads[workload] = true
 	}
@@ -176,6 +186,9 @@ func (r *reader) twin(d dump.Decoded[*listenerv3.Listener], g guarded) string {
 	}
 	if !reachable {
 		return ""
+	}
+	if name, why := r.mayCall(leads, g.servedPorts()); name != "" {
+		return fmt.Sprintf("%s may reach it, and it sends requests of its own to the cluster %q, which %s: it may lead to what an inbound guards", who, name, why)
 	}
 	if name := r.callsInbound(leads, g); name != "" {
 		return fmt.Sprintf("%s may reach it, and it sends requests of its own to the cluster %q, which may lead to an inbound of this sidecar", who, name)

@@ -62,3 +62,12 @@ func untaken(enforced sidecar.Inbound, pod []netip.Addr, found sidecar.Sidecar) 
 	}
 	return out
 }
+
+// machineOf returns the addresses of the machine that the Dataplanes of some subjects state.
+func machineOf(subjects []*subject) (out []netip.Addr) {
+	for _, s := range subjects {
+		out = append(append(out, s.addresses...), s.advertised...)
+	}
+	slices.SortFunc(out, netip.Addr.Compare)
+	return slices.Compact(out)
+}

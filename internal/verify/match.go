@@ -36,7 +36,6 @@ func pair(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool,
 	}
 	pod, illegible := podAddresses(found.Nodes)
 	v := &Verification{sidecar: found, pod: pod}
-	of := found.Index()
 	replays := groups{keys: keys}
 	subjects := subjectsOf(all, files, portNamed || to != "")
 	for _, s := range subjects {
@@ -45,9 +44,12 @@ func pair(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool,
 		}
 	}
 	here, elsewhere := partElsewhere(subjects, found)
+	found = found.On(machineOf(here))
+	v.sidecar = found
 	for _, s := range elsewhere {
 		v.leftOut = append(v.leftOut, fmt.Sprintf("%s: the sidecar belongs to another Dataplane: it does not listen on %s", s.name(), s.addresses[0]))
 	}
+	of := found.Index()
 	for _, enforced := range found.Inbounds {
 		if err := context.Cause(ctx); err != nil {
 			return nil, nil, err
@@ -215,6 +217,8 @@ type subject struct {
 	anyPort bool
 	// addresses are the listener's addresses that Dataplanes state, if any does.
 	addresses []netip.Addr
+	// advertised are those at which others reach its machine.
+	advertised []netip.Addr
 	// named is set where a Dataplane states a name for the address, or nothing.
 	named bool
 	// workloads are the places of the workload that Dataplanes state.
@@ -231,11 +235,14 @@ type subject struct {
 func subjectsOf(all []lab.Case, files *lab.Files, portNamed bool) []*subject {
 	anyPort := !files.HasCases && !files.HasDataplanes && !portNamed
 	addresses, workloads := map[kri.KRI][]netip.Addr{}, map[kri.KRI][]netip.AddrPort{}
-	dataplanes, named := map[kri.KRI]string{}, map[kri.KRI]bool{}
+	dataplanes, named, advertised := map[kri.KRI]string{}, map[kri.KRI]bool{}, map[kri.KRI][]netip.Addr{}
 	for _, d := range files.Dataplanes {
 		for i, in := range d.Inbounds {
 			dataplanes[kri.Inbound(in)] = d.Name
 			workloads[kri.Inbound(in)] = append(workloads[kri.Inbound(in)], d.Workloads[i])
+			if d.Advertised.IsValid() {
+				advertised[kri.Inbound(in)] = append(advertised[kri.Inbound(in)], d.Advertised.Unmap())
+			}
 			if address := d.Addresses[i]; address.IsValid() {
 				addresses[kri.Inbound(in)] = append(addresses[kri.Inbound(in)], address.Unmap())
 			} else {
@@ -250,6 +257,7 @@ func subjectsOf(all []lab.Case, files *lab.Files, portNamed bool) []*subject {
 			s := &subject{source: source, inbound: in, anyPort: anyPort}
 			if c.Generated {
 				s.addresses, s.named = addresses[kri.Inbound(in.Inbound)], named[kri.Inbound(in.Inbound)]
+				s.advertised = advertised[kri.Inbound(in.Inbound)]
 				s.workloads, s.dataplane = workloads[kri.Inbound(in.Inbound)], dataplanes[kri.Inbound(in.Inbound)]
 			}
 			out = append(out, s)

@@ -39,7 +39,7 @@ func (s *subject) strayEndpoints(enforced sidecar.Inbound) (out []string) {
 		case slices.Contains(stated, ip) && slices.Contains(ports, to.Port()):
 		case elsewhere && here:
 			out = append(out, fmt.Sprintf("it leads to port %d of the machine of this sidecar, and not to the service address, %s, that a Dataplane states", to.Port(), stated[0]))
-		case !here && to.Mirror:
+		case !here && to.Mirror && !to.MayBeOnMachine():
 			// What another machine answers to a copy, no caller gets.
 		case !here:
 			out = append(out, fmt.Sprintf("it leads to %s, which is not known to be the machine of this sidecar: a Dataplane says so by serviceAddress", to))

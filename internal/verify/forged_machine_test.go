@@ -1,0 +1,127 @@
+package verify
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/lab"
+)
+
+// forgedMachine are dumps whose inbounds have every address: what the machine has, the Dataplane says. Others send requests of Envoy's own to
+// where the dump does not tell.
+var forgedMachine = []forged{
+	{"inbounds on every address", verified, []edit{everyAddress}},
+	{"inbounds on every address, and a log to the workload", unverified, []edit{everyAddress, logging("logs"), clusters(ownCluster, redis, static("logs", "10.0.0.7", 8080))}},
+	{"inbounds on every address, and a log to another machine", verified, []edit{everyAddress, logging("logs"), clusters(ownCluster, redis, static("logs", "10.9.9.9", 8080))}},
+	{"inbounds on every address, and a log to an inbound over mTLS", unverified, []edit{everyAddress, logging("logs"), clusters(ownCluster, redis, having(static("logs", "10.0.0.7", 8080), meshTLS("")))}},
+	{"inbounds on every address, and a check of health by POST", unverified, []edit{everyAddress, clusters(ownCluster, redis, checkedByPOST("10.0.0.7"))}},
+	{"inbounds on every address, and a check of another machine by POST", verified, []edit{everyAddress, clusters(ownCluster, redis, checkedByPOST("10.9.9.9"))}},
+	{"inbounds on every address, and an outbound listener that logs to the workload", unverified, []edit{everyAddress, clusters(ownCluster, redis, static("logs", "10.0.0.7", 8080), static("far", "10.9.9.9", 80)), sending("10.0.0.9", `"access_log": [`+toGRPC("logs")+`]`, "far")}},
+
+	{"a log to a name with the port of a workload", unverified, []edit{logging("logs"), clusters(ownCluster, redis, retyped(static("logs", "localhost.localdomain", 8080), `"type": "STRICT_DNS"`))}},
+	{"a log to a name with another port", verified, []edit{logging("logs"), clusters(ownCluster, redis, retyped(static("logs", "logs.example", 4317), `"type": "STRICT_DNS"`))}},
+	{"a log to endpoints that the dump does not have", unverified, []edit{logging("logs"), clusters(ownCluster, redis, byEDS("logs", ""))}},
+	{"a log to an endpoint with one more address", unverified, []edit{logging("logs"), clusters(ownCluster, redis, strings.Replace(static("logs", "10.9.9.9", 8080), `"endpoint": {`, `"endpoint": {"additional_addresses": [{"address": {"socket_address": {"address": "127.0.0.1", "port_value": 8080}}}], `, 1))}},
+	{"a log to an endpoint by its name", unverified, []edit{logging("logs"), clusters(ownCluster, redis, strings.Replace(static("logs", "10.9.9.9", 8080), `"endpoints": [`, `"named_endpoints": {"x": {"address": {"socket_address": {"address": "127.0.0.1", "port_value": 8080}}}}, "endpoints": [`, 1))}},
+	{"statistics to a name with the port of a workload", unverified, []edit{bootstrap(harmlessLayers + `, "stats_sinks": [` + typed("s", "envoy.config.metrics.v3.StatsdSink", `"tcp_cluster_name": "logs"`) + `]`), clusters(ownCluster, redis, retyped(static("logs", "logs.example", 6379), `"type": "STRICT_DNS"`))}},
+	{"statistics to a name with another port", verified, []edit{bootstrap(harmlessLayers + `, "stats_sinks": [` + typed("s", "envoy.config.metrics.v3.StatsdSink", `"tcp_cluster_name": "logs"`) + `]`), clusters(ownCluster, redis, retyped(static("logs", "logs.example", 8125), `"type": "STRICT_DNS"`))}},
+	{"an outbound listener that logs to a name with the port of a workload", unverified, []edit{clusters(ownCluster, redis, retyped(static("logs", "logs.example", 8080), `"type": "STRICT_DNS"`), static("far", "10.9.9.9", 80)), sending("10.0.0.9", `"access_log": [`+toGRPC("logs")+`]`, "far")}},
+	{"an outbound listener that logs to a name with another port", verified, []edit{clusters(ownCluster, redis, retyped(static("logs", "logs.example", 4317), `"type": "STRICT_DNS"`), static("far", "10.9.9.9", 80)), sending("10.0.0.9", `"access_log": [`+toGRPC("logs")+`]`, "far")}},
+}
+
+// everyAddress gives both inbounds every address of IPv4, and leaves out the outbound listener, which has the port of one.
+func everyAddress(dump any) any {
+	return drop("configs.0.dynamic_listeners.2")(put("configs.0.dynamic_listeners.1.active_state.listener.address.socket_address.address", `"0.0.0.0"`)(put(listener+".address.socket_address.address", `"0.0.0.0"`)(dump)))
+}
+
+// checkedByPOST is a cluster whose endpoint is checked by POST.
+func checkedByPOST(ip string) string {
+	return having(static("checked", ip, 8080), `"health_checks": [{"timeout": "1s", "interval": "1s", "unhealthy_threshold": 1, "healthy_threshold": 1, "http_health_check": {"path": "/admin/delete", "method": "POST"}}]`)
+}
+
+// TestAddressesOfDataplane holds sidecars that send requests to a further address which their Dataplane states.
+func TestAddressesOfDataplane(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../examples/sidecar/policies/dataplane.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mtp, err := os.ReadFile("../../examples/sidecar/policies/mtp.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const at, advertised = "address: 10.0.0.7", "address: 10.0.0.7\n  advertisedAddress: 203.0.113.5"
+	second := "configs.0.dynamic_listeners.1.active_state.listener"
+	overTLS := func(name string) string { return having(static(name, "203.0.113.5", 8080), meshTLS("")) }
+	unbound := []edit{put(second+".address.socket_address.address", `"10.0.0.8"`), put(second+".freebind", `true`), put(route+".route.request_mirror_policies", `[{"cluster": "copy"}]`)}
+	for name, tt := range map[string]struct {
+		old, stated string
+		want        outcome
+		edits       []edit
+	}{
+		"a log over mTLS to the advertised address":                {at, advertised, unverified, []edit{logging("logs"), clusters(ownCluster, redis, overTLS("logs"))}},
+		"a log over mTLS to an address that nothing states":        {at, at, verified, []edit{logging("logs"), clusters(ownCluster, redis, overTLS("logs"))}},
+		"an outbound listener over mTLS to the advertised address": {at, advertised, unverified, []edit{sending("10.0.0.9", "", "self"), clusters(ownCluster, redis, overTLS("self"))}},
+		"copies to the address of another inbound":                 {"{port: 6379,", "{port: 6379, address: 10.0.0.8,", unverified, append([]edit{clusters(ownCluster, static("self_inbound_dp_6379", "10.0.0.8", 6379), static("copy", "10.0.0.8", 7777))}, unbound...)},
+		"copies to another machine":                                {"{port: 6379,", "{port: 6379, address: 10.0.0.8,", verified, append([]edit{clusters(ownCluster, static("self_inbound_dp_6379", "10.0.0.8", 6379), static("copy", "10.9.9.9", 7777))}, unbound...)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if !strings.Contains(string(text), tt.old) {
+				t.Fatalf("no %q in the Dataplane", tt.old)
+			}
+			for name, content := range map[string]string{"dataplane.yaml": strings.Replace(string(text), tt.old, tt.stated, 1), "mtp.yaml": string(mtp)} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			files, err := lab.Open(lab.Choice{}, dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, err := files.CasesFor(lab.Surroundings{}, files.Inbounds())
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := matchedDump(t, all, files, "", exampleDump(t), append(slices.Clip(tt.edits), completed)...)
+			if got := outcomeOf(v); got != tt.want {
+				t.Errorf("%s, want %s: %q, unknown %q", got, tt.want, lines(v.Unverified), lines(v.sidecar.Unknown))
+			}
+		})
+	}
+}
+
+// TestCopiesToPod sends copies of requests to further addresses of a pod.
+func TestCopiesToPod(t *testing.T) {
+	t.Parallel()
+	copying := func(ip string, port int) edit {
+		return func(dump any) any {
+			return put(shopHTTP+".filters.1.typed_config.route_config.virtual_hosts.0.routes.0.route.request_mirror_policies", `[{"cluster": "copy"}]`)(istioCluster(static("copy", ip, port))(dump))
+		}
+	}
+	two := put(instanceIPs, `"10.244.0.12,10.99.0.5"`)
+	for name, tt := range map[string]struct {
+		want  outcome
+		edits []edit
+	}{
+		"to the address of the pod":              {unverified, []edit{copying("10.244.0.12", 5000)}},
+		"to its address of IPv6":                 {unverified, []edit{bothFamilies, copying("fd00::12", 5000)}},
+		"to its second address of IPv4":          {unverified, []edit{two, copying("10.99.0.5", 5000)}},
+		"to the first of its addresses of IPv4":  {unverified, []edit{two, copying("10.244.0.12", 5000)}},
+		"to another pod":                         {verified, []edit{bothFamilies, copying("fd00::13", 5000)}},
+		"to the own port of its address of IPv6": {verified, []edit{bothFamilies, copying("fd00::12", 8080)}},
+		"to another pod, beside two of its own":  {verified, []edit{two, copying("10.99.0.6", 5000)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := matchedSidecar(t, "", "../../examples/istio/policies", tt.edits...)
+			if got := outcomeOf(v); got != tt.want {
+				t.Errorf("%s, want %s: %q, unknown %q", got, tt.want, lines(v.Unverified), lines(v.sidecar.Unknown))
+			}
+		})
+	}
+}
