@@ -110,6 +110,8 @@ func TestIstioSidecar(t *testing.T) {
 		"every port leads to one":                                              {unverified, []edit{put("0.configs.1.dynamic_active_clusters.1.cluster", static("InboundPassthroughCluster", "127.0.0.1", 9102))}},
 		"a port with endpoints of its own":                                     {verified, []edit{put("0.configs.1.dynamic_active_clusters.3.cluster", static("inbound|8080||", "10.244.0.12", 8080))}},
 		"the port of the agent is the workload's":                              {unverified, []edit{put(shopTCP+".filter_chain_match.destination_port", `15020`)}},
+		"the port of the tunnel is the workload's":                             {unverified, []edit{put(shopTCP+".filter_chain_match.destination_port", `15008`)}},
+		"a label that is a number":                                             {unverified, []edit{put(istioNode+".metadata.LABELS.version", `2`)}},
 		"a black hole with an endpoint":                                        {unverified, []edit{put(blackHole+".load_assignment", `{"cluster_name": "BlackHoleCluster", "endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": "127.0.0.1", "port_value": 8080}}}}]}]}`)}},
 		"a port of no chain, open to others":                                   {differs, []edit{put(probes+".destination_port", `9103`)}},
 		"a port of no chain, open to others on HTTP":                           {differs, []edit{put(istioInbound+".filter_chains.1.filters.1.typed_config.http_filters.2.typed_config.rules.policies.ns[shop]-policy[callers]-rule[2].permissions.0.and_rules.rules.0.or_rules.rules.0.destination_port", `1`)}},

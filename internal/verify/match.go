@@ -154,6 +154,9 @@ func (v *Verification) claim(s *subject, enforced sidecar.Inbound, unknown []dum
 			v.Unverified = append(v.Unverified, Unverified{Gap: Contradicted, Inbound: name, Reasons: []string{reason}})
 		}
 	}
+	if reason := unredirected(enforced, v.sidecar.Nodes); reason != "" {
+		v.Unverified = append(v.Unverified, Unverified{Gap: Contradicted, Inbound: name, Reasons: []string{reason}})
+	}
 	if enforced.Unguarded() {
 		v.Findings = append(v.Findings, Finding{Fact: Unguarded, Inbound: name})
 	}

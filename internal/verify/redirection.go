@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/dump"
+	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -35,6 +36,19 @@ var agentPorts = []string{"15020", "15021", "15090"}
 // statusPort is the port of the agent to which the listener for its health leads. With another one, or with none, that listener leads to
 // the workload.
 const statusPort = "15020"
+
+// tunnelPort is the port of HBONE, which istio-init always leaves out.
+const tunnelPort = "15008"
+
+// unredirected says that Istio redirects no connections to the port of a chain, which its listener does not bind itself: the workload may.
+func unredirected(in sidecar.Inbound, nodes []dump.Node) string {
+	port := fmt.Sprint(in.Match.GetDestinationPort().GetValue())
+	ofIstio := slices.ContainsFunc(nodes, func(node dump.Node) bool { return strings.HasPrefix(node.ID, "sidecar~") })
+	if !ofIstio || port == fmt.Sprint(in.Socket.Port()) || port != tunnelPort && !slices.Contains(agentPorts, port) {
+		return ""
+	}
+	return fmt.Sprintf("Istio redirects no connections to the port %s to the sidecar: callers reach a workload of this port past it", port)
+}
 
 // decoded returns what an annotation has in YAML; something that is no object where it cannot be read.
 func decoded(annotation any) any {
@@ -92,7 +106,10 @@ func passedBy(node dump.Node) (out []string) {
 		out = append(out, "the node has labels in a form that is not known: they may let connections pass the sidecar by")
 	}
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		if value := fmt.Sprint(labels[key]); !isKnown(harmlessLabels, key, value) {
+		value, isText := labels[key].(string)
+		if !isText {
+			out = append(out, fmt.Sprintf("the pod has the label %s=%v, which is no text: nothing tells what it is", key, labels[key]))
+		} else if !isKnown(harmlessLabels, key, value) {
 			out = append(out, fmt.Sprintf("the pod has the label %s=%q, which is not known to leave the redirection as it is: some connections may not pass the sidecar", key, value))
 		}
 	}
