@@ -133,6 +133,9 @@ func (r *Resources) addBootstrap(o object) {
 	}
 	r.Envoy = version
 	r.Nodes = append(r.Nodes, nodeOf(o))
+	if metadata := get(getObject(o, "node"), "metadata"); metadata != nil && getObject(getObject(o, "node"), "metadata") == nil {
+		r.tellBeside(nodeMessage, "the metadata of the node are no object: nothing tells what the node says of its workload")
+	}
 	r.addAdmin(o)
 	static := r.part(o, "static_resources", "envoy.config.bootstrap.v3.Bootstrap.StaticResources")
 	r.part(o, "cluster_manager", "envoy.config.bootstrap.v3.ClusterManager")

@@ -241,7 +241,7 @@ func FuzzResource(f *testing.F) {
 		if err := proto.Unmarshal(data, &listener); err != nil {
 			return
 		}
-		s, _ := read(&dump.Resources{Listeners: []dump.Decoded[*listenerv3.Listener]{{Message: &listener, Faults: messages.Unread(listener.ProtoReflect())}}})
+		s, _ := read(&dump.Resources{Listeners: []dump.Decoded[*listenerv3.Listener]{{Message: &listener, Faults: messages.Unread(listener.ProtoReflect())}}}, nil)
 		for _, u := range s.Unknown {
 			if u.Reason == "" || strings.Contains(u.String(), "\n") {
 				t.Errorf("unknown %q", u.String())

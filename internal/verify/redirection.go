@@ -74,6 +74,9 @@ func passedBy(node dump.Node) (out []string) {
 	if has := node.Metadata["ANNOTATIONS"]; has != nil && !isObject {
 		out = append(out, "the node has annotations in a form that is not known: they may let connections pass the sidecar by")
 	}
+	if kind, _, ofIstio := strings.Cut(node.ID, "~"); ofIstio && kind != "sidecar" {
+		out = append(out, fmt.Sprintf("the node is no sidecar of Istio (%s): no connections to the pod are redirected to it", kind))
+	}
 	modes, ports := []any{node.Metadata[interceptionMode], annotations[interception]}, []any{annotations[agentPort]}
 	var metadataOfAll []map[string]any
 	for _, config := range []struct {
