@@ -35,9 +35,9 @@ func readAll(r *dump.Resources, err error) (Sidecar, error) {
 	return s, nil
 }
 
-// On reads the sidecar again, for a machine of which more addresses are known than the sidecar says: what leads to them leads to its
+// WithAddresses reads the sidecar again, for a machine of which more addresses are known than the sidecar says: what leads to them leads to its
 // inbounds, or to its workload.
-func (s Sidecar) On(addresses []netip.Addr) Sidecar {
+func (s Sidecar) WithAddresses(addresses []netip.Addr) Sidecar {
 	if s.resources == nil || len(addresses) == 0 {
 		return s
 	}

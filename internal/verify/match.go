@@ -44,7 +44,7 @@ func pair(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool,
 		}
 	}
 	here, elsewhere := partElsewhere(subjects, found)
-	found = found.On(machineOf(here))
+	found = found.WithAddresses(machineOf(here))
 	v.sidecar = found
 	for _, s := range elsewhere {
 		v.leftOut = append(v.leftOut, fmt.Sprintf("%s: the sidecar belongs to another Dataplane: it does not listen on %s", s.name(), s.addresses[0]))
