@@ -133,8 +133,12 @@ func (r *Resources) addBootstrap(o object) {
 	}
 	r.Envoy = version
 	r.Nodes = append(r.Nodes, nodeOf(o))
-	if metadata := get(getObject(o, "node"), "metadata"); metadata != nil && getObject(getObject(o, "node"), "metadata") == nil {
+	node := getObject(o, "node")
+	if get(node, "metadata") != nil && getObject(node, "metadata") == nil {
 		r.tellBeside(nodeMessage, "the metadata of the node are no object: nothing tells what the node says of its workload")
+	}
+	if _, isText := get(node, "id").(string); get(node, "id") != nil && !isText {
+		r.tellBeside(nodeMessage, "the ID of the node is no text: nothing tells of which workload it is")
 	}
 	r.addAdmin(o)
 	static := r.part(o, "static_resources", "envoy.config.bootstrap.v3.Bootstrap.StaticResources")

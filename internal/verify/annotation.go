@@ -86,10 +86,8 @@ var objects = map[string]func(value string) bool{
 	"sidecar.istio.io/userVolumeMount":       namesPlainly,
 	overrides:                                overridesProxyAlone,
 	// Those that are not of Istio, and that its injector writes into the pod too.
-	"apm.datadoghq.com/env": setsDatadogAlone,
-	"k8s.v1.cni.cncf.io/networks": func(value string) bool {
-		return isPlain(strings.ReplaceAll(value, `"`, "")) && !strings.Contains(value, "'")
-	},
+	"apm.datadoghq.com/env":       setsDatadogAlone,
+	"k8s.v1.cni.cncf.io/networks": func(value string) bool { return !strings.Contains(value, "'") },
 }
 
 // isHarmless reports whether an annotation leaves the connections to a pod as they are.

@@ -19,10 +19,10 @@ var fieldsOfConfig = []string{
 	"statNameLength", "statsCompression", "statsdUdpAddress", "statusPort", "terminationDrainDuration", "tracing", "tracingServiceName", "zipkinAddress",
 }
 
-// variables are those of proxyMetadata that leave the connections to a pod as they are. The injector gives all of proxyMetadata to the proxy,
+// harmlessVariables are those of proxyMetadata that leave the connections to a pod as they are. The injector gives all of proxyMetadata to the proxy,
 // and also to istio-init, whose flags have variables of their own: one that is not known here may redirect nothing, or be about
 // an option of later. Istio's CNI reads those of the proxy.
-var variables = []string{
+var harmlessVariables = []string{
 	"BOOTSTRAP_XDS_AGENT", "DNS_FORWARD_PARALLEL", "DNS_FORWARD_TIMEOUT", dualStack, "ECC_CURVE", "ECC_SIGNATURE_ALGORITHM", "ENABLE_PROBE_KEEPALIVE_CONNECTIONS",
 	"EXIT_ON_ZERO_ACTIVE_CONNECTIONS", "GOMAXPROCS", "GOMEMLIMIT", "ISTIO_DELTA_XDS", "ISTIO_ENABLE_HTTP2_PROBING", "ISTIO_META_CLUSTER_ID",
 	"ISTIO_META_DNS_AUTO_ALLOCATE", "ISTIO_META_DNS_CAPTURE", "ISTIO_META_HTTP10", "ISTIO_META_IDLE_TIMEOUT", metadataPrefix + interceptionMode, "ISTIO_META_MESH_ID",
@@ -52,13 +52,33 @@ func passedByConfig(name string, fields, metadata map[string]any) (out []string)
 			tell("the image %v", image)
 		}
 	}
+	if tracing := fields["tracing"]; !isPlainDeep(tracing) {
+		tell("a text in tracing that ends before its end (%v)", tracing)
+	}
 	for _, variable := range slices.Sorted(maps.Keys(metadata)) {
 		value, isText := metadata[variable].(string)
-		if !slices.Contains(variables, variable) || !isText || !isPlain(value) {
+		if !slices.Contains(harmlessVariables, variable) || !isText || !isPlain(value) {
 			tell("%s=%v in proxyMetadata", variable, metadata[variable])
 		}
 	}
 	return out
+}
+
+// isPlainDeep reports whether each text in a tree is plain: the injector writes one of the settings for traces into YAML as it is.
+func isPlainDeep(tree any) bool {
+	switch tree := tree.(type) {
+	case string:
+		return isPlain(tree)
+	case map[string]any:
+		for _, value := range tree {
+			if !isPlainDeep(value) {
+				return false
+			}
+		}
+	case []any:
+		return !slices.ContainsFunc(tree, func(value any) bool { return !isPlainDeep(value) })
+	}
+	return true
 }
 
 // passedByFamily says whether the pod has addresses of two families, and nothing says that Istio redirects the connections of both.

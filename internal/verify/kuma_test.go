@@ -101,6 +101,7 @@ func TestKumaSidecar(t *testing.T) {
 		edits []edit
 	}{
 		"with its bootstrap":                                                  {verified, []edit{kumaBootstrap, kumaClusters}},
+		"with the ID of its node in a list":                                   {unverified, []edit{kumaBootstrap, kumaClusters, put("configs.1.bootstrap.node.id", `["default.other"]`)}},
 		"with its listener for admin":                                         {verified, []edit{kumaBootstrap, kumaClusters, kumaAdmin}},
 		"admin for callers without a certificate":                             {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(adminTLS+".require_client_certificate", `false`)}},
 		"admin for callers without TLS":                                       {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, drop(kumaListener + ".filter_chains.1.transport_socket")}},
