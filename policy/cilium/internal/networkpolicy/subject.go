@@ -81,7 +81,9 @@ func (s subject) covers(o subject) bool {
 
 // follows reports whether each endpoint that meets another requirement surely meets this one.
 func (r requirement) follows(from requirement) bool {
-	lists := func(value string) bool { return labelselector.Expression{Operator: r.operator, Values: r.values}.Meets(value, true) }
+	lists := func(value string) bool {
+		return labelselector.Expression{Operator: r.operator, Values: r.values}.Meets(value, true)
+	}
 	switch {
 	case from.key != r.key:
 		return false
