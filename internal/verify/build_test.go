@@ -30,7 +30,7 @@ func TestBuilds(t *testing.T) {
 			v := matchedSidecar(t, "", "../../examples/istio/policies")
 			v.sidecar.Envoy = tt.runs
 			v.SetEnvoy(tt.asked, "process", tt.named, behavior.Set{})
-			found := strings.Join(v.unverified(), "\n")
+			found := strings.Join(v.unverified(v.Unverified), "\n")
 			if tt.want == "" && found != "" || !strings.Contains(found, tt.want) {
 				t.Errorf("%q, want %q", found, tt.want)
 			}

@@ -92,7 +92,7 @@ func pair(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool,
 	for _, s := range here {
 		if s.claimed && s.isChosen(to) {
 			for _, reason := range s.otherNodes(found.Nodes) {
-				v.Unverified = append(v.Unverified, Unverified{Gap: Contradicted, Inbound: s.inbound.String(), Reasons: []string{reason}})
+				v.Unverified = append(v.Unverified, Unverified{Gap: OtherWorkload, Inbound: s.inbound.String(), Reasons: []string{reason}})
 			}
 		}
 		switch {

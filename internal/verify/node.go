@@ -46,14 +46,14 @@ func (s *subject) otherIstioNode(node dump.Node) string {
 	}
 	for _, namespace := range []string{domain, ofPod[strings.LastIndexByte(ofPod, '.')+1:], stated} {
 		if namespace != w.Namespace {
-			return fmt.Sprintf("the dump is that of a pod of namespace %q, and the policies are asked for namespace %q", namespace, w.Namespace)
+			return fmt.Sprintf("the dump is that of a pod of namespace %q, and the policies are asked for namespace %q: state that of the pod, as in --namespace %[1]s", namespace, w.Namespace)
 		}
 	}
 	labels, _ := node.Metadata["LABELS"].(map[string]any)
 	_, has := node.Metadata["LABELS"]
 	for _, key := range slices.Sorted(maps.Keys(w.Labels)) {
 		if value, _ := labels[key].(string); has && value != w.Labels[key] {
-			return fmt.Sprintf("the dump is that of a pod with the label %s=%q, and the policies are asked for %s=%q", key, value, key, w.Labels[key])
+			return fmt.Sprintf("the dump is that of a pod with the label %s=%q, and the policies are asked for %s=%q: state the labels of the pod by --label", key, value, key, w.Labels[key])
 		}
 	}
 	return ""

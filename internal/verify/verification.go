@@ -50,7 +50,7 @@ type Verification struct {
 // Holds reports whether everything was proven, and decided as specified. Where nothing was
 // asked, nothing is proven.
 func (v *Verification) Holds() bool {
-	return len(v.Report.Cases) > 0 && v.Report.Holds() && len(v.unverified()) == 0
+	return len(v.Report.Cases) > 0 && v.Report.Holds() && len(v.unverified(v.Unverified)) == 0
 }
 
 // Envoy returns the version that the sidecar states of itself, empty where it states none.
@@ -98,9 +98,9 @@ func (v *Verification) isBuildOf(release string) bool {
 	return labelled && number == release
 }
 
-// unverified returns everything that no proof covers.
-func (v *Verification) unverified() []string {
-	out := lines(v.Unverified)
+// unverified returns everything that no proof covers, of the given inbounds and of the Envoy.
+func (v *Verification) unverified(inbounds []Unverified) []string {
+	out := lines(inbounds)
 	if v.guessed {
 		out = append(out, fmt.Sprintf(guess, v.Report.Envoy))
 	}
@@ -124,6 +124,9 @@ func (v *Verification) Sentence() string {
 	if n := len(unverified); n > 0 {
 		text += fmt.Sprintf("; %s not verified", terminal.Count(n, "inbound"))
 	}
+	if v.isOtherWorkload() {
+		text += "; the dump is that of another workload"
+	}
 	if v.guessed {
 		text += "; not verified on the sidecar's Envoy"
 	}
@@ -133,9 +136,19 @@ func (v *Verification) Sentence() string {
 	return text
 }
 
+// isOtherWorkload reports whether the policies are asked for another workload than that of the dump. What they say of it says
+// nothing of the sidecar.
+func (v *Verification) isOtherWorkload() bool {
+	return slices.ContainsFunc(v.Unverified, func(u Unverified) bool { return u.Gap == OtherWorkload })
+}
+
 // WriteText prints each proof, everything that no proof covers, and a sentence.
 func (v *Verification) WriteText(w io.Writer, p terminal.Paint) {
 	for _, one := range v.Report.Cases {
+		if v.isOtherWorkload() {
+			fmt.Fprintf(w, "%s %s: of another workload, its requests are left out here\n", p.Mark(false), terminal.Printable(one.Result.Case.Name))
+			continue
+		}
 		one.WriteText(w, p)
 	}
 	section := func(title string, lines []string) {
@@ -143,7 +156,7 @@ func (v *Verification) WriteText(w io.Writer, p terminal.Paint) {
 			fmt.Fprintf(w, "%s %s\n", p.Yellow(title+":"), terminal.Printable(line))
 		}
 	}
-	section("not verified", v.unverified())
+	section("not verified", v.unverified(joinInbounds(v.Unverified)))
 	section("finding", lines(v.Findings))
 	unknown, notes := v.unknown()
 	section("advisory", v.Advisories)
@@ -211,68 +224,9 @@ type verificationJSON struct {
 // MarshalJSON implements [json.Marshaler].
 func (v *Verification) MarshalJSON() ([]byte, error) {
 	unknown, notes := v.unknown()
-	out := verificationJSON{v.Report.Form(), v.unverified(), lines(v.Findings), v.Advisories, unknown, notes, v.skipped(), v.equal()}
+	out := verificationJSON{v.Report.Form(), v.unverified(v.Unverified), lines(v.Findings), v.Advisories, unknown, notes, v.skipped(), v.equal()}
 	out.Sentence = v.Sentence()
 	return terminal.MarshalJSON(out)
-}
-
-// Gap tells why an inbound is not verified.
-type Gap uint8
-
-const (
-	// NoPolicies is an inbound of the sidecar without policies.
-	NoPolicies Gap = iota
-	// NoListener is an inbound of the policies that the sidecar lacks.
-	NoListener
-	// NotReplayable is an inbound whose filters were not all read.
-	NotReplayable
-	// OtherJudges is an inbound where something besides RBAC decides too.
-	OtherJudges
-	// Sampled is an inbound whose classes are not all asked: its filters ask for something
-	// that no class can be made for, or there are too many classes.
-	Sampled
-	// WeakTransport is an inbound that does not demand mTLS.
-	WeakTransport
-	// Contradicted is an inbound that the sidecar and the policies' side describe
-	// differently, so that other decisions may be meant.
-	Contradicted
-)
-
-// Unverified is an inbound of either side without a proof, or with a proof of a part only.
-type Unverified struct {
-	Gap Gap
-	// Inbound names it.
-	Inbound string
-	// Port is the port of an inbound without a listener. Filters is true for an inbound of
-	// the sidecar that has filters without a listener.
-	Port    uint16
-	Filters bool
-	// Reasons say what else decides, or which requests are not asked.
-	Reasons []string
-	// Transport is a transport that is too weak.
-	Transport sidecar.Transport
-}
-
-// String names the inbound and the reason.
-func (u Unverified) String() string {
-	switch u.Gap {
-	case NoPolicies:
-		about := "on this port"
-		if u.Filters {
-			about = "of this name"
-		}
-		return u.Inbound + ": the policies are about no inbound " + about
-	case NoListener:
-		return fmt.Sprintf("%s: the sidecar has no inbound on port %d", u.Inbound, u.Port)
-	case NotReplayable:
-		return u.Inbound + ": a part of its filters cannot be replayed, see unknown"
-	case Sampled:
-		return u.Inbound + ": not all of its requests can be asked: " + strings.Join(u.Reasons, "; ")
-	case WeakTransport:
-		return fmt.Sprintf("%s: its transport is %s: an identity is no better than that", u.Inbound, u.Transport)
-	default:
-		return u.Inbound + ": " + strings.Join(u.Reasons, "; ")
-	}
 }
 
 // Fact tells what a finding is.
