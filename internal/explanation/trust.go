@@ -62,11 +62,9 @@ func domainOf(text string) string {
 	return ""
 }
 
-// hintOfDomain says that the rules are about callers of another trust domain, where that alone
-// makes the decision another one. It is "" where a rule is about the caller's own.
-func hintOfDomain(program language.Program, seen policy.Request, own string) string {
-	var named []string
-	for c := range program.Conditions() {
+// TrustDomains returns the trust domains that the rules of a program name, in order.
+func TrustDomains(p policy.Program) (named []string) {
+	for c := range p.Conditions() {
 		if is, ok := c.(policy.Is); ok {
 			if td := domainOf(is.Match.Value); td != "" {
 				named = append(named, td)
@@ -74,8 +72,15 @@ func hintOfDomain(program language.Program, seen policy.Request, own string) str
 		}
 	}
 	slices.Sort(named)
+	return slices.Compact(named)
+}
+
+// hintOfDomain says that the rules are about callers of another trust domain, where that alone
+// makes the decision another one. It is "" where a rule is about the caller's own.
+func hintOfDomain(program language.Program, seen policy.Request, own string) string {
+	named := TrustDomains(program.Program)
 	decided := policy.Decide(program.Program, seen).Effect
-	for _, td := range slices.Compact(named) {
+	for _, td := range named {
 		if slices.Contains(named, own) {
 			return ""
 		}

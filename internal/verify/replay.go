@@ -71,8 +71,22 @@ func (v *Verification) plan(ctx context.Context, all []*group) error {
 			}
 		}
 		v.Replays = append(v.Replays, Replay{g.filters, plan, g.inbounds, g.source})
+		v.compareTrustDomains(explanation.TrustDomains(plan.Inbounds[0].Program), explanation.TrustDomains(g.lifted))
 	}
 	return nil
+}
+
+// compareTrustDomains finds that the sidecar's rules name other trust domains than those of the policies: then the policies may have
+// been read for another one than that of the mesh.
+func (v *Verification) compareTrustDomains(wanted, enforced []string) {
+	both := slices.ContainsFunc(enforced, func(td string) bool { return slices.Contains(wanted, td) })
+	if both || len(wanted) == 0 || len(enforced) == 0 {
+		return
+	}
+	found := Finding{Fact: OtherTrustDomain, Inbound: "the sidecar", Named: enforced[0], Read: wanted[0]}
+	if !slices.Contains(v.Findings, found) {
+		v.Findings = append(v.Findings, found)
+	}
 }
 
 // lintScope returns the inbounds that warnings about the policies of a group are about: all that the files or the

@@ -249,6 +249,8 @@ const (
 	// BuildOfRelease is a sidecar whose Envoy is no release, for which the user named the release of its
 	// number.
 	BuildOfRelease
+	// OtherTrustDomain is a sidecar whose rules name callers of another trust domain than those of the policies.
+	OtherTrustDomain
 	// PassesOn is a listener of a transparent proxy, for the connections that no inbound gets.
 	PassesOn
 )
@@ -264,6 +266,8 @@ type Finding struct {
 	Address string
 	// Envoy is the version that was asked, and Build the build that the sidecar runs.
 	Envoy, Build string
+	// Named is a trust domain that the sidecar's rules name, and Read one that those of the policies name.
+	Named, Read string
 }
 
 // String names the inbound and the fact.
@@ -279,6 +283,8 @@ func (f Finding) text() string {
 		return "its socket takes no connections to the Dataplane's address, " + f.Address
 	case BuildOfRelease:
 		return fmt.Sprintf("it runs Envoy %s, a build that is no release, and Envoy %s was asked as the user named it: what its build changes is not known", f.Build, f.Envoy)
+	case OtherTrustDomain:
+		return fmt.Sprintf("its rules name callers of the trust domain %s, and those of the policies callers of %s: where %[1]s is that of the mesh, write --trust-domain %[1]s", f.Named, f.Read)
 	case PassesOn:
 		return "connections to addresses and ports of this machine that no inbound has pass here, and no policy is about them"
 	case NoVersion:
