@@ -122,6 +122,9 @@ func (b *builder) caller(field, name string) (Caller, error) {
 	if c, ok := b.workloads[name]; ok {
 		return c, nil
 	}
+	if strings.Contains(name, "/ns/") {
+		return Caller{}, b.doc.Errorf(field, "there is no caller %q: a SPIFFE ID begins with its scheme: write spiffe://%s", name, strings.TrimPrefix(name, "/"))
+	}
 	known := slices.Concat([]string{casefile.Plaintext, casefile.Anonymous}, slices.Sorted(maps.Keys(b.callers)), slices.Sorted(maps.Keys(b.workloads)))
 	return Caller{}, b.doc.Errorf(field, "there is no caller %q: use a SPIFFE ID or one of %s", name, strings.Join(known, ", "))
 }

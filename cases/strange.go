@@ -19,7 +19,7 @@ func (e *strangeError) Error() string {
 	if e.count > 1 {
 		text = fmt.Sprintf("this is no case, nor are %d other documents", e.count-1)
 	}
-	return "cases: " + e.first.Errorf("", "%s, and cases have files and folders of their own: name those, put a policy under policies: of a case, or give the file to prove or explain", text).Error()
+	return "cases: " + e.first.Errorf("", "%s: put a policy under policies: of a case, or give its file to prove or explain", text).Error()
 }
 
 // joined joins the errors, those of strange documents as one.

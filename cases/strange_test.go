@@ -24,7 +24,7 @@ func TestStrangeDocuments(t *testing.T) {
 		t.Fatal("the folder is read")
 	}
 	lines := strings.Split(strings.ReplaceAll(err.Error(), folder+"/", ""), "\n")
-	if len(lines) != 2 || lines[0] != "cases: a.yaml:1: this is no case, nor are 2 other documents, and cases have files and folders of their own: name those, put a policy under policies: of a case, or give the file to prove or explain" || !strings.Contains(lines[1], "nonsense") {
+	if len(lines) != 2 || lines[0] != "cases: a.yaml:1: this is no case, nor are 2 other documents: put a policy under policies: of a case, or give its file to prove or explain" || !strings.Contains(lines[1], "nonsense") {
 		t.Errorf("%q", lines)
 	}
 }
