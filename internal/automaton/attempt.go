@@ -27,6 +27,8 @@ type attempt struct {
 	// visits counts the combinations that were met, those that were known too.
 	visits   int
 	overflow bool
+	// work counts the states that were looked at.
+	work int
 }
 
 // visitsEach is how often a way of searching may meet each of its combinations: many languages
@@ -47,7 +49,10 @@ func (s *Search) attempt(in, out []*Language, deterministic bool, limit int) (st
 		a.negative = append(a.negative, of)
 	}
 	before := a.size()
-	defer func() { s.size += a.size() - before }()
+	defer func() {
+		s.size += a.size() - before
+		s.work += a.work
+	}()
 	a.chooseBytes()
 	a.begin(0)
 	for len(a.open) > 0 {
@@ -124,6 +129,7 @@ func (a *attempt) begin(i int) {
 
 func (a *attempt) expand(at int32) {
 	for i, c := range a.bytes {
+		a.work += a.width
 		if a.goesOn(at, c) && a.negate(at, a.classes[i]) {
 			a.product(at, c, 0)
 		}
@@ -185,6 +191,7 @@ func (a *attempt) product(at int32, c byte, i int) {
 
 // visit adds the next combination.
 func (a *attempt) visit(from int32, c byte, cost int32) {
+	a.work += a.width
 	if a.visits++; a.visits > visitsEach*a.limit {
 		a.overflow = true
 		return

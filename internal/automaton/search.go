@@ -26,12 +26,19 @@ type Search struct {
 	// Limit is how many combinations of states one way of searching visits, 0 for the limit of
 	// the process.
 	Limit int
+	// Budget is how many states all searches together look at, 0 for any number. Beyond it each search is [Limited].
+	Budget int
 
 	sets map[*Language]*sets
 	size int
 	// hard counts the questions that went to the limit.
 	hard int
+	// work counts the states that were looked at.
+	work int
 }
+
+// Spent reports whether the budget is used up.
+func (s *Search) Spent() bool { return s.Budget > 0 && s.work >= s.Budget }
 
 const (
 	// defaultLimit is far above what the rules of people ask for: thousands of mixed
@@ -88,6 +95,9 @@ func (s *Search) Shortest(in, out []*Language) (string, Answer) {
 		if len(l.starts) == 0 {
 			return "", Empty
 		}
+	}
+	if s.Spent() {
+		return "", Limited
 	}
 	limit := s.Limit
 	if limit == 0 {

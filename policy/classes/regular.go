@@ -27,6 +27,8 @@ type regular struct {
 	hits    [][]int32
 	limit   int
 	full    bool
+	// solved counts the values that were tried.
+	solved int
 	// memory has what is known of atoms for the request that was asked last.
 	memory memory
 }

@@ -8,12 +8,13 @@ import (
 )
 
 // maxSolving bounds the values that are tried for one way: a rule may have a thousand names, and
-// each of them is tried. MaxCutSolving bounds them where some searches met their limit before: the
-// cover is sampled then.
+// each of them is tried. MaxCutSolving bounds them where some searches met their limit before, or where
+// all ways together came to mostSolving: the cover is sampled then.
 const (
 	maxSolving    = 20_000
 	maxCutSolving = 50
 	mostCuts      = 16
+	mostSolving   = 1_000_000
 )
 
 // solving looks for a request that meets obligations. It repairs one obligation after the
@@ -37,10 +38,11 @@ type solving struct {
 // the search met its limit.
 func (r *regular) solve(obligations []obligation, from policy.Request) (policy.Request, bool) {
 	s := solving{regular: r, obligations: obligations, literals: make([]literals, len(r.values.spaces)), request: from, limit: maxSolving}
-	if r.values.cuts > mostCuts {
+	if r.values.cuts > mostCuts || r.solved > mostSolving {
 		s.limit = maxCutSolving
 	}
 	answer := s.run()
+	r.solved += s.steps
 	if answer == automaton.Limited && s.steps > s.limit {
 		for _, l := range s.literals {
 			r.values.limit(l)

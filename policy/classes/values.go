@@ -56,7 +56,7 @@ type answered struct {
 }
 
 func newValues(r *regular, on Surface, s *survey) values {
-	v := values{regular: r, answers: map[string]answered{}}
+	v := values{regular: r, search: automaton.Search{Budget: budget(mostWork)}, answers: map[string]answered{}}
 	known := on.TrustDomains
 	if len(known) == 0 {
 		known = trustDomainsOf(s.leaves[callers])
@@ -310,9 +310,21 @@ func (v *values) newText(sets []*automaton.Language, l literals) (string, automa
 // naturalLimit bounds the search for a natural value: the search for any value follows.
 const naturalLimit = 2000
 
+// MostWork bounds how many states all searches for one cover look at, so that no cover takes longer than about a minute: each search is
+// bounded, and there may be tens of thousands. The largest complete cover that is known came to a quarter of it. MostCutWork bounds them where
+// a search met its own limit: the cover is sampled then, and more work makes it no more complete.
+const (
+	mostWork    = 8_000_000_000
+	mostCutWork = 1_000_000_000
+)
+
+// budget scales a bound by the limit of the process.
+func budget(work int) int { return work / 20_000 * automaton.Limit() }
+
 // limit notes the patterns of a search that met its limit.
 func (v *values) limit(l literals) automaton.Answer {
 	v.cuts++
+	v.search.Budget = min(v.search.Budget, budget(mostCutWork))
 	for _, at := range slices.Concat(l.present, l.absent) {
 		if text := v.atoms[at].is.String(); len(v.limited) < 2*mostNamed && !slices.Contains(v.limited, text) {
 			v.limited = append(v.limited, text)
@@ -326,6 +338,9 @@ func (v *values) sampled() (out []string) {
 	if v.cuts > 0 {
 		out = append(out, fmt.Sprintf("%d searches for a value met their limit of %d steps (%s), so that classes may be missing; their patterns: %s",
 			v.cuts, automaton.Limit(), automaton.LimitVariable, strings.Join(v.limited, "; ")))
+	}
+	if v.search.Spent() {
+		out = append(out, fmt.Sprintf("all searches together met their limit of %d states (%s), so that classes may be missing", v.search.Budget, automaton.LimitVariable))
 	}
 	if len(v.unprintable) > 0 {
 		out = append(out, "no value of printable ASCII is enough for some patterns, and no other value was looked for: "+strings.Join(v.unprintable, "; "))
