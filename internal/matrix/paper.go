@@ -84,7 +84,10 @@ func (s *source) related(number uint64) (cases.Case, bool) {
 		of = policyset.Draw(s.suite.Seed, number, s.forms...)
 	}
 	c, ok := policyset.Related(of, s.suite.Seed, number)
-	return c, ok && (number%2 == 0 || s.admits(c))
+	if number%2 == 0 {
+		return c, ok && s.claims(c, of)
+	}
+	return c, ok && s.admits(c)
 }
 
 // mostBefore is how many sets are tried for an update: not each has a part of the kind whose turn it is.

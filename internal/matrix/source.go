@@ -68,12 +68,24 @@ func (s *source) claims(set, than cases.Case) bool {
 	})
 }
 
-// mustRefuse returns cases whose policies must be refused, at most so many.
+// mostBesides is how many sound cases are tried beside a broken one: not each has a list for its items.
+const mostBesides = 8
+
+// mustRefuse returns cases whose policies must be refused: at most so many alone, and as many beside what is sound.
 func (s *source) mustRefuse(most int) []cases.Case {
 	var out []cases.Case
 	for i, c := range s.refused[:min(most, len(s.refused))] {
 		if c, ok := policyset.FromCase(c, s.suite.Seed, uint64(i)); ok {
 			out = append(out, c)
+		}
+	}
+	for i := range min(most, 2*len(s.refused)) {
+		for try := range min(mostBesides, len(s.accepted)) {
+			sound := s.accepted[(i*mostBesides+try)%len(s.accepted)]
+			if c, ok := policyset.BrokenSet(s.refused[i%len(s.refused)], sound, s.suite.Seed, uint64(i+i/len(s.refused))); ok {
+				out = append(out, c)
+				break
+			}
 		}
 	}
 	return out

@@ -72,7 +72,7 @@ func (m *relation) rename(c cases.Case, r *rand.Rand) (cases.Case, error) {
 			m.workload(out)
 		}
 		if m.together {
-			m.fieldsTogether(out, policies, options)
+			policies = m.fieldsTogether(out, policies, options)
 		}
 		if m.forms {
 			m.form(out, policies)
@@ -121,6 +121,7 @@ func (m *relation) namesByRole(c cases.Case, policies []any) map[role][]string {
 	for _, key := range sortedKeys(in.Workload.Labels) {
 		out[ofLabelKey], out[ofLabel] = append(out[ofLabelKey], key), append(out[ofLabel], in.Workload.Labels[key])
 	}
+	out[ofLabelKey] = append(out[ofLabelKey], sortedKeys(in.Tags)...)
 	for _, route := range in.Routes {
 		out[ofRoute] = append(out[ofRoute], route.Name)
 	}
@@ -261,6 +262,7 @@ var formsOfNames = []formOfName{
 	{ofLabelKey, func(c *chooser, _, _ string) string {
 		return c.letters(3) + "." + c.letters(2) + "/" + c.capitals(2) + "_" + c.letters(2)
 	}},
+	{ofLabelKey, func(c *chooser, _, _ string) string { return "app.kubernetes.io/" + c.letters(4) }},
 	{ofLabelKey, func(c *chooser, _, _ string) string { return c.capitals(1) + c.letters(3) + "." + c.letters(2) }},
 	{ofLabelKey, func(c *chooser, _, _ string) string { return c.letters(50) + "." + c.letters(50) + "/" + c.letters(63) }},
 	{ofAccount, func(c *chooser, _, _ string) string { return c.letters(4) + "." + c.letters(3) }},

@@ -11,31 +11,39 @@ import (
 
 // fieldsTogether writes fields together that people write together and that seldom stand so, and gives options values
 // that names have. What a dialect has of this takes turns.
-func (m *relation) fieldsTogether(c *cases.Case, policies []any, options map[string]any) {
+func (m *relation) fieldsTogether(c *cases.Case, policies []any, options map[string]any) []any {
 	own := c.Inbounds[m.inbound].Workload
 	switch m.profile {
 	case feature.IstioAuthz:
-		m.togetherOfIstio(c, policies, options)
+		return m.togetherOfIstio(c, policies, options)
 	case feature.CiliumIngress:
-		m.togetherOfCilium(policies, options)
+		m.togetherOfCilium(c, policies, options)
 	case feature.LinkerdAuthz:
-		if m.rank%5 == 0 {
+		switch m.rank % 5 {
+		case 0:
 			m.optionsOf(options, "linkerd")["controlPlaneNamespace"] = own.Namespace
+		case 1, 3, 4:
+			return m.authenticationsApart(policies)
 		}
 	case feature.GEP3779:
 		m.otherDomains(c, policies)
 	case feature.KumaMTP, feature.KumaMTPLegacy:
-		switch m.rank / 2 % 4 {
-		case 0:
+		switch turn := m.rank / 2 % 6; {
+		case turn == 0:
 			options["systemNamespace"] = own.Namespace
-		case 1:
+		case turn == 1:
 			m.displayNames(policies)
-		case 2:
+		case turn == 2:
 			m.threeTags(c, policies)
-		case 3:
+		case turn == 3:
 			m.otherDomains(c, policies)
+		case m.profile == feature.KumaMTPLegacy:
+			m.kubernetesTags(c, policies)
+		default:
+			m.kubernetesLabels(c, policies)
 		}
 	}
+	return policies
 }
 
 // otherDomains has lists name the same callers of other trust domains: of one above the own one, of one below it, or of two more.
@@ -91,7 +99,7 @@ func (m *relation) optionsOf(options map[string]any, dialect string) map[string]
 // togetherOfIstio has sources ask for blocks beside names, conditions for the account of the workload itself, and operations
 // for its host and for every path. The root namespace may be that of the workload, and the trust domain may
 // have several aliases.
-func (m *relation) togetherOfIstio(c *cases.Case, policies []any, options map[string]any) {
+func (m *relation) togetherOfIstio(c *cases.Case, policies []any, options map[string]any) []any {
 	in := c.Inbounds[m.inbound]
 	by := objectsIn(policies)
 	of := m.optionsOf(options, "istio")
@@ -104,7 +112,7 @@ func (m *relation) togetherOfIstio(c *cases.Case, policies []any, options map[st
 		to[field] = append(slices.Clone(items), values...)
 	}
 	blocks := func() []any { return []any{in.IP.String(), m.address().String() + "/16"} }
-	switch m.rank / 2 % 12 {
+	switch turn := m.rank / 2 % 19; turn {
 	case 0:
 		for _, source := range by["source"] {
 			add(source, "ipBlocks", blocks()...)
@@ -166,7 +174,19 @@ func (m *relation) togetherOfIstio(c *cases.Case, policies []any, options map[st
 				}
 			}
 		}
+	case 12, 13, 14:
+		return m.tokensTogether(c, policies, int(turn-12))
+	case 15, 16:
+		if m.oneIn(2) {
+			_, policies = m.tokenRules(c, policies)
+		}
+		m.stars(c, policies)
+	case 17:
+		m.dottedTemplates(policies)
+	case 18:
+		return m.tokensTogether(c, policies, 0)
 	}
+	return policies
 }
 
 // manyOfRules has rules with three and more sources, operations and conditions.
@@ -184,8 +204,8 @@ func (m *relation) manyOfRules(rules []map[string]any) {
 	}
 }
 
-// togetherOfCilium denies what a policy allows, and closes by always where an audit does not.
-func (m *relation) togetherOfCilium(policies []any, options map[string]any) {
+// togetherOfCilium denies what a policy allows, closes by always where an audit does not, and has selectors and blocks ask for more than one thing.
+func (m *relation) togetherOfCilium(c *cases.Case, policies []any, options map[string]any) {
 	switch m.rank / 2 % 8 {
 	case 0, 4:
 		for _, spec := range objectsIn(policies)["spec"] {
@@ -206,6 +226,14 @@ func (m *relation) togetherOfCilium(policies []any, options map[string]any) {
 		// An audit lets all callers in, and a compiler that is open shows in none of these sets.
 		of := m.optionsOf(options, "cilium")
 		of["policyEnforcement"], of["policyAuditMode"] = "always", true
+	case 1, 7:
+		m.peersBeside(c, policies, false)
+	case 3:
+		m.peersBeside(c, policies, true)
+	case 5:
+		m.exceptions(policies)
+	case 6:
+		m.sourcesOfLabels(policies)
 	}
 }
 

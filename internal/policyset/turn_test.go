@@ -1,6 +1,7 @@
 package policyset
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,8 @@ func TestTurns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Runs make sets of the cases that are accepted.
+	usual = slices.DeleteFunc(usual, func(c cases.Case) bool { return c.ExpectError != "" || len(c.Inbounds) == 0 })
 	seeds := uint64(2)
 	if testing.Short() {
 		seeds = 1
@@ -32,9 +35,6 @@ func TestTurns(t *testing.T) {
 			var c cases.Case
 			// Where the number of cases and that of turns have a divisor, each turn would have the same few cases.
 			of := usual[(number+number/Turns)%uint64(len(usual))]
-			if of.ExpectError != "" || len(of.Inbounds) == 0 {
-				continue
-			}
 			if number >= Turns {
 				number += 1 << 16 // as those that are read back on paper
 			}

@@ -1,0 +1,208 @@
+package policyset
+
+import (
+	"net/netip"
+	"strings"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/language"
+)
+
+const (
+	podNamespace  = "io.kubernetes.pod.namespace"
+	podAccount    = "io.cilium.k8s.policy.serviceaccount"
+	kumaNamespace = "k8s.kuma.io/namespace"
+	kumaAccount   = "k8s.kuma.io/service-account"
+)
+
+// peersBeside has selectors of Cilium ask for a namespace by an expression, or for a service account, beside the labels that they
+// ask for. The set gets workloads that have all of it, and workloads that lack one part.
+func (m *relation) peersBeside(c *cases.Case, policies []any, account bool) {
+	own := c.Inbounds[m.inbound].Workload.Namespace
+	source := func() string { return pick(m.chooser, "", "k8s:", "any:") }
+	for i, selector := range objectsIn(policies)["fromEndpoints"] {
+		labels, _ := selector["matchLabels"].(map[string]any)
+		known := strings.Join(append(sortedKeys(labels), keysOfExpressions(selector)...), " ")
+		if i > 2 || strings.Contains(known, "cilium") || strings.Contains(known, podNamespace) || strings.Contains(known, "reserved:") || account && len(labels) == 0 {
+			continue
+		}
+		named, other, name := m.letters(5), m.letters(6), m.letters(6)
+		if account {
+			if labels[source()+podAccount] = name; m.oneIn(2) {
+				labels[source()+podNamespace] = named
+			}
+		} else {
+			expression := map[string]any{"key": source() + podNamespace, "operator": pick(m.chooser, "Exists", "In", "In", "NotIn")}
+			switch expression["operator"] {
+			case "In":
+				expression["values"] = pick(m.chooser, []any{named}, []any{named, other}, []any{named, own})
+			case "NotIn":
+				expression["values"] = pick(m.chooser, []any{other}, []any{other, m.letters(4)}, []any{own})
+			}
+			expressions, _ := selector["matchExpressions"].([]any)
+			selector["matchExpressions"] = append(expressions[:len(expressions):len(expressions)], expression)
+		}
+		asked := map[string]string{}
+		for key, value := range labels {
+			if _, after, ok := strings.Cut(key, ":"); ok {
+				key = after
+			}
+			if text, ok := value.(string); ok && !strings.HasPrefix(key, "io.") {
+				asked[key] = text
+			}
+		}
+		for _, namespace := range []string{named, other, own} {
+			m.addPeer(c, namespace, name, asked)
+			m.addPeer(c, namespace, m.letters(7), map[string]string{"app": m.letters(4)})
+		}
+		m.addPeer(c, named, m.letters(7), asked)
+		m.addPeer(c, own, m.letters(7), asked)
+	}
+}
+
+func keysOfExpressions(selector map[string]any) (out []string) {
+	expressions, _ := selector["matchExpressions"].([]any)
+	for _, e := range expressions {
+		if of, ok := e.(map[string]any); ok {
+			if key, ok := of["key"].(string); ok {
+				out = append(out, key)
+			}
+		}
+	}
+	return out
+}
+
+// addPeer adds a workload that only calls, unless another one has its service account.
+func (m *relation) addPeer(c *cases.Case, namespace, account string, labels map[string]string) {
+	in := c.Inbounds[m.inbound]
+	w := policy.Workload{Name: account, Namespace: namespace, Mesh: in.Workload.Mesh, Zone: in.Workload.Zone, Origin: in.Workload.Origin, ServiceAccount: account, Labels: labels}
+	id := identityOf(in.Identity.TrustDomain(), w)
+	for _, p := range c.Options.Peers {
+		if p.Identity == id {
+			return
+		}
+	}
+	c.Options.Peers = append(c.Options.Peers, language.Peer{Workload: w, Identity: id, IP: m.address()})
+}
+
+// sourcesOfLabels writes the source of labels in front of their keys, in selectors of Cilium.
+func (m *relation) sourcesOfLabels(policies []any) {
+	by := objectsIn(policies)
+	for _, key := range []string{"endpointSelector", "fromEndpoints"} {
+		for _, selector := range by[key] {
+			source := pick(m.chooser, "k8s:", "k8s:", "any:")
+			if labels, ok := selector["matchLabels"].(map[string]any); ok {
+				written := map[string]any{}
+				for key, value := range labels {
+					if !strings.Contains(key, ":") {
+						key = source + key
+					}
+					written[key] = value
+				}
+				selector["matchLabels"] = written
+			}
+			expressions, _ := selector["matchExpressions"].([]any)
+			for _, e := range expressions {
+				if of, ok := e.(map[string]any); ok {
+					if key, _ := of["key"].(string); key != "" && !strings.Contains(key, ":") {
+						of["key"] = source + key
+					}
+				}
+			}
+		}
+	}
+}
+
+// exceptions adds rules about blocks from which several smaller blocks are taken, of both families.
+func (m *relation) exceptions(policies []any) {
+	of := pick(m.chooser, "ingress", "ingressDeny")
+	for _, spec := range objectsIn(policies)["spec"] {
+		if spec["endpointSelector"] == nil {
+			continue
+		}
+		rules, _ := spec[of].([]any)
+		for range m.number(1, 2) {
+			rules = append(rules[:len(rules):len(rules)], map[string]any{"fromCIDRSet": []any{m.blockWithout(m.number(2, 5))}})
+		}
+		spec[of] = rules
+	}
+}
+
+// blockWithout draws a block without so many smaller blocks of it.
+func (m *relation) blockWithout(exceptions int) map[string]any {
+	block := netip.MustParsePrefix(pick(m.chooser, "0.0.0.0/0", "0.0.0.0/0", "10.0.0.0/8", "::/0", "::/0", "2001:db8::/32"))
+	var except []any
+	for range exceptions {
+		bytes := block.Addr().AsSlice()
+		bits := min(block.Bits()+m.number(3, 20), 8*len(bytes))
+		for bit := block.Bits(); bit < bits; bit++ {
+			bytes[bit/8] |= byte(m.choose(2)) << (7 - bit%8)
+		}
+		addr, _ := netip.AddrFromSlice(bytes)
+		except = append(except, netip.PrefixFrom(addr, bits).String())
+	}
+	return map[string]any{"cidr": block.String(), "except": except}
+}
+
+// kubernetesTags has policies of Kuma's first design name clients and inbounds by tags that Kubernetes gives them, whose keys have a prefix and a slash.
+func (m *relation) kubernetesTags(c *cases.Case, policies []any) {
+	in := &c.Inbounds[m.inbound]
+	keys := []string{kumaNamespace, kumaNamespace, "k8s.kuma.io/service-name", "app.kubernetes.io/name", m.letters(4) + ".example/" + m.letters(4)}
+	key, own, other := pick(m.chooser, keys...), m.letters(5), m.letters(6)
+	if in.Tags != nil {
+		in.Tags[key] = own
+	}
+	by := objectsIn(policies)
+	for _, item := range by["from"] {
+		ref, _ := item["targetRef"].(map[string]any)
+		kinds := map[any]string{"Mesh": "MeshSubset", "MeshService": "MeshServiceSubset", "MeshSubset": "MeshSubset", "MeshServiceSubset": "MeshServiceSubset"}
+		kind := kinds[ref["kind"]]
+		if kind == "" || m.oneIn(3) {
+			continue
+		}
+		tags, _ := ref["tags"].(map[string]any)
+		if tags == nil {
+			tags = map[string]any{}
+		}
+		tags[key] = pick(m.chooser, own, other)
+		ref["kind"], ref["tags"] = kind, tags
+	}
+	for _, spec := range by["spec"] {
+		ref, _ := spec["targetRef"].(map[string]any)
+		if spec["from"] == nil || in.Tags == nil || m.oneIn(3) || ref != nil && ref["kind"] != "Mesh" && ref["kind"] != "MeshSubset" {
+			continue
+		}
+		tags, _ := ref["tags"].(map[string]any)
+		if tags == nil {
+			tags = map[string]any{}
+		}
+		tags[key] = pick(m.chooser, own, own, other)
+		spec["targetRef"] = map[string]any{"kind": "MeshSubset", "tags": tags}
+	}
+}
+
+// kubernetesLabels has policies of Kuma select by the labels that Kubernetes gives a Dataplane: its namespace alone, and with
+// its service account.
+func (m *relation) kubernetesLabels(c *cases.Case, policies []any) {
+	namespace, account, other := m.letters(5), m.letters(6), m.letters(4)
+	if c.Inbounds[m.inbound].Workload.Labels == nil {
+		return
+	}
+	m.relabel(c, func(labels map[string]string) { labels[kumaNamespace], labels[kumaAccount] = namespace, account })
+	for _, spec := range objectsIn(policies)["spec"] {
+		ref, _ := spec["targetRef"].(map[string]any)
+		if ref["kind"] != "Dataplane" && ref["kind"] != "Mesh" && ref["kind"] != nil || ref["name"] != nil || spec["from"] != nil || m.oneIn(3) {
+			continue
+		}
+		labels := map[string]any{kumaNamespace: pick(m.chooser, namespace, other)}
+		if m.oneIn(2) {
+			labels[kumaAccount] = pick(m.chooser, account, account, other)
+		}
+		to := map[string]any{"kind": "Dataplane", "labels": labels}
+		if section := ref["sectionName"]; section != nil {
+			to["sectionName"] = section
+		}
+		spec["targetRef"] = to
+	}
+}

@@ -1,0 +1,162 @@
+package policyset
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/feature"
+)
+
+// tokenRules returns the rules of tokens in the policies of Istio, and the policies with one if there is none for the workload.
+func (m *relation) tokenRules(c *cases.Case, policies []any) ([]map[string]any, []any) {
+	if rules := objectsIn(policies)["jwtRules"]; len(rules) > 0 {
+		return rules, policies
+	}
+	issuer := "https://" + m.letters(5) + ".example"
+	rule := map[string]any{"issuer": issuer, "jwksUri": issuer + "/keys"}
+	return []map[string]any{rule}, append(policies, map[string]any{
+		"apiVersion": "security.istio.io/v1", "kind": "RequestAuthentication",
+		"metadata": map[string]any{"name": m.letters(6), "namespace": c.Inbounds[m.inbound].Workload.Namespace},
+		"spec":     map[string]any{"jwtRules": []any{rule}},
+	})
+}
+
+// tokensTogether writes what identity providers write: claims with odd names, an issuer that ends in a slash, and the usual place of a
+// token written out. The forms take turns.
+func (m *relation) tokensTogether(c *cases.Case, policies []any, form int) []any {
+	rules, policies := m.tokenRules(c, policies)
+	condition := func(key string, values ...any) {
+		for _, rule := range objectsIn(policies)["rules"] {
+			if rule["from"] != nil || rule["to"] != nil || rule["when"] != nil || m.oneIn(3) {
+				items, _ := rule["when"].([]any)
+				rule["when"] = append(slices.Clone(items), map[string]any{"key": key, pick(m.chooser, "values", "values", "notValues"): values})
+			}
+		}
+	}
+	switch form {
+	case 0:
+		sign := pick(m.chooser, "_", ":", "-", "/", "//", ".", "https://x.example/")
+		name := "[" + m.letters(5) + sign + m.letters(4) + "]"
+		if m.oneIn(3) {
+			name += "[" + m.letters(3) + "]"
+		}
+		condition("request.auth.claims"+name, m.letters(5))
+	case 1:
+		rule := pick(m.chooser, rules...)
+		issuer, _ := rule["issuer"].(string)
+		if issuer == "" || strings.HasSuffix(issuer, "/") {
+			break
+		}
+		rule["issuer"] = issuer + "/"
+		condition("request.auth.principal", issuer+"//"+m.letters(4)+pick(m.chooser, "", "|", ":")+m.letters(3))
+		for _, source := range objectsIn(policies)["source"] {
+			for _, field := range []string{"requestPrincipals", "notRequestPrincipals"} {
+				items, _ := source[field].([]any)
+				for i, item := range items {
+					if subject, ok := strings.CutPrefix(item.(string), issuer+"/"); ok {
+						items[i] = issuer + "//" + subject
+					}
+				}
+			}
+		}
+	case 2:
+		for _, rule := range rules {
+			bearer := map[string]any{"name": pick(m.chooser, "Authorization", "authorization"), "prefix": "Bearer "}
+			if rule["fromHeaders"] != nil || rule["fromParams"] != nil || rule["fromCookies"] != nil {
+				continue
+			}
+			switch m.choose(4) {
+			case 0:
+				rule["fromParams"] = []any{"access_token"}
+			case 1:
+				rule["fromHeaders"], rule["fromParams"] = []any{bearer}, []any{"access_token"}
+			default:
+				rule["fromHeaders"] = []any{bearer}
+			}
+		}
+		condition("request.auth.principal", "*")
+	}
+	return policies
+}
+
+// stars writes stars where few policies have them: alone, in front and behind, in conditions and in lists of what must not be.
+func (m *relation) stars(c *cases.Case, policies []any) {
+	in := c.Inbounds[m.inbound]
+	star := func(text string) any { return pick(m.chooser, "*", text+"*", "*"+text, "*"+text) }
+	conditions := []string{"source.principal", "source.namespace", "connection.sni", "request.headers[x-" + m.letters(3) + "]"}
+	fields := []string{"notNamespaces", "notPrincipals", "namespaces", "principals"}
+	if len(objectsIn(policies)["jwtRules"]) > 0 {
+		conditions = append(conditions, "request.auth.principal", "request.auth.claims["+m.letters(4)+"]", "request.auth.audiences", "request.auth.presenter")
+		fields = append(fields, "notRequestPrincipals", "requestPrincipals", "notRequestPrincipals")
+	}
+	begin := func(field string) string {
+		if strings.HasSuffix(strings.ToLower(field), "principals") && !strings.Contains(strings.ToLower(field), "request") {
+			return in.Identity.TrustDomain().Name() + "/ns/" + m.letters(3)
+		}
+		return "-" + m.letters(4)
+	}
+	for _, rule := range objectsIn(policies)["rules"] {
+		if len(rule) > 0 && m.oneIn(2) {
+			key := pick(m.chooser, conditions...)
+			items, _ := rule["when"].([]any)
+			rule["when"] = append(slices.Clone(items), map[string]any{"key": key, pick(m.chooser, "values", "notValues", "notValues"): []any{star(begin(key))}})
+		}
+	}
+	for _, source := range objectsIn(policies)["source"] {
+		field := pick(m.chooser, fields...)
+		if source[field] == nil && source["serviceAccounts"] == nil && source["notServiceAccounts"] == nil {
+			source[field] = []any{star(begin(field))}
+		}
+	}
+}
+
+// dottedTemplates adds path templates whose segments have signs that mean something in a regular expression.
+func (m *relation) dottedTemplates(policies []any) {
+	sign := func() string { return pick(m.chooser, ".", ".", ".", "+", "-", "$", "(a)") }
+	for _, operation := range objectsIn(policies)["operation"] {
+		items, _ := operation["paths"].([]any)
+		operation["paths"] = append(slices.Clone(items), pick[any](m.chooser, "/{*}/"+m.letters(3)+sign()+m.letters(3), "/"+m.letters(2)+sign()+m.letters(1)+"/{**}", "/{**}/"+m.letters(2)+sign()+m.letters(2)))
+	}
+}
+
+// authenticationsApart has policies of Linkerd refer to an authentication of another namespace, which the own namespace has by the same name with other content.
+func (m *relation) authenticationsApart(policies []any) []any {
+	if m.profile != feature.LinkerdAuthz {
+		return policies
+	}
+	for _, p := range policies {
+		of, _ := p.(map[string]any)
+		spec, _ := of["spec"].(map[string]any)
+		refs, _ := spec["requiredAuthenticationRefs"].([]any)
+		for _, r := range refs {
+			ref, _ := r.(map[string]any)
+			namespace := ref["namespace"]
+			if namespace == nil {
+				namespace = metadataOf(p)["namespace"]
+			}
+			i := slices.IndexFunc(policies, func(other any) bool {
+				o, _ := other.(map[string]any)
+				return o["kind"] == ref["kind"] && metadataOf(other)["name"] == ref["name"] && metadataOf(other)["namespace"] == namespace
+			})
+			if i < 0 {
+				continue
+			}
+			twin := clone(policies[i]).(map[string]any)
+			metadataOf(twin)["namespace"] = m.letters(6)
+			switch ref["kind"] {
+			case "NetworkAuthentication":
+				twin["spec"] = map[string]any{"networks": []any{map[string]any{"cidr": m.address().String() + "/24"}}}
+			case "MeshTLSAuthentication":
+				twin["spec"] = map[string]any{"identityRefs": []any{map[string]any{"kind": "ServiceAccount", "name": m.letters(5), "namespace": m.letters(5)}}}
+			default:
+				continue
+			}
+			if ref["namespace"] = metadataOf(twin)["namespace"]; m.oneIn(4) {
+				delete(ref, "namespace")
+			}
+			return append(policies, twin)
+		}
+	}
+	return policies
+}
