@@ -28,6 +28,7 @@ type rank [7]int
 
 // Ties yields the pairs of alternatives of different routes that are equally close and take the same
 // requests: then the age of the routes decides, which no file has. The second of a pair stands in front of the first.
+// A route that takes the same requests again, by the same way, is in no pair again: a list of a thousand matches may be one match.
 func Ties(routes []Route) iter.Seq2[Alternative, Alternative] {
 	type way struct {
 		rank rank
@@ -36,9 +37,12 @@ func Ties(routes []Route) iter.Seq2[Alternative, Alternative] {
 	return func(yield func(a, b Alternative) bool) {
 		known := map[way][]Alternative{}
 		for _, a := range Alternatives(routes, "") {
-			of := way{a.rank, a.When.String()}
+			of, key := way{a.rank, a.When.String()}, a.Route.Key()
+			if slices.ContainsFunc(known[of], func(b Alternative) bool { return b.Route.Key() == key }) {
+				continue
+			}
 			for _, b := range known[of] {
-				if a.Route.Key() != b.Route.Key() && !yield(a, b) {
+				if !yield(a, b) {
 					return
 				}
 			}
