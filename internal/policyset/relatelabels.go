@@ -1,6 +1,7 @@
 package policyset
 
 import (
+	"maps"
 	"net/netip"
 	"strings"
 
@@ -53,7 +54,8 @@ func (m *relation) peersBeside(c *cases.Case, policies []any, account bool) {
 			}
 		}
 		for _, namespace := range []string{named, other, own} {
-			m.addPeer(c, namespace, name, asked)
+			// Each account has one workload here: it has the labels, or others.
+			m.addPeer(c, namespace, name, pick(m.chooser, asked, asked, map[string]string{"app": m.letters(4)}))
 			m.addPeer(c, namespace, m.letters(7), map[string]string{"app": m.letters(4)})
 		}
 		m.addPeer(c, named, m.letters(7), asked)
@@ -150,9 +152,12 @@ func (m *relation) kubernetesTags(c *cases.Case, policies []any) {
 	in := &c.Inbounds[m.inbound]
 	keys := []string{kumaNamespace, kumaNamespace, "k8s.kuma.io/service-name", "app.kubernetes.io/name", m.letters(4) + ".example/" + m.letters(4)}
 	key, own, other := pick(m.chooser, keys...), m.letters(5), m.letters(6)
-	if in.Tags != nil {
-		in.Tags[key] = own
+	if in.Tags == nil {
+		in.Tags = map[string]string{}
+		maps.Copy(in.Tags, in.Workload.Labels)
 	}
+	beside := sortedKeys(in.Tags)
+	in.Tags[key] = own
 	by := objectsIn(policies)
 	for _, item := range by["from"] {
 		ref, _ := item["targetRef"].(map[string]any)
@@ -170,14 +175,17 @@ func (m *relation) kubernetesTags(c *cases.Case, policies []any) {
 	}
 	for _, spec := range by["spec"] {
 		ref, _ := spec["targetRef"].(map[string]any)
-		if spec["from"] == nil || in.Tags == nil || m.oneIn(3) || ref != nil && ref["kind"] != "Mesh" && ref["kind"] != "MeshSubset" {
+		if spec["from"] == nil || m.oneIn(3) || ref != nil && ref["kind"] != "Mesh" && ref["kind"] != "MeshSubset" {
 			continue
 		}
 		tags, _ := ref["tags"].(map[string]any)
 		if tags == nil {
 			tags = map[string]any{}
 		}
-		tags[key] = pick(m.chooser, own, own, other)
+		if tags[key] = pick(m.chooser, own, other); len(beside) > 0 && m.oneIn(2) {
+			with := pick(m.chooser, beside...)
+			tags[with] = in.Tags[with]
+		}
 		spec["targetRef"] = map[string]any{"kind": "MeshSubset", "tags": tags}
 	}
 }
