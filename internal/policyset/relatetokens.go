@@ -96,15 +96,14 @@ func (m *relation) stars(c *cases.Case, policies []any) {
 		}
 		return "-" + m.letters(4)
 	}
-	for _, rule := range objectsIn(policies)["rules"] {
-		if len(rule) > 0 && m.oneIn(2) {
-			key := pick(m.chooser, conditions...)
-			items, _ := rule["when"].([]any)
-			rule["when"] = append(slices.Clone(items), map[string]any{"key": key, pick(m.chooser, "values", "notValues", "notValues"): []any{star(begin(key))}})
-		}
+	// One condition and one source are enough: many stars make more classes than are searched.
+	if rules := objectsIn(policies)["rules"]; len(rules) > 0 {
+		rule, key := pick(m.chooser, rules...), pick(m.chooser, conditions...)
+		items, _ := rule["when"].([]any)
+		rule["when"] = append(slices.Clone(items), map[string]any{"key": key, pick(m.chooser, "values", "notValues", "notValues"): []any{star(begin(key))}})
 	}
-	for _, source := range objectsIn(policies)["source"] {
-		field := pick(m.chooser, fields...)
+	if sources := objectsIn(policies)["source"]; len(sources) > 0 {
+		source, field := pick(m.chooser, sources...), pick(m.chooser, fields...)
 		if source[field] == nil && source["serviceAccounts"] == nil && source["notServiceAccounts"] == nil {
 			source[field] = []any{star(begin(field))}
 		}
