@@ -141,3 +141,38 @@ func TestWideningOfPlaces(t *testing.T) {
 		})
 	}
 }
+
+// TestWideningOfListedClaims has rows about a claim that is a list: a caller is a member of two groups, of which one is let in and
+// the other one was kept out beside something else.
+func TestWideningOfListedClaims(t *testing.T) {
+	t.Parallel()
+	document := func(name, spec string) string {
+		return "---\n{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: " + name + ", namespace: shop}, spec: {" + spec + "}}\n"
+	}
+	claim := func(name, value string) string {
+		return "{key: 'request.auth.claims[" + name + "]', values: [" + value + "]}"
+	}
+	deny := func(to string, when ...string) string {
+		return document("d", "action: DENY, rules: [{"+to+"when: ["+strings.Join(when, ", ")+"]}]")
+	}
+	reads := "---\n{apiVersion: security.istio.io/v1, kind: RequestAuthentication, metadata: {name: r, namespace: shop}, spec: {jwtRules: [{issuer: i, jwksUri: 'https://k.example/k'}]}}\n"
+	same := reads + document("a", "rules: [{when: ["+claim("groups", "staff")+"]}]")
+	at := func(operation string) string { return "to: [{operation: {" + operation + "}}], " }
+	for name, tt := range map[string]struct{ old, recent string }{
+		"the deny beside another claim ends": {deny("", claim("groups", "contractor"), claim("mfa", "none")), ""},
+		"one claim more":                     {deny("", claim("groups", "contractor")), deny("", claim("groups", "contractor"), claim("mfa", "none"))},
+		"one path less":                      {deny(at("paths: [/a, /b]"), claim("groups", "contractor")), deny(at("paths: [/a]"), claim("groups", "contractor"))},
+		"another method":                     {deny(at("methods: [PUT]"), claim("groups", "contractor")), deny(at("methods: [POST]"), claim("groups", "contractor"))},
+		"another claim":                      {deny("", claim("groups", "contractor"), claim("mfa", "none")), deny("", claim("groups", "contractor"), claim("amr", "none"))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if len(differenceOf(t, same+tt.old, same+tt.recent).widenings()) == 0 {
+				t.Errorf("nothing widens from\n%s\nto\n%s", tt.old, tt.recent)
+			}
+			if got := differenceOf(t, same+tt.recent, same+tt.recent).widenings(); len(got) > 0 {
+				t.Errorf("no change widens: %q", got)
+			}
+		})
+	}
+}

@@ -2,8 +2,8 @@ package classes
 
 import "slices"
 
-// dimensions is a set of dimensions, a bit for each. Dimensions beyond the last bit share it, and so
-// do those that are made of the names of a caller.
+// dimensions is a set of dimensions, a bit for each. Dimensions beyond the last bit share it with those of claims, and those
+// that are made of the names of a caller share another one.
 type dimensions uint64
 
 const everything = ^dimensions(0)
@@ -21,6 +21,11 @@ type clash struct {
 // alone.
 func (s *solving) dimension(d int) (of dimensions, alone bool) {
 	const last = 63
+	switch s.values.spaces[d].(type) {
+	case claimSpace, claimListSpace, *claimSpace, *claimListSpace:
+		// A claim has one form: a value of one takes that of another away, and an object those of its members.
+		return 1 << last, false
+	}
 	if slices.ContainsFunc(s.cover.table.rows[d], func(r *row) bool { return r.names }) {
 		return 1 << callers, false
 	}
