@@ -65,7 +65,8 @@ type chain struct {
 }
 
 func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of *listenerv3.FilterChain, label string) {
-	if isCanary(of) {
+	// What the listener itself logs is kept with its other chains.
+	if isCanary(of) && (len(l.FilterChains) > 1 || l.DefaultFilterChain != nil || len(l.AccessLog) == 0) {
 		r.skip(l.Name, label, "the canary of meshproof: no workload has its address")
 		return
 	}

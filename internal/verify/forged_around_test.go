@@ -3,6 +3,8 @@ package verify
 // forgedSurroundings are dumps whose RBAC filters are as they should be, and something around
 // them leads to the workload all the same.
 var forgedSurroundings = []forged{
+	{"a log of a listener of the canary alone to another inbound", unverified, []edit{clusters(ownCluster, redis), aloneWithCanary(`[` + toGRPC("self_inbound_dp_6379") + `]`)}},
+	{"a listener of the canary alone", verified, []edit{clusters(ownCluster, redis), aloneWithCanary(`[]`)}},
 	{"a log of the listener to another inbound", unverified, []edit{clusters(ownCluster, redis), put(listener+".access_log", `[`+toGRPC("self_inbound_dp_6379")+`]`)}},
 	{"a log of an outbound listener to an inbound", unverified, []edit{clusters(ownCluster, redis), leading(put("address.socket_address.port_value", `1`), put("access_log", `[`+toGRPC("self_inbound_dp_6379")+`]`))}},
 	{"a log of the listener to a collector", verified, []edit{clusters(ownCluster, redis, static("logs", "10.1.1.1", 4317)), put(listener+".access_log", `[`+toGRPC("logs")+`]`)}},
@@ -44,4 +46,11 @@ var deep = func() edit {
 
 func toOpenTelemetry(cluster string) string {
 	return typed("o", "envoy.extensions.access_loggers.open_telemetry.v3.OpenTelemetryAccessLogConfig", `"common_config": {"log_name": "x", "grpc_service": {"envoy_grpc": {"cluster_name": "`+cluster+`"}}}`)
+}
+
+// aloneWithCanary adds a listener with the chain where the lab reads the version, and no other one. The listener logs connections that
+// no chain takes.
+func aloneWithCanary(log string) edit {
+	return add("configs.0.dynamic_listeners", `{"name": "alone", "active_state": {"listener": {"name": "alone", "address": {"socket_address": {"address": "10.0.0.7", "port_value": 9999}}, "access_log": `+log+`,
+		"filter_chains": [{"name": "canary", "filter_chain_match": {"prefix_ranges": [{"address_prefix": "240.0.0.1", "prefix_len": 32}]}, "filters": [`+typed("d", "envoy.extensions.filters.network.direct_response.v3.Config", "")+`]}]}}}`)
 }

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -42,7 +43,8 @@ const tunnelPort = "15008"
 
 // unredirected says that Istio redirects no connections to the port of a chain, which its listener does not bind itself: the workload may.
 func unredirected(in sidecar.Inbound, nodes []dump.Node) string {
-	port := fmt.Sprint(in.Match.GetDestinationPort().GetValue())
+	// A chain for every port is asked on ports that policies name: the address has the one that is asked.
+	port := fmt.Sprint(cmp.Or(in.Match.GetDestinationPort().GetValue(), uint32(in.Address.Port())))
 	ofIstio := slices.ContainsFunc(nodes, func(node dump.Node) bool { return strings.HasPrefix(node.ID, "sidecar~") })
 	if !ofIstio || port == fmt.Sprint(in.Socket.Port()) || port != tunnelPort && !slices.Contains(agentPorts, port) {
 		return ""
