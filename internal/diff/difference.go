@@ -253,7 +253,7 @@ func (d *Difference) lines() (reasons []string, verdict string) {
 	if len(reasons) < 2 {
 		return nil, verdict
 	}
-	return reasons, intro + terminal.Abridge(reasons[0]) + "; and " + terminal.Count(len(reasons)-1, "more reason") + ", see above"
+	return reasons, intro + terminal.Abridge(reasons[0]) + "; and " + terminal.Count(len(reasons)-1, "more reason")
 }
 
 // classes counts the classes.

@@ -2,7 +2,6 @@ package diff
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/meshproof/meshproof/internal/report/markdown"
 	"github.com/meshproof/meshproof/policy"
@@ -12,7 +11,7 @@ import (
 // class that is decided otherwise, and what was made, not asked and warned of.
 func (d *Difference) Markdown() string {
 	reasons, verdict := d.lines()
-	paragraphs := []string{d.mark() + " " + strings.TrimSuffix(verdict, ", see above")}
+	paragraphs := []string{d.mark() + " " + verdict}
 	for _, reason := range reasons {
 		paragraphs = append(paragraphs, "reason: "+reason)
 	}

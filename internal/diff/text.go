@@ -172,6 +172,9 @@ func (d *Difference) WriteText(w io.Writer, p terminal.Paint) {
 	for _, reason := range reasons {
 		fmt.Fprintf(w, "reason: %s\n", terminal.Printable(reason))
 	}
+	if len(reasons) > 0 {
+		verdict += ", see above"
+	}
 	fmt.Fprintf(w, "%s %s\n", mark, terminal.Printable(verdict))
 }
 

@@ -35,17 +35,12 @@ func LeaveOut(policies []manifest.Document, doubts ...Doubt) []manifest.Document
 		}
 		out = append(out, doubts[i].stays[doc.Place("")]...)
 	}
-	for _, doc := range leftBy(doubts) {
-		if !slices.ContainsFunc(out, func(has manifest.Document) bool { return has.Place("") == doc.Place("") }) {
-			out = append(out, doc)
-		}
-	}
-	return out
-}
-
-func leftBy(doubts []Doubt) (out []manifest.Document) {
 	for _, d := range doubts {
-		out = append(out, d.left...)
+		for _, doc := range d.left {
+			if !slices.ContainsFunc(out, func(has manifest.Document) bool { return has.Place("") == doc.Place("") }) {
+				out = append(out, doc)
+			}
+		}
 	}
 	return out
 }

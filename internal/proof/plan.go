@@ -151,15 +151,18 @@ func (p *Proof) ask(i int, further []policy.Program) {
 		p.add(q, ask{i, class, r})
 	}
 	add := func(r policy.Request, class int) { addAs(r, class, r.SNI, r.Path) }
-	for class, c := range in.Cover.Classes {
-		add(c.Witness, class)
-	}
-	for _, r := range inPlaintext(in, further) {
+	addLocated := func(r policy.Request) {
 		class, ok := in.Cover.Locate(r)
 		if !ok {
 			class = classes.Unclassed
 		}
 		add(r, class)
+	}
+	for class, c := range in.Cover.Classes {
+		add(c.Witness, class)
+	}
+	for _, r := range inPlaintext(in, further) {
+		addLocated(r)
 	}
 	callers, requests := axes(in.Cover)
 	known := map[string]bool{}
@@ -179,11 +182,7 @@ func (p *Proof) ask(i int, further []policy.Program) {
 		}
 	}
 	for _, r := range slices.Concat(crossed(callers, border, mostVariants/4), crossed(callers, requests, mostVariants), longerNames(in), longerServerNames(in)) {
-		class, ok := in.Cover.Locate(r)
-		if !ok {
-			class = classes.Unclassed
-		}
-		add(r, class)
+		addLocated(r)
 	}
 	readsPath, readsSNI := reads(in.Cover, attribute.Path), reads(in.Cover, attribute.SNI)
 	for class, c := range in.Cover.Classes[:min(len(in.Cover.Classes), mostVariants)] {
