@@ -142,14 +142,19 @@ func Populate(like policy.Inbound, sets ...PolicySet) Population {
 		p.sole = append(p.sole, slices.DeleteFunc(slices.Clone(targets[i]), func(t *target) bool { return !t.Sole }))
 	}
 	described := slices.ContainsFunc(sets, func(s PolicySet) bool { return len(s.Described) > 0 })
+	var asked []policy.Inbound
 	if !described {
 		p.ask(like)
+		asked = append(asked, like)
 		p.Assumed = sets[0].assumed(like)
 	}
 	for _, set := range sets {
 		for _, in := range set.Described {
 			if slices.ContainsFunc(p.all, func(t *target) bool { return t.changed && t.Miss(in) == "" }) {
-				p.ask(in)
+				p.askDescribed(in, sets)
+				// What a Dataplane says of its own protocol holds. Another one with its labels may say otherwise.
+				in.Workload.Name = madeName
+				asked = append(asked, in)
 			}
 		}
 	}
@@ -164,7 +169,8 @@ func Populate(like policy.Inbound, sets ...PolicySet) Population {
 			p.makePairs(targets[0][i:i+1], targets[0][i+1:], func(a, b *target) bool { return !a.described || !b.described })
 		}
 	}
-	if chosen := slices.ContainsFunc(sets, func(s PolicySet) bool { return s.Chosen }); len(sets) == 2 {
+	if len(sets) == 2 {
+		chosen := slices.ContainsFunc(sets, func(s PolicySet) bool { return s.Chosen })
 		for _, t := range p.all {
 			if t.changed && !(t.described && chosen) {
 				p.makeVariants(t.least, t)
@@ -174,7 +180,10 @@ func Populate(like policy.Inbound, sets ...PolicySet) Population {
 			return a.Key != b.Key && (a.changed || b.changed) && !(a.described && b.described && chosen)
 		})
 		p.findChanged()
-		p.makeConnections(!described, sets)
+		if chosen {
+			asked = nil
+		}
+		p.makeConnections(asked, sets)
 	}
 	return p.Population
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -22,7 +23,9 @@ type populator struct {
 	// selections has what selects each inbound that was made of others.
 	selections map[string]bool
 	named      map[string]bool
-	tried      int
+	// gone are the described workloads that one of two sets lacks: who compares the sets looks for their new names.
+	gone  []policy.Workload
+	tried int
 }
 
 // addAll adds targets to those of all sets. A target that another set has too has changed if
@@ -52,6 +55,33 @@ func (p *populator) ask(like policy.Inbound) {
 	if other, _ := p.selection(unnamed); other == key {
 		p.seen[keyOf(unnamed)] = described
 	}
+}
+
+// askDescribed takes a described inbound for one that is asked, if the same targets select it in each set. An inbound
+// whose labels change does not show what happens to others that have its labels.
+func (p *populator) askDescribed(in policy.Inbound, sets []PolicySet) {
+	key, _ := p.selection(in)
+	stays := true
+	for _, s := range sets {
+		n := slices.IndexFunc(s.Described, func(other policy.Inbound) bool { return dataplane.IsOneWorkload(in.Workload, other.Workload) })
+		if n < 0 {
+			p.gone = append(p.gone, in.Workload)
+		}
+		stays = stays && slices.ContainsFunc(s.Described, func(other policy.Inbound) bool {
+			is, _ := p.selection(other)
+			return dataplane.IsOneWorkload(in.Workload, other.Workload) && is == key
+		})
+	}
+	if stays {
+		p.ask(in)
+	}
+}
+
+// isGone reports whether a workload is a described one that is gone. A Dataplane outside of Kubernetes has no namespace.
+func (p *populator) isGone(w policy.Workload) bool {
+	return slices.ContainsFunc(p.gone, func(gone policy.Workload) bool {
+		return gone.Name == w.Name && gone.Mesh == w.Mesh && (gone.Namespace == "" || gone.Namespace == w.Namespace)
+	})
 }
 
 // selection returns the targets that select an inbound, and a text that is the same for
@@ -186,12 +216,12 @@ func (p *populator) makeVariants(of policy.Inbound, targets ...*target) {
 	}
 }
 
-// makeConnections makes each inbound once more for tcp, if the two sets differ there and one of them
-// decides otherwise about connections than about requests.
-func (p *populator) makeConnections(withLike bool, sets []PolicySet) {
+// makeConnections makes each inbound that was made and changes, and each of the asked ones, once more for
+// tcp, if the two sets differ there and one of them decides otherwise about connections than about requests.
+func (p *populator) makeConnections(asked []policy.Inbound, sets []PolicySet) {
 	all := slices.Clone(p.Made)
-	if withLike {
-		all = append(all, Made{Inbound: p.template, Changed: true})
+	for _, in := range asked {
+		all = append(all, Made{Inbound: in, Changed: true})
 	}
 	for _, of := range all {
 		in := of.Inbound
@@ -234,7 +264,7 @@ func withoutLayers(program policy.Program) policy.Program {
 
 // make adds an inbound, unless it is there already.
 func (p *populator) make(in policy.Inbound, targets ...*target) {
-	if p.leaveOut(in, targets) {
+	if p.leaveOut(in, targets) || p.isGone(in.Workload) {
 		return
 	}
 	key := keyOf(in)
