@@ -52,6 +52,9 @@ type Target struct {
 	// Linked is true where other documents of the set decide too about what the target
 	// selects, so that a change of any of them is a change here.
 	Linked bool
+	// Conditions is true where the document decides about no request, and about what others know of it: whether a caller
+	// has a name, or which tokens count.
+	Conditions bool
 	// Sole is true where one target alone decides about an inbound. Which of two does, such as the
 	// older one, no file says.
 	Sole bool

@@ -128,7 +128,8 @@ func (p Population) NotAsked() []string {
 //
 // Of two sets that are compared, this is enough to find each request that a change lets in. At
 // most two policies cause that: one denies before, another one allows after,
-// and one of the two has changed. What other policies must not say is found by values: where a
+// and one of the two has changed. Where others say what is known of a request, such as the name of
+// its caller, an inbound is made for one of those beside the two. What other policies must not say is found by values: where a
 // target tells values apart, each value, another one and the lack of it are combined with those
 // of all other targets, as long as the two still select the inbound. Of inbounds that the same
 // targets select, one is made. Where a set decides otherwise about connections than about requests,
@@ -179,6 +180,7 @@ func Populate(like policy.Inbound, sets ...PolicySet) Population {
 		p.makePairs(targets[0], targets[1], func(a, b *target) bool {
 			return a.Key != b.Key && (a.changed || b.changed) && !(a.described && b.described && chosen)
 		})
+		p.makeConditioned()
 		p.findChanged()
 		if chosen {
 			asked = nil

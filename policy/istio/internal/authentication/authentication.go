@@ -263,7 +263,9 @@ func Targets(ps []Policy, rootNamespace string) []capability.Target {
 	var out []capability.Target
 	for _, p := range ps {
 		miss := func(in policy.Inbound) string { return p.missReason(in.Workload, rootNamespace) }
-		out = append(out, p.reach(rootNamespace).Target(p.resource.Object, p.place, miss))
+		t := p.reach(rootNamespace).Target(p.resource.Object, p.place, miss)
+		t.Conditions = true
+		out = append(out, t)
 	}
 	return out
 }

@@ -200,6 +200,7 @@ func Targets(ps []Policy, rootNamespace string) []capability.Target {
 		t := p.reach(rootNamespace).Target(p.resource.Object, p.doc.Place(""), miss)
 		// Istio takes no selector of the root namespace.
 		t.Inert = p.level(rootNamespace) == ofWorkload && p.resource.Metadata.Namespace == rootNamespace
+		t.Conditions = true
 		out = append(out, t.OnPorts(slices.Sorted(maps.Keys(p.ports)))...)
 	}
 	return out
