@@ -115,7 +115,7 @@ func (r requirement) met(w policy.Workload, named []string, opts Options) []poli
 		case ofNamespace && label == namespaceNameLabel:
 			changed.Namespace = value
 		case ofNamespace:
-			changed.Namespace = r.namespaceFor(w, opts)
+			return inNamespaces(w, r.namespaces(w, opts))
 		case r.operator == labelselector.DoesNotExist || r.operator == labelselector.NotIn:
 			delete(changed.Labels, r.key)
 		default:
@@ -126,14 +126,28 @@ func (r requirement) met(w policy.Workload, named []string, opts Options) []poli
 	return out
 }
 
-// namespaceFor returns a namespace whose labels meet the requirement, the first by its name, or the
-// namespace of the workload where there is none.
-func (r requirement) namespaceFor(w policy.Workload, opts Options) string {
-	for _, name := range append(slices.Sorted(maps.Keys(opts.NamespaceLabels)), labelselector.OtherThan(slices.Collect(maps.Keys(opts.NamespaceLabels)))) {
+// inNamespaces returns the workload in each of the namespaces, or as it is where there are none.
+func inNamespaces(w policy.Workload, namespaces []string) []policy.Workload {
+	if len(namespaces) == 0 {
+		return []policy.Workload{w}
+	}
+	out := make([]policy.Workload, len(namespaces))
+	for i, name := range namespaces {
+		out[i] = w
+		out[i].Namespace = name
+	}
+	return out
+}
+
+// namespaces returns the namespaces whose labels meet the requirement, in the order of their names. One without
+// labels is the last.
+func (r requirement) namespaces(w policy.Workload, opts Options) (out []string) {
+	known := slices.Sorted(maps.Keys(opts.NamespaceLabels))
+	for _, name := range append(known, labelselector.OtherThan(known)) {
 		w.Namespace = name
 		if r.meets(identityOf(w, opts)) {
-			return name
+			out = append(out, name)
 		}
 	}
-	return w.Namespace
+	return out
 }
