@@ -15,10 +15,10 @@ import (
 	"github.com/meshproof/meshproof/policy/language"
 )
 
-// onPorts returns the inbound of a chain for every port once for each kind of port: for those at
-// which a condition of the filters or of the policies changes, for those by which policies select, and for one that none of them names. Envoy
-// takes no connection of a port with a chain of its own there, unless that chain asks for more and the
-// other one is the default. Other inbounds are as they are.
+// onPorts returns the inbound of a chain for every port once for each kind of port: for one in each interval of ports in which no
+// condition of the filters or of the policies changes, and for each one by which policies select. Envoy takes no connection of a port
+// with a chain of its own there, unless that chain asks for more and the other one is the default: where each port of an interval has
+// one, nothing is asked there. Other inbounds are as they are.
 func (s *subject) onPorts(enforced sidecar.Inbound, found sidecar.Sidecar) ([]sidecar.Inbound, error) {
 	if !s.anyPort || !enforced.Address.IsValid() || enforced.Address.Port() != 0 {
 		return []sidecar.Inbound{enforced}, nil
@@ -28,21 +28,52 @@ func (s *subject) onPorts(enforced sidecar.Inbound, found sidecar.Sidecar) ([]si
 		return nil, err
 	}
 	lifted, _ := enforced.Program()
-	ports := slices.Concat(portsOf(reading.Inbounds()[0].Program.Program), portsOf(lifted), portsOfTargets(reading.Set(), s.inbound.Inbound))
-	slices.Sort(ports)
-	ports = slices.Compact(ports)
-	unnamed := uint16(1024)
-	for hasChain(found, enforced, unnamed) || slices.Contains(ports, unnamed) {
-		unnamed++
+	begins := slices.Concat([]int{1}, beginsOf(reading.Inbounds()[0].Program.Program), beginsOf(lifted))
+	for _, port := range portsOfTargets(reading.Set(), s.inbound.Inbound) {
+		begins = append(begins, int(port), int(port)+1)
 	}
-	ports = slices.DeleteFunc(append(ports, unnamed), func(port uint16) bool { return hasChain(found, enforced, port) })
 	var out []sidecar.Inbound
-	for _, port := range ports {
+	for _, port := range witnesses(begins, chainPorts(found, enforced)) {
 		one := enforced
 		one.Address = netip.AddrPortFrom(enforced.Address.Addr(), port)
 		out = append(out, one)
 	}
 	return out, nil
+}
+
+const (
+	// behindPorts is the number behind the last port.
+	behindPorts = 1 << 16
+	// firstUser is the first port that a workload without rights of the system may have.
+	firstUser = 1024
+)
+
+// witnesses returns a port of each interval, without those that are taken: each interval goes from one beginning to the next one. Where
+// it can, it is one that any workload may have.
+func witnesses(begins []int, taken map[uint16]bool) (out []uint16) {
+	begins = append(slices.DeleteFunc(begins, func(port int) bool { return port < 1 || port >= behindPorts }), behindPorts)
+	slices.Sort(begins)
+	for i, first := range begins[:len(begins)-1] {
+		behind := begins[i+1]
+		likely := min(max(first, firstUser), behind)
+		for _, interval := range [][2]int{{likely, behind}, {first, likely}} {
+			if port, ok := untakenIn(interval[0], interval[1], taken); ok {
+				out = append(out, port)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// untakenIn returns the first port that is not taken, from a first one to the one behind the last.
+func untakenIn(first, behind int, taken map[uint16]bool) (uint16, bool) {
+	for port := first; port < behind; port++ {
+		if !taken[uint16(port)] {
+			return uint16(port), true
+		}
+	}
+	return 0, false
 }
 
 // portsOfTargets returns the ports by which policies select inbounds, such as those with a mode of mTLS of their own.
@@ -70,9 +101,8 @@ func portsOfTargets(set language.Policies, in policy.Inbound) (out []uint16) {
 	return out
 }
 
-// portsOf returns the ports that the conditions of a program name, and those on both sides of
-// them.
-func portsOf(p policy.Program) (out []uint16) {
+// beginsOf returns the ports at which a condition of a program changes.
+func beginsOf(p policy.Program) (out []int) {
 	for c := range p.Conditions() {
 		is, ok := c.(policy.Is)
 		if !ok || is.Attribute != attribute.DestinationPort {
@@ -83,25 +113,24 @@ func portsOf(p policy.Program) (out []uint16) {
 			first, err = endpoint.Port(is.Match.Value)
 			last = first
 		}
-		if err != nil {
-			continue
-		}
-		for _, port := range []int{int(first) - 1, int(first), int(last), int(last) + 1} {
-			if port > 0 && port <= 65535 {
-				out = append(out, uint16(port))
-			}
+		if err == nil {
+			out = append(out, int(first), int(last)+1)
 		}
 	}
 	return out
 }
 
-// hasChain reports whether another chain of the listener takes each connection to a port that the
+// chainPorts returns the ports of which another chain of the listener takes each connection that the
 // chain for every port might take. Where the chains of a port ask for more than the port, what none of them
 // takes goes to the default chain, and to no other one.
-func hasChain(found sidecar.Sidecar, every sidecar.Inbound, port uint16) bool {
-	return slices.ContainsFunc(found.Inbounds, func(in sidecar.Inbound) bool {
-		return in.SharesListener(every) && in.Match.GetDestinationPort().GetValue() == uint32(port) && (!every.Default || asksForPortAlone(in.Match))
-	})
+func chainPorts(found sidecar.Sidecar, every sidecar.Inbound) map[uint16]bool {
+	out := map[uint16]bool{}
+	for _, in := range found.Inbounds {
+		if port := in.Match.GetDestinationPort().GetValue(); port > 0 && in.SharesListener(every) && (!every.Default || asksForPortAlone(in.Match)) {
+			out[uint16(port)] = true
+		}
+	}
+	return out
 }
 
 // asksForPortAlone reports whether a chain takes each connection to its port.
