@@ -47,8 +47,10 @@ type Dataplane struct {
 	// the inbound, or else of the whole networking section. It is the zero value where no
 	// address is stated, or where it is a host name.
 	Addresses []netip.Addr
-	// Advertised is the address at which others reach the machine, the zero value where none is stated, or where it is a host name.
-	Advertised netip.Addr
+	// Machine has the addresses that are stated for the machine as a whole: its own one, and the one at which others reach it. HostNames
+	// has the host names in their place, but for one that is the address of an inbound.
+	Machine   []netip.Addr
+	HostNames []string
 	// Workloads has the place of the workload behind each inbound, in the order of Inbounds. The address is
 	// the zero value where none is stated: then it is on the machine of the sidecar.
 	Workloads []netip.AddrPort
@@ -147,7 +149,7 @@ func (p parser) build(name, mesh, namespace string, labels map[string]string, ne
 	if err := d.ID().Validate(); err != nil {
 		return nil, p.doc.Errorf(p.nameField, "no resource identifier can be made: %v", err)
 	}
-	d.Advertised, _ = netip.ParseAddr(networking.AdvertisedAddress)
+	d.Machine, d.HostNames = networking.machine()
 	for i, schema := range networking.Inbound {
 		in, err := p.inbound(fmt.Sprintf("%s.inbound[%d]", p.networkingField, i), d, schema)
 		if err != nil {
@@ -271,6 +273,22 @@ type networkingSchema struct {
 	Gateway             manifest.Document `yaml:"gateway"`
 	Outbound            manifest.Document `yaml:"outbound"`
 	TransparentProxying manifest.Document `yaml:"transparentProxying"`
+}
+
+// machine returns the addresses of the machine as a whole, and the host names in their place. That of an inbound, which has none of its
+// own, stands with the inbound.
+func (s networkingSchema) machine() (addresses []netip.Addr, names []string) {
+	isOfInbound := func(in inboundSchema) bool { return in.Address == "" }
+	for i, text := range []string{s.Address, s.AdvertisedAddress} {
+		switch ip, err := netip.ParseAddr(text); {
+		case text == "":
+		case err == nil:
+			addresses = append(addresses, ip)
+		case i > 0 || !slices.ContainsFunc(s.Inbound, isOfInbound):
+			names = append(names, text)
+		}
+	}
+	return addresses, names
 }
 
 type inboundSchema struct {

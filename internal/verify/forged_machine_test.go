@@ -1,13 +1,8 @@
 package verify
 
 import (
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/meshproof/meshproof/internal/lab"
 )
 
 // forgedMachine are dumps whose inbounds have every address: what the machine has, the Dataplane says. Others send requests of Envoy's own to
@@ -45,14 +40,6 @@ func checkedByPOST(ip string) string {
 // TestAddressesOfDataplane holds sidecars that send requests to a further address which their Dataplane states.
 func TestAddressesOfDataplane(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../examples/sidecar/policies/dataplane.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	mtp, err := os.ReadFile("../../examples/sidecar/policies/mtp.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	const at, advertised = "address: 10.0.0.7", "address: 10.0.0.7\n  advertisedAddress: 203.0.113.5"
 	second := "configs.0.dynamic_listeners.1.active_state.listener"
 	overTLS := func(name string) string { return having(static(name, "203.0.113.5", 8080), meshTLS("")) }
@@ -65,29 +52,13 @@ func TestAddressesOfDataplane(t *testing.T) {
 		"a log over mTLS to the advertised address":                {at, advertised, unverified, []edit{logging("logs"), clusters(ownCluster, redis, overTLS("logs"))}},
 		"a log over mTLS to an address that nothing states":        {at, at, verified, []edit{logging("logs"), clusters(ownCluster, redis, overTLS("logs"))}},
 		"an outbound listener over mTLS to the advertised address": {at, advertised, unverified, []edit{sending("10.0.0.9", "", "self"), clusters(ownCluster, redis, overTLS("self"))}},
+		"a name that others use":                                   {at, at + "\n  advertisedAddress: payments.example", unverified, nil},
 		"copies to the address of another inbound":                 {"{port: 6379,", "{port: 6379, address: 10.0.0.8,", unverified, append([]edit{clusters(ownCluster, static("self_inbound_dp_6379", "10.0.0.8", 6379), static("copy", "10.0.0.8", 7777))}, unbound...)},
 		"copies to another machine":                                {"{port: 6379,", "{port: 6379, address: 10.0.0.8,", verified, append([]edit{clusters(ownCluster, static("self_inbound_dp_6379", "10.0.0.8", 6379), static("copy", "10.9.9.9", 7777))}, unbound...)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			if !strings.Contains(string(text), tt.old) {
-				t.Fatalf("no %q in the Dataplane", tt.old)
-			}
-			for name, content := range map[string]string{"dataplane.yaml": strings.Replace(string(text), tt.old, tt.stated, 1), "mtp.yaml": string(mtp)} {
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			files, err := lab.Open(lab.Choice{}, dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all, err := files.CasesFor(lab.Surroundings{}, files.Inbounds())
-			if err != nil {
-				t.Fatal(err)
-			}
-			v := matchedDump(t, all, files, "", exampleDump(t), append(slices.Clip(tt.edits), completed)...)
+			v := matchedStating(t, tt.old, tt.stated, tt.edits...)
 			if got := outcomeOf(v); got != tt.want {
 				t.Errorf("%s, want %s: %q, unknown %q", got, tt.want, lines(v.Unverified), lines(v.sidecar.Unknown))
 			}

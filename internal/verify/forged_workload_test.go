@@ -1,13 +1,6 @@
 package verify
 
-import (
-	"os"
-	"path/filepath"
-	"strings"
-	"testing"
-
-	"github.com/meshproof/meshproof/internal/lab"
-)
+import "testing"
 
 // mirrored copies the requests of the HTTP inbound.
 func mirrored(ip string, port int) []edit {
@@ -40,14 +33,6 @@ var forgedWorkloads = []forged{
 // TestStatedWorkload holds dumps against a Dataplane that says where its workload is.
 func TestStatedWorkload(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../examples/sidecar/policies/dataplane.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	policies, err := os.ReadFile("../../examples/sidecar/policies/mtp.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, tt := range []struct {
 		name, states, ip string
 		port             int
@@ -88,22 +73,8 @@ func TestStatedWorkload(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			stated := strings.Replace(string(text), "port: 8080,", "port: 8080, "+tt.states+",", 1)
-			for name, content := range map[string]string{"dataplane.yaml": stated, "mtp.yaml": string(policies)} {
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			files, err := lab.Open(lab.Choice{}, dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all, err := files.CasesFor(lab.Surroundings{}, files.Inbounds())
-			if err != nil {
-				t.Fatal(err)
-			}
-			v := matchedDump(t, all, files, "", exampleDump(t), append([]edit{clusters(static("self_inbound_dp_http-port", tt.ip, tt.port), redis, `{"name": "on", "type": "ORIGINAL_DST"}`)}, append(tt.more, completed)...)...)
+			first := []edit{clusters(static("self_inbound_dp_http-port", tt.ip, tt.port), redis, `{"name": "on", "type": "ORIGINAL_DST"}`)}
+			v := matchedStating(t, "port: 8080,", "port: 8080, "+tt.states+",", append(first, tt.more...)...)
 			if got := outcomeOf(v); got != tt.want {
 				t.Errorf("%s, want %s: %q", got, tt.want, lines(v.Unverified))
 			}

@@ -28,6 +28,10 @@ func (v *Verification) goHome(s *subject) {
 		const reason = "its Dataplane states no IP address: nothing tells whether callers meet this sidecar there. State the address to which the name leads"
 		v.Unverified = append(v.Unverified, Unverified{Gap: Contradicted, Inbound: s.inbound.String(), Reasons: []string{reason}})
 	}
+	for _, name := range s.hostNames {
+		reason := fmt.Sprintf("its Dataplane states the name %q for an address of the machine: nothing tells whether callers reach the workload past the sidecar there. State the address to which the name leads", name)
+		v.Unverified = append(v.Unverified, Unverified{Gap: Contradicted, Inbound: s.inbound.String(), Reasons: []string{reason}})
+	}
 	for _, f := range s.astray {
 		switch {
 		case s.atHome:
@@ -66,7 +70,7 @@ func untaken(enforced sidecar.Inbound, pod []netip.Addr, found sidecar.Sidecar) 
 // machineOf returns the addresses of the machine that the Dataplanes of some subjects state.
 func machineOf(subjects []*subject) (out []netip.Addr) {
 	for _, s := range subjects {
-		out = append(append(out, s.addresses...), s.advertised...)
+		out = append(append(out, s.addresses...), s.machine...)
 	}
 	slices.SortFunc(out, netip.Addr.Compare)
 	return slices.Compact(out)

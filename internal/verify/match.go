@@ -220,8 +220,9 @@ type subject struct {
 	anyPort bool
 	// addresses are the listener's addresses that Dataplanes state, if any does.
 	addresses []netip.Addr
-	// advertised are those at which others reach its machine.
-	advertised []netip.Addr
+	// machine are those that Dataplanes state for the machine as a whole, and hostNames are the names in their place.
+	machine   []netip.Addr
+	hostNames []string
 	// named is set where a Dataplane states a name for the address, or nothing.
 	named bool
 	// workloads are the places of the workload that Dataplanes state.
@@ -238,14 +239,16 @@ type subject struct {
 func subjectsOf(all []lab.Case, files *lab.Files, portNamed bool) []*subject {
 	anyPort := !files.HasCases && !files.HasDataplanes && !portNamed
 	addresses, workloads := map[kri.KRI][]netip.Addr{}, map[kri.KRI][]netip.AddrPort{}
-	dataplanes, named, advertised := map[kri.KRI]string{}, map[kri.KRI]bool{}, map[kri.KRI][]netip.Addr{}
+	dataplanes, named := map[kri.KRI]string{}, map[kri.KRI]bool{}
+	machines, hostNames := map[kri.KRI][]netip.Addr{}, map[kri.KRI][]string{}
 	for _, d := range files.Dataplanes {
 		for i, in := range d.Inbounds {
 			dataplanes[kri.Inbound(in)] = d.Name
 			workloads[kri.Inbound(in)] = append(workloads[kri.Inbound(in)], d.Workloads[i])
-			if d.Advertised.IsValid() {
-				advertised[kri.Inbound(in)] = append(advertised[kri.Inbound(in)], d.Advertised.Unmap())
+			for _, address := range d.Machine {
+				machines[kri.Inbound(in)] = append(machines[kri.Inbound(in)], address.Unmap())
 			}
+			hostNames[kri.Inbound(in)] = append(hostNames[kri.Inbound(in)], d.HostNames...)
 			if address := d.Addresses[i]; address.IsValid() {
 				addresses[kri.Inbound(in)] = append(addresses[kri.Inbound(in)], address.Unmap())
 			} else {
@@ -260,7 +263,7 @@ func subjectsOf(all []lab.Case, files *lab.Files, portNamed bool) []*subject {
 			s := &subject{source: source, inbound: in, anyPort: anyPort}
 			if c.Generated {
 				s.addresses, s.named = addresses[kri.Inbound(in.Inbound)], named[kri.Inbound(in.Inbound)]
-				s.advertised = advertised[kri.Inbound(in.Inbound)]
+				s.machine, s.hostNames = machines[kri.Inbound(in.Inbound)], hostNames[kri.Inbound(in.Inbound)]
 				s.workloads, s.dataplane = workloads[kri.Inbound(in.Inbound)], dataplanes[kri.Inbound(in.Inbound)]
 			}
 			out = append(out, s)

@@ -34,25 +34,36 @@ func haveDataplanes(subjects []*subject) bool {
 }
 
 // opens says how a listener that passes redirected connections on leads past the inbounds of Dataplanes; "" where it gets
-// none of their connections.
+// none of their connections. A workload may listen on each address of its machine.
 func opens(passing sidecar.Inbound, here []*subject, found sidecar.Sidecar) string {
-	own := passing.Address.Port()
-	for _, s := range here {
-		for _, address := range s.addresses {
-			if address.Is4() != passing.Address.Addr().Is4() && !(address.Is4() && lackIPv6(found.Nodes)) {
-				return fmt.Sprintf("it passes connections on without authorization, also those to an address of the workload beside %s", address)
-			}
-			if own != 0 && !isGuarded(passing, netip.AddrPortFrom(address, own), found) {
-				return fmt.Sprintf("it passes connections to port %d on without authorization, and no listener has this port of the workload", own)
-			}
-			for _, to := range s.ports(found) {
-				if (own == 0 || own == to.port) && !isGuarded(passing, netip.AddrPortFrom(address, to.port), found) {
-					return fmt.Sprintf("it passes connections to port %d of %s on without authorization%s: no listener, and no chain by port and address alone, takes each of them", to.port, address, to.why)
-				}
+	own, ofIPv4, machine := passing.Address.Port(), passing.Address.Addr().Is4(), machineOf(here)
+	isOfFamily := func(address netip.Addr) bool { return address.Is4() == ofIPv4 }
+	if !slices.ContainsFunc(machine, isOfFamily) && (ofIPv4 || !lackIPv6(found.Nodes)) {
+		return fmt.Sprintf("it passes connections on without authorization, also those to an address of the workload beside %s", machine[0])
+	}
+	ports := workloadPorts(here, found)
+	for _, address := range machine {
+		if ofIPv4 && !address.Is4() {
+			continue
+		}
+		if own != 0 && !isGuarded(passing, netip.AddrPortFrom(address, own), found) {
+			return fmt.Sprintf("it passes connections to port %d of %s on without authorization, and no listener has this port there%s", own, address, translated(address, here))
+		}
+		for _, to := range ports {
+			if (own == 0 || own == to.port) && !isGuarded(passing, netip.AddrPortFrom(address, to.port), found) {
+				return fmt.Sprintf("it passes connections to port %d of %s on without authorization%s: no listener, and no chain by port and address alone, takes each of them%s", to.port, address, to.why, translated(address, here))
 			}
 		}
 	}
 	return ""
+}
+
+// translated says what to do about an address that no inbound of a Dataplane has, where it may be that of another machine; "" for one of an inbound.
+func translated(address netip.Addr, here []*subject) string {
+	if slices.ContainsFunc(here, func(s *subject) bool { return s.hasAddress(address) }) {
+		return ""
+	}
+	return ". Give the inbounds this address too; where it is another machine's, which translates it (NAT), leave it out of the Dataplane"
 }
 
 // workloadPort is a port on which a workload may listen, and why.
@@ -61,17 +72,26 @@ type workloadPort struct {
 	why  string
 }
 
-// ports returns the ports of the workload: those that the policies' side states, and those to which the inbounds lead. An inbound whose
+// workloadPorts returns the ports of the workloads: those that the policies' side states, and those to which the inbounds lead. An inbound whose
 // cluster has no endpoint leads to its own port.
-func (s *subject) ports(found sidecar.Sidecar) []workloadPort {
-	out := []workloadPort{{port: s.inbound.Port}}
-	for _, workload := range s.workloads {
-		out = append(out, workloadPort{workload.Port(), ""})
+func workloadPorts(here []*subject, found sidecar.Sidecar) (out []workloadPort) {
+	seen := map[uint16]bool{0: true}
+	add := func(port uint16, why string) {
+		if !seen[port] {
+			seen[port] = true
+			out = append(out, workloadPort{port, why})
+		}
+	}
+	for _, s := range here {
+		add(s.inbound.Port, "")
+		for _, workload := range s.workloads {
+			add(workload.Port(), "")
+		}
 	}
 	for _, in := range found.Inbounds {
 		for _, to := range in.Leads {
-			if !to.Mirror && to.Port() != 0 {
-				out = append(out, workloadPort{to.Port(), fmt.Sprintf(", past the inbound on port %d, which leads there", in.Address.Port())})
+			if !to.Mirror {
+				add(to.Port(), fmt.Sprintf(", past the inbound on port %d, which leads there", in.Address.Port()))
 			}
 		}
 	}
