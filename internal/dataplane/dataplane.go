@@ -48,7 +48,7 @@ type Dataplane struct {
 	// address is stated, or where it is a host name.
 	Addresses []netip.Addr
 	// Machine has the addresses that are stated for the machine as a whole: its own one, and the one at which others reach it. HostNames
-	// has the host names in their place, but for one that is the address of an inbound.
+	// has what stands in their place and is no address, such as a host name, but for one that is the address of an inbound.
 	Machine   []netip.Addr
 	HostNames []string
 	// Workloads has the place of the workload behind each inbound, in the order of Inbounds. The address is
@@ -275,14 +275,14 @@ type networkingSchema struct {
 	TransparentProxying manifest.Document `yaml:"transparentProxying"`
 }
 
-// machine returns the addresses of the machine as a whole, and the host names in their place. That of an inbound, which has none of its
-// own, stands with the inbound.
+// machine returns the addresses of the machine as a whole, and the host names in their place. The name of an inbound that has no address of
+// its own stands with the inbound. An address with a zone is as good as a name: no dump writes it so.
 func (s networkingSchema) machine() (addresses []netip.Addr, names []string) {
 	isOfInbound := func(in inboundSchema) bool { return in.Address == "" }
 	for i, text := range []string{s.Address, s.AdvertisedAddress} {
 		switch ip, err := netip.ParseAddr(text); {
 		case text == "":
-		case err == nil:
+		case err == nil && ip.Zone() == "":
 			addresses = append(addresses, ip)
 		case i > 0 || !slices.ContainsFunc(s.Inbound, isOfInbound):
 			names = append(names, text)

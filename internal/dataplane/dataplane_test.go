@@ -88,3 +88,30 @@ func TestParseRefuses(t *testing.T) {
 		t.Error("it takes a policy for a Dataplane")
 	}
 }
+
+// TestMachine reads the addresses of the machine as a whole, and what stands in their place.
+func TestMachine(t *testing.T) {
+	t.Parallel()
+	for networking, want := range map[string]struct{ addresses, names []string }{
+		"address: 10.0.0.7, inbound: [{port: 80}]":                                    {[]string{"10.0.0.7"}, nil},
+		"address: 10.0.0.7, advertisedAddress: '2001:db8::7', inbound: [{port: 80}]":  {[]string{"10.0.0.7", "2001:db8::7"}, nil},
+		"address: 10.0.0.7, advertisedAddress: db.example, inbound: [{port: 80}]":     {[]string{"10.0.0.7"}, []string{"db.example"}},
+		"address: 10.0.0.7, advertisedAddress: 'fe80::7%eth0', inbound: [{port: 80}]": {[]string{"10.0.0.7"}, []string{"fe80::7%eth0"}},
+		"address: db.example, inbound: [{port: 80}]":                                  {nil, nil},
+		"address: db.example, inbound: [{port: 80, address: 10.0.0.7}]":               {nil, []string{"db.example"}},
+		"address: db.example, inbound: [{port: 80, address: 10.0.0.7}, {port: 81}]":   {nil, nil},
+		"inbound: [{port: 80, address: 10.0.0.7}]":                                    {nil, nil},
+	} {
+		d, err := dataplane.Parse(document(t, "{type: Dataplane, mesh: default, name: dp, networking: {"+networking+"}}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var addresses []string
+		for _, address := range d.Machine {
+			addresses = append(addresses, address.String())
+		}
+		if !cmp.Equal(addresses, want.addresses) || !cmp.Equal(d.HostNames, want.names) {
+			t.Errorf("%s: %q and %q, want %q and %q", networking, addresses, d.HostNames, want.addresses, want.names)
+		}
+	}
+}

@@ -75,6 +75,7 @@ func TestPassedOnToFurtherAddresses(t *testing.T) {
 		"an advertised address of IPv6":                         {at, at + "\n  advertisedAddress: 2001:db8::7", verified, nil},
 		"an advertised address of IPv6, which is redirected":    {at, at + "\n  advertisedAddress: 2001:db8::7", unverified, []edit{ipv6}},
 		"an advertised name":                                    {at, at + "\n  advertisedAddress: payments.example", unverified, nil},
+		"an advertised address with a zone":                     {at, at + "\n  advertisedAddress: fe80::7%eth0", unverified, nil},
 		"its own address, which no inbound has":                 {whole, elsewhere(at), unverified, both},
 		"its own name, beside the addresses of inbounds":        {whole, elsewhere("address: payments.example"), unverified, both},
 		"the address that its inbounds have":                    {whole, elsewhere("address: 10.0.0.8"), verified, both},
