@@ -119,6 +119,16 @@ func kindsOf(dialects []language.Dialect) []manifest.Head {
 	return known
 }
 
+// Known returns the names of the kinds of policies, each once, in the order of the dialects.
+func Known() (names []string) {
+	for _, head := range kindsOf(dialects.Having[language.Dialect]()) {
+		if name := cmp.Or(head.Type, head.Kind); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // isMisspelt reports whether a kind may mean one of the known kinds. The kind of an object
 // may belong to another tool, so that its group has to be close too, unless the kind is
 // spelt right.

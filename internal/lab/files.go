@@ -152,11 +152,11 @@ func Documents(paths ...string) ([]manifest.Document, error) {
 // checkOthers refuses files with nothing but documents of other kinds.
 func (f *Files) checkOthers() error {
 	if f.Empty() && len(f.Others) > 0 && !f.hasRouting() {
-		err := fmt.Errorf("%s: there is no policy among %s", f.Name, f.Others)
+		todo := "meshproof reads " + strings.Join(kinds.Known(), ", ")
 		if slices.ContainsFunc(f.Others, rendering.IsKustomization) {
-			err = fmt.Errorf("%w: a kustomization is not carried out: write out with kustomize build what is applied", err)
+			todo = "a kustomization is not carried out: write out with kustomize build what is applied"
 		}
-		return err
+		return fmt.Errorf("%s: there is no policy among %s: %s", f.Name, f.Others, todo)
 	}
 	return nil
 }
