@@ -16,8 +16,11 @@ func TestWideningOfOtherFolders(t *testing.T) {
 	policyOf := func(name, target, refs string) string {
 		return object("AuthorizationPolicy", "v1alpha1", name, "shop", "targetRef: {"+target+"}, requiredAuthenticationRefs: ["+refs+"]")
 	}
+	grantOf := func(name, selector, client string) string {
+		return object("ServerAuthorization", "v1beta1", name, "shop", "server: {selector: "+selector+"}, client: {"+client+"}")
+	}
 	grant := func(selector, client string) string {
-		return object("ServerAuthorization", "v1beta1", "g", "shop", "server: {selector: "+selector+"}, client: {"+client+"}")
+		return grantOf("g", selector, client)
 	}
 	identities := func(text string) string {
 		return object("MeshTLSAuthentication", "v1alpha1", "m", "shared", "identities: ["+text+"]")
@@ -51,6 +54,7 @@ func TestWideningOfOtherFolders(t *testing.T) {
 		"labels are granted more":                             {"", grant("{}", one), grant("{}", everybody), true, true},
 		"fewer labels are asked for":                          {"", grant("{matchLabels: {a: b, c: d}}", one), grant("{matchLabels: {a: b}}", one), true, true},
 		"more values are asked for":                           {"", grant("{matchExpressions: [{key: a, operator: In, values: [b]}]}", one), grant("{matchExpressions: [{key: a, operator: In, values: [b, c]}]}", one), true, true},
+		"the second values of two labels":                     {grant("{matchLabels: {a: b}}", one) + grantOf("h", "{matchLabels: {c: d}}", one), "", grantOf("i", "{matchExpressions: [{key: a, operator: In, values: [b, x]}, {key: c, operator: In, values: [d, y]}]}", one), true, true},
 		"more labels are asked for":                           {"", grant("{matchLabels: {a: b}}", one), grant("{matchLabels: {a: b, c: d}}", one), false, true},
 		"a shared authentication has everybody":               {policyOf("p", db, byMesh), identities(ofFE), identities("'*'"), true, true},
 		"a shared authentication has another mesh":            {policyOf("p", db, byMesh), identities("'*.identity.linkerd.cluster.local'"), identities("'*.local'"), true, true},

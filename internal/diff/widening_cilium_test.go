@@ -73,6 +73,10 @@ func TestWideningOfCilium(t *testing.T) {
 		}
 	}
 	for name, tt := range map[string]struct{ same, old, recent string }{
+		"the second values of two lists":      {"", allow(labels("role: web")+", "+labels("env: staging"), ""), allow(labels("role: web")+", "+labels("env: staging")+", "+asks(in("role", "web, api"), in("env", "staging, prod")), "")},
+		"the second namespace of two lists":   {"", allow(labels("io.kubernetes.pod.namespace: x")+", "+labels("app: web"), ""), allow(labels("io.kubernetes.pod.namespace: x")+", "+labels("app: web")+", "+asks(in("app", "web, cron"), in("io.kubernetes.pod.namespace", "x, y")), "")},
+		"a second value beside a deny":        {deny("d", asks(notIn("vetted", "'true'"))), allow(labels("role: web, vetted: 'true'"), ""), allow(labels("role: web, vetted: 'true'")+", "+asks(in("env", "staging"), in("role", "web, cron")), "")},
+		"an account, which each pod has":      {"", allow(asks("{key: io.cilium.k8s.policy.serviceaccount, operator: Exists}", lacks("tier")), ""), allow(asks("{key: io.cilium.k8s.policy.serviceaccount, operator: Exists}", lacks("tier"))+", "+asks(notIn("role", "web")), "")},
 		"a label less":                        {"", allow(labels("a: x, b: y"), ""), allow(labels("a: x"), "")},
 		"a value more":                        {"", allow(asks(in("a", "x")), ""), allow(asks(in("a", "x, y")), "")},
 		"a lack less":                         {"", allow(asks(in("a", "x"), lacks("b")), ""), allow(asks(in("a", "x")), "")},

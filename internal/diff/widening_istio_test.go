@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -38,6 +39,10 @@ func TestWideningOfIstio(t *testing.T) {
 	from := func(text string) string { return "from: [{source: {" + text + "}}]" }
 	when := func(key, values string) string { return fmt.Sprintf("when: [{key: %q, %s}]", key, values) }
 	const three, strict = "selector: {matchLabels: {tier: t}}, ", "selector: {matchLabels: {env: x}}, mtls: {mode: STRICT}"
+	const staff = `principals: [trust-domain.mesh/ns/a/sa/b], requestPrincipals: ["*"], notRequestPrincipals: ["i/*"]`
+	older := func(name, date, spec string) string {
+		return strings.Replace(pa(name, "default", spec), "metadata: {", "metadata: {creationTimestamp: '"+date+"T00:00:00Z', ", 1)
+	}
 	disabled := pa("m", root, "mtls: {mode: DISABLE}") + ap("none", root, "") + ap("p", "default", one+friend)
 	for name, tt := range map[string]struct{ same, old, recent string }{
 		"the last ALLOW is lost":                    {"", ap("p", "default", friend), "---\n"},
@@ -90,6 +95,9 @@ func TestWideningOfIstio(t *testing.T) {
 		"strict mTLS goes to another namespace":     {ap("p", "default", all), pa("m", "default", "mtls: {mode: STRICT}"), pa("m", "other", "mtls: {mode: STRICT}")},
 		"a custom authorizer is lost":               {"", ap("p", "default", friend), ap("p", "default", friend+"") + ap("q", "default", "rules: [{to: [{operation: {methods: [OPTIONS]}}]}]")},
 		"a mode for fewer workloads":                {ap("p", "default", all), pa("m", "default", "mtls: {mode: PERMISSIVE}") + pa("n", "default", one+"mtls: {mode: STRICT}"), pa("m", "default", "mtls: {mode: PERMISSIVE}") + pa("n", "default", two+"mtls: {mode: STRICT}")},
+		"a DENY that is kept, on other ports":       {ap("none", root, "") + ap("ports", root, denied(to(`notPorts: ["8443"]`))) + ap("p", "default", one+friend), ap("d", "default", three+deny), ""},
+		"two modes of one workload by their age":    {disabled + older("n", "2024-05-01", three+"mtls: {mode: PERMISSIVE}"), older("o", "2024-01-01", "selector: {matchLabels: {env: x}}, mtls: {mode: DISABLE}"), ""},
+		"a mode and tokens":                         {pa("m", root, "mtls: {mode: DISABLE}") + pa("n", "default", strict) + ra("corp", root, login) + ra("jwt", "default", three+`jwtRules: [{issuer: j, jwksUri: "https://j/keys"}]`), ap("p", "default", one+rule(from(staff)+", "+to("methods: [GET]"))), ap("p", "default", one+rule(from(staff)+", "+to("methods: [GET, POST]")))},
 		"a DENY and an ALLOW, where names are read": {disabled + pa("n", "default", strict), ap("d", "default", three+deny), ""},
 		"names are read of callers that one allows": {disabled + ap("d", "default", three+denied(from(`notPrincipals: ["*"]`))), "", pa("n", "default", strict)},
 	} {

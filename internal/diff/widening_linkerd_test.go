@@ -150,7 +150,7 @@ func TestServersForOneWorkload(t *testing.T) {
 		"both are new":         {"", a + b, 0},
 		"one takes all pods":   {"", a + server("b", "", "deny"), 1},
 		"one has another name": {a, server("d", "app: b", "deny") + b, 1},
-		"one has other labels": {a + open, a + server("c", "tier: b", "audit"), 2},
+		"one has other labels": {a + open, a + server("c", "tier: b", "audit"), 1},
 		"one has another port": {a + strings.Replace(open, "8080", "9090", 1), a + open, 1},
 		"one leaves the other": {a + open, a + strings.Replace(open, "8080", "9090", 1), 1},
 	} {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/casefile"
+	"github.com/meshproof/meshproof/internal/overlap"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 )
@@ -38,7 +39,7 @@ const (
 
 // MakeCallers makes a workload for each distinct selector of the sets, for each two selectors that
 // can select one together, and the workloads that miss one label of those, or several, or are of
-// another namespace. Of workloads that the same selectors select, one is made. Policies that name callers
+// another namespace. Of others, each least set of selectors that select a workload beside one or two has one. Of workloads that the same selectors select, one is made. Policies that name callers
 // in another way have no made callers.
 //
 // Two sets that are compared get the same callers. As for [Populate], two selectors are enough to
@@ -129,6 +130,33 @@ func (m *callerMaker) makeAll() {
 		}
 	}
 	m.escape()
+	m.addOverlaps(blank)
+}
+
+// addOverlaps adds the callers of the least sets of selectors that select one where a selector does, and where two do.
+func (m *callerMaker) addOverlaps(blank policy.Inbound) {
+	space := overlap.New(blank, m.targets)
+	m.asked += space.Tried()
+	addLeast := func(given ...int) {
+		found, whole := space.Least(given...)
+		m.Truncated = m.Truncated || !whole
+		for _, in := range found {
+			m.add(in)
+		}
+	}
+	for i, t := range m.targets {
+		if !t.Inert {
+			addLeast(i)
+		}
+		for j, other := range m.targets[:i] {
+			switch {
+			case m.Truncated:
+				return
+			case !t.Inert || !other.Inert:
+				addLeast(i, j)
+			}
+		}
+	}
 }
 
 // escape makes the workloads that fewer and fewer of the selectors select: a caller may have to
@@ -151,8 +179,13 @@ func (m *callerMaker) escape() {
 	}
 }
 
+// madeAccount stands for the account of a caller until it has a name: each pod has one.
+const madeAccount = "made-account"
+
 // add makes a caller of a workload, unless the same selectors select another one.
 func (m *callerMaker) add(in policy.Inbound) {
+	isBlank := in.Workload.ServiceAccount == ""
+	in.Workload.ServiceAccount = cmp.Or(in.Workload.ServiceAccount, madeAccount)
 	if m.Truncated = m.Truncated || m.asked > mostAsked; m.Truncated {
 		return
 	}
@@ -164,6 +197,9 @@ func (m *callerMaker) add(in policy.Inbound) {
 		return
 	}
 	m.seen[key], m.made = true, append(m.made, in)
+	if isBlank {
+		in.Workload.ServiceAccount = ""
+	}
 	w := m.name(in, key)
 	id, err := spiffeid.FromSegments(m.trustDomain, "ns", w.Namespace, "sa", w.ServiceAccount)
 	if err == nil && slices.ContainsFunc(m.Peers, func(p language.Peer) bool { return p.Identity == id }) {

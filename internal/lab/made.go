@@ -127,11 +127,11 @@ func (p Population) NotAsked() []string {
 // together: a workload may have the labels of both.
 //
 // Of two sets that are compared, this is enough to find each request that a change lets in. At
-// most two policies cause that: one denies before, another one allows after,
-// and one of the two has changed. Where others say what is known of a request, such as the name of
-// its caller, an inbound is made for one of those beside the two. What other policies must not say is found by values: where a
-// target tells values apart, each value, another one and the lack of it are combined with those
-// of all other targets, as long as the two still select the inbound. Of inbounds that the same
+// most two policies cause that: one denies before, another one allows after, and one of the two
+// has changed. What others say may hide it. So an inbound is made for each least set of others that
+// select one beside the two. Where others say what is known of a request, such as the name of its
+// caller, each case is made. Where a target tells values apart, each value, another one and the lack of
+// it are combined with those of all other targets, too, as long as the two select the inbound. Of inbounds that the same
 // targets select, one is made. Where a set decides otherwise about connections than about requests,
 // the inbound is made for tcp too, if the sets differ there.
 func Populate(like policy.Inbound, sets ...PolicySet) Population {
@@ -180,7 +180,7 @@ func Populate(like policy.Inbound, sets ...PolicySet) Population {
 		p.makePairs(targets[0], targets[1], func(a, b *target) bool {
 			return a.Key != b.Key && (a.changed || b.changed) && !(a.described && b.described && chosen)
 		})
-		p.makeConditioned()
+		p.makeOverlaps()
 		p.findChanged()
 		if chosen {
 			asked = nil

@@ -63,13 +63,16 @@ func (p *populator) askDescribed(in policy.Inbound, sets []PolicySet) {
 	key, _ := p.selection(in)
 	stays := true
 	for _, s := range sets {
-		n := slices.IndexFunc(s.Described, func(other policy.Inbound) bool { return dataplane.IsOneWorkload(in.Workload, other.Workload) })
-		if n < 0 {
+		isWorkload := func(other policy.Inbound) bool { return dataplane.IsOneWorkload(in.Workload, other.Workload) }
+		if !slices.ContainsFunc(s.Described, isWorkload) {
 			p.gone = append(p.gone, in.Workload)
 		}
 		stays = stays && slices.ContainsFunc(s.Described, func(other policy.Inbound) bool {
+			if !isWorkload(other) || other.Section() != in.Section() {
+				return false
+			}
 			is, _ := p.selection(other)
-			return dataplane.IsOneWorkload(in.Workload, other.Workload) && is == key
+			return is == key
 		})
 	}
 	if stays {
@@ -318,7 +321,7 @@ func (p *populator) leaveOut(in policy.Inbound, targets []*target) bool {
 	}
 	if len(targets) == 1 || slices.ContainsFunc(was, goes) || slices.ContainsFunc(is, comes) {
 		u := Unasked{Policy: several[0], Place: targets[0].Place, Reason: fmt.Sprintf("a workload may be selected by %s, and no file says which of them decides", strings.Join(several, " and "))}
-		if !slices.Contains(p.Unasked, u) {
+		if !slices.ContainsFunc(p.Unasked, func(other Unasked) bool { return other.Policy == u.Policy && other.Reason == u.Reason }) {
 			p.Unasked = append(p.Unasked, u)
 		}
 	}

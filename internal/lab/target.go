@@ -25,9 +25,7 @@ func (p *populator) targets(set PolicySet) []*target {
 		p.Unasked = append(p.Unasked, Unasked{Policy: "the set of policies", Reason: "its dialect does not say what a policy selects"})
 		return nil
 	}
-	blank := p.template
-	blank.Name, blank.Tags, blank.Routes = "", nil, nil
-	blank.Workload.Name, blank.Workload.Labels = madeName, nil
+	blank := p.blank()
 	var out []*target
 	known := map[string]*target{}
 	var inert []Unasked
@@ -74,6 +72,14 @@ func (p *populator) targets(set PolicySet) []*target {
 		p.Unasked = append(p.Unasked, inert...)
 	}
 	return out
+}
+
+// blank is the given inbound without its labels and names.
+func (p *populator) blank() policy.Inbound {
+	blank := p.template
+	blank.Name, blank.Tags, blank.Routes = "", nil, nil
+	blank.Workload.Name, blank.Workload.Labels = madeName, nil
+	return blank
 }
 
 // unstated says why nobody knows whether a target selects one of the described inbounds, "" where that is known.

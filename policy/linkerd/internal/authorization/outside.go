@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/overlap"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/linkerd/internal/object"
 )
@@ -41,14 +42,24 @@ func Outsides(s Set) (out []capability.OutsideDocument) {
 			named(p.Metadata.Namespace, target.Name)
 		}
 	}
+	var selecting []capability.Target
 	for _, g := range s.Grants {
 		if selector := g.Spec.Server.Selector; selector != nil {
 			least := selector.Fit(nil)
 			for _, labels := range append(selector.Vary(least), least) {
 				server(g.Metadata.Namespace, labels)
 			}
+			selecting = append(selecting, asServers(g.Metadata.Namespace, *selector))
 		} else {
 			named(g.Metadata.Namespace, g.Spec.Server.Name)
+		}
+	}
+	// A grant may let callers into a Server that no other grant selects.
+	space := overlap.New(policy.Inbound{}, selecting)
+	for i := range selecting {
+		found, _ := space.Least(i)
+		for _, in := range found {
+			server(in.Workload.Namespace, in.Workload.Labels)
 		}
 	}
 	authentication := func(kind string, of object.Head) {
@@ -61,6 +72,29 @@ func Outsides(s Set) (out []capability.OutsideDocument) {
 		authentication(kindNetwork, n.Head)
 	}
 	return out
+}
+
+// asServers is a selector of Servers as the target of workloads that stand for them.
+func asServers(namespace string, selector object.Selector) capability.Target {
+	with := func(in policy.Inbound, labels map[string]string) policy.Inbound {
+		in.Workload.Namespace, in.Workload.Labels = namespace, labels
+		return in
+	}
+	return capability.Target{
+		Miss: func(in policy.Inbound) string {
+			if in.Workload.Namespace != namespace || len(selector.Misses(in.Workload.Labels)) > 0 {
+				return "another namespace or other labels"
+			}
+			return ""
+		},
+		Fit: func(in policy.Inbound) policy.Inbound { return with(in, selector.Fit(in.Workload.Labels)) },
+		Vary: func(in policy.Inbound) (out []policy.Inbound) {
+			for _, labels := range selector.Vary(in.Workload.Labels) {
+				out = append(out, with(in, labels))
+			}
+			return out
+		},
+	}
 }
 
 // outsideServer is a Server that another folder has.

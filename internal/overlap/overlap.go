@@ -1,0 +1,166 @@
+// Package overlap finds the inbounds that several targets select together, and as few others as possible.
+//
+// What a change lets in may show only where a certain target selects an inbound, or two do, and all others that would hide
+// it do not. Package overlap guarantees that each least set of further targets has an inbound; each target has to ask for
+// something of each property by itself: a label, a namespace, a port. The given targets select each inbound that it returns.
+// It does not guarantee to find all where a target asks for one property or another.
+package overlap
+
+import (
+	"slices"
+
+	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// A Space is all inbounds that targets tell apart.
+type Space struct {
+	targets    []capability.Target
+	blank      policy.Inbound
+	properties []property
+	// possible are the targets that select an inbound at all, conditions those among them that have to be known.
+	possible, conditions set
+	tried                int
+}
+
+// mostStates bounds the least sets that are looked at for given targets.
+const mostStates = 512
+
+// New returns the space of the targets around a blank inbound: with each value of each property by which a target
+// tells inbounds apart.
+func New(blank policy.Inbound, targets []capability.Target) *Space {
+	s := &Space{targets: targets, blank: blank, possible: newSet(len(targets)), conditions: newSet(len(targets))}
+	samples := []policy.Inbound{blank}
+	var least []policy.Inbound
+	for i, t := range targets {
+		in := t.Fit(blank)
+		least = append(least, in)
+		if t.Miss(in) != "" {
+			continue
+		}
+		s.possible.add(i)
+		if t.Conditions {
+			s.conditions.add(i)
+		}
+		samples = append(samples, in)
+		if t.Vary != nil {
+			samples = append(samples, t.Vary(in)...)
+		}
+	}
+	for _, p := range propertiesOf(samples) {
+		known := map[string]bool{}
+		for _, sample := range samples {
+			if text := p.text(sample); !known[text] {
+				known[text] = true
+				p.values = append(p.values, s.valueOf(p, sample, least))
+			}
+		}
+		if len(p.values) > 1 {
+			p.least = s.leastValues(p.values)
+			s.properties = append(s.properties, p)
+		}
+	}
+	return s
+}
+
+// Tried is how many inbounds were held against a target.
+func (s *Space) Tried() int { return s.tried }
+
+// valueOf returns the value of a property that the sample has.
+func (s *Space) valueOf(p property, sample policy.Inbound, least []policy.Inbound) value {
+	v := value{sample: sample, meets: newSet(len(s.targets))}
+	s.tried += len(s.targets)
+	for i, t := range s.targets {
+		if in := least[i]; s.possible.has(i) {
+			if p.copy(&in, sample); t.Miss(in) == "" {
+				v.meets.add(i)
+			}
+		}
+	}
+	return v
+}
+
+// hides reports whether an inbound that a set of targets selects shows no more than one that another set selects: the
+// other set is a part of it, with the same conditions.
+func (s *Space) hides(other, by set) bool {
+	return by.isWithin(other) && by.isSameAmong(other, s.conditions)
+}
+
+// leastValues returns the values that no other one makes needless.
+func (s *Space) leastValues(all []value) (out []value) {
+	for _, v := range all {
+		if slices.ContainsFunc(out, func(o value) bool { return s.hides(v.meets, o.meets) }) {
+			continue
+		}
+		out = append(slices.DeleteFunc(out, func(o value) bool { return s.hides(o.meets, v.meets) }), v)
+	}
+	return out
+}
+
+// state is a set of targets that still select an inbound, with the samples whose properties it has so far.
+type state struct {
+	alive  set
+	last   *state
+	sample policy.Inbound
+}
+
+// Least returns an inbound for each least set of targets that select one where the given targets do. Sets that
+// differ in their conditions are not held against each other. Whole is false where there are more sets than a bound.
+func (s *Space) Least(given ...int) (found []policy.Inbound, whole bool) {
+	want := newSet(len(s.targets))
+	for _, i := range given {
+		if !s.possible.has(i) {
+			return nil, true
+		}
+		want.add(i)
+	}
+	states := []*state{{alive: s.possible}}
+	for _, p := range s.properties {
+		values := p.least
+		if slices.ContainsFunc(p.values, func(v value) bool { return !want.isWithin(v.meets) }) {
+			values = s.leastValues(slices.DeleteFunc(slices.Clone(p.values), func(v value) bool { return !want.isWithin(v.meets) }))
+		}
+		if states = s.extend(states, values); len(states) > mostStates {
+			return nil, false
+		}
+	}
+	for _, end := range states {
+		in := s.inbound(end)
+		if slices.ContainsFunc(given, func(i int) bool { return s.targets[i].Miss(in) != "" }) {
+			continue
+		}
+		// A target may say more of an inbound that it selects, such as its protocol.
+		for _, i := range given {
+			in = s.targets[i].Fit(in)
+		}
+		found = append(found, in)
+	}
+	return found, true
+}
+
+// extend returns the states with each of the values, without those that another one makes needless.
+func (s *Space) extend(states []*state, values []value) (out []*state) {
+	for _, was := range states {
+		for _, v := range values {
+			alive := was.alive.intersect(v.meets)
+			if slices.ContainsFunc(out, func(o *state) bool { return s.hides(alive, o.alive) }) {
+				continue
+			}
+			out = slices.DeleteFunc(out, func(o *state) bool { return s.hides(o.alive, alive) })
+			if out = append(out, &state{alive, was, v.sample}); len(out) > mostStates {
+				return out
+			}
+		}
+	}
+	return out
+}
+
+// inbound returns the blank inbound with the properties of a state.
+func (s *Space) inbound(end *state) policy.Inbound {
+	in := s.blank
+	for i := len(s.properties) - 1; i >= 0; i-- {
+		s.properties[i].copy(&in, end.sample)
+		end = end.last
+	}
+	return in
+}
