@@ -180,7 +180,7 @@ func Populate(like policy.Inbound, sets ...PolicySet) Population {
 		p.makePairs(targets[0], targets[1], func(a, b *target) bool {
 			return a.Key != b.Key && (a.changed || b.changed) && !(a.described && b.described && chosen)
 		})
-		p.makeOverlaps()
+		p.makeOverlaps(chosen)
 		p.findChanged()
 		if chosen {
 			asked = nil
