@@ -135,9 +135,9 @@ type Stater interface {
 	Overwritten() []string
 }
 
-// Drafter is a dialect whose policies may have parts that only a design of the mesh has, and no release of it.
+// Drafter is a dialect whose policies may have parts that releases of the mesh, or older ones, take otherwise than is shown here.
 type Drafter interface {
-	// Drafts returns a text for each kind of such parts, with its first place, and what a release makes of it. Of
+	// Drafts returns a text for each kind of such parts, with its first place, and what those releases make of it. Of
 	// documents that it refuses it says nothing.
 	Drafts(docs []manifest.Document) []string
 }

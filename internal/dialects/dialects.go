@@ -126,7 +126,7 @@ func Having[Capability any]() []Capability {
 	return out
 }
 
-// Drafts returns what of the policies only a design of their mesh has, and no release of it, see [capability.Drafter].
+// Drafts returns what of the policies releases of their mesh, or older ones, take otherwise, see [capability.Drafter].
 func Drafts(docs []manifest.Document) (out []string) {
 	for _, d := range Having[capability.Drafter]() {
 		out = append(out, d.Drafts(docs)...)

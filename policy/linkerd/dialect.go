@@ -56,6 +56,15 @@ func (dialect) Parse(docs []manifest.Document, opts language.Options) (language.
 	return policies{set, own}, nil
 }
 
+// Drafts implements [capability.Drafter].
+func (dialect) Drafts(docs []manifest.Document) []string {
+	set, err := authorization.Parse(slices.DeleteFunc(slices.Clone(docs), func(doc manifest.Document) bool { return !authorization.Owns(doc) }))
+	if err != nil {
+		return nil
+	}
+	return authorization.Drafts(set)
+}
+
 // policies implements [language.Policies].
 type policies struct {
 	set     authorization.Set

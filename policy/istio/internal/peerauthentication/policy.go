@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/policylist"
 	"github.com/meshproof/meshproof/policy/istio/internal/object"
@@ -87,18 +88,9 @@ func parse(doc manifest.Document) (Policy, error) {
 	refuse := func(field, format string, args ...any) { errs = append(errs, doc.Errorf(field, format, args...)) }
 	r.Complete(refuse)
 	r.Spec.Selector.Check(refuse)
-	if at, ok := doc.Lookup("metadata.creationTimestamp"); ok {
-		var text *string
-		if err := at.Decode(&text); err != nil {
-			errs = append(errs, err)
-		} else if text != nil {
-			created, err := time.Parse(time.RFC3339, *text)
-			if err != nil {
-				refuse("metadata.creationTimestamp", "%q is no time of a Kubernetes object: write one as 2026-01-31T12:00:00Z", *text)
-			}
-			p.created = created
-		}
-	}
+	created, err := metadata.Created(doc)
+	errs = append(errs, err)
+	p.created = created
 	p.checkMode("spec.mtls", r.Spec.MTLS, refuse)
 	switch {
 	case r.Spec.Ports == nil:

@@ -23,15 +23,27 @@ func (c cover) better(than cover) bool {
 	return false
 }
 
-// pick returns the route that covers most of a request, and of several the one whose name sorts first;
-// nil where none takes it.
+// pick returns the route that covers most of a request. Of several it is the oldest one, where the age of each route is
+// stated, or else the one whose name sorts first; nil where none takes it.
 func (q question) pick(r policy.Request) *route.Route {
 	var found *route.Route
 	var most cover
+	stated := 0
+	for _, own := range q.routes {
+		if !own.Created.IsZero() {
+			stated++
+		}
+	}
+	first := func(a, b *route.Route) bool {
+		if stated == len(q.routes) && !a.Created.Equal(b.Created) {
+			return a.Created.Before(b.Created)
+		}
+		return nameOf(a) < nameOf(b)
+	}
 	for i := range q.routes {
 		own := &q.routes[i]
 		c, ok := covers(own, r)
-		if ok && (found == nil || c.better(most) || c == most && nameOf(own) < nameOf(found)) {
+		if ok && (found == nil || c.better(most) || c == most && first(own, found)) {
 			found, most = own, c
 		}
 	}

@@ -27,8 +27,9 @@ type Alternative struct {
 type rank [7]int
 
 // Ties yields the pairs of alternatives of different routes that are equally close and take the same
-// requests: then the age of the routes decides, which no file has. The second of a pair stands in front of the first.
+// requests: then the age of the routes decides. The second of a pair stands in front of the first.
 // A route that takes the same requests again, by the same way, is in no pair again: a list of a thousand matches may be one match.
+// Where the routes state their ages, [Settled] pairs are among them.
 func Ties(routes []Route) iter.Seq2[Alternative, Alternative] {
 	type way struct {
 		rank rank
@@ -51,17 +52,23 @@ func Ties(routes []Route) iter.Seq2[Alternative, Alternative] {
 	}
 }
 
+// Settled reports whether the ages that all routes state say which of two counts.
+func Settled(routes []Route, a, b Route) bool { return areAged(routes) && !a.Created.Equal(b.Created) }
+
 // Alternatives returns all ways to take one of the routes, the closest first. Of equally close ones,
-// that of the oldest route stands first, which has the key that is given, and then that of the route whose name sorts first. The
-// key is empty where no route is known to be older than the others.
+// that of the oldest route stands first, which has the key that is given, then that of the older route where all routes state
+// their ages, and then that of the route whose name sorts first. The key is empty where no route is taken for the oldest.
 //
 // The proxy measures how much of a path a match covers. An Exact and a RegularExpression cover the
 // whole path, and a PathPrefix does where the path is the prefix itself. So a prefix beside them
 // stands there twice.
 func Alternatives(routes []Route, oldest string) []Alternative {
 	routes = slices.Clone(routes)
+	aged := areAged(routes)
 	slices.SortStableFunc(routes, func(a, b Route) int {
 		switch is := a.Key() == oldest; {
+		case is == (b.Key() == oldest) && aged && !a.Created.Equal(b.Created):
+			return a.Created.Compare(b.Created)
 		case is == (b.Key() == oldest):
 			return strings.Compare(a.Key(), b.Key())
 		case is:
@@ -96,6 +103,11 @@ func Alternatives(routes []Route, oldest string) []Alternative {
 	}
 	slices.SortStableFunc(out, func(a, b Alternative) int { return slices.Compare(b.rank[:], a.rank[:]) })
 	return out
+}
+
+// areAged reports whether all routes state their ages. Where one does not, no age counts: the others would have no order.
+func areAged(routes []Route) bool {
+	return !slices.ContainsFunc(routes, func(r Route) bool { return r.Created.IsZero() })
 }
 
 // onHosts returns the alternative for each host.

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/linkerd/internal/object"
@@ -91,7 +92,11 @@ func Parse(doc manifest.Document) (Route, error) {
 	}
 	r := &reader{object.Reader{Doc: doc}, in.Kind}
 	r.Complete(&in.Head, versions[in.Group()+in.Kind])
-	out := Route{Head: in.Head, Hosts: in.Spec.Hostnames, doc: doc}
+	created, err := metadata.Created(doc)
+	if err != nil {
+		return Route{}, err
+	}
+	out := Route{Head: in.Head, Hosts: in.Spec.Hostnames, Created: created, doc: doc}
 	out.Servers = r.readParents(in)
 	for i, host := range out.Hosts {
 		r.checkHost(object.Item("spec.hostnames", i), host)

@@ -7,6 +7,7 @@ package route
 
 import (
 	"strings"
+	"time"
 
 	"github.com/meshproof/meshproof/policy/linkerd/internal/object"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -34,7 +35,9 @@ type Route struct {
 	// route takes all.
 	Hosts []string
 	Rules []Rule
-	doc   manifest.Document
+	// Created is the zero time where the document does not state it.
+	Created time.Time
+	doc     manifest.Document
 }
 
 // Rule is a list of matches, any of which takes a request. Without a match it takes all.
