@@ -86,7 +86,11 @@ var faultsOfDetails = []fault{
 	}},
 	{"of routes that are as close the last name counts", []change{
 		{"policy/linkerd/internal/route/order.go", `return strings.Compare(a.Key(), b.Key())`, `return strings.Compare(a.Key(), b.Key()) * map[bool]int{false: 1, true: -1}[FAULT]`},
-		{"policy/linkerd/internal/evaluation/route.go", `nameOf(own) < nameOf(found)`, `(nameOf(own) < nameOf(found)) != FAULT`},
+		{"policy/linkerd/internal/evaluation/route.go", `nameOf(a) < nameOf(b)`, `(nameOf(a) < nameOf(b)) != FAULT`},
+	}},
+	{"of routes that are as close the younger one counts", []change{
+		{"policy/linkerd/internal/route/order.go", `return a.Created.Compare(b.Created)`, `return a.Created.Compare(b.Created) * map[bool]int{false: 1, true: -1}[FAULT]`},
+		{"policy/linkerd/internal/evaluation/route.go", `return a.Created.Before(b.Created)`, `return a.Created.Before(b.Created) != FAULT`},
 	}},
 	{"the method of a call is not compared", []change{
 		{"policy/linkerd/internal/route/order.go", `case c.Service != "" && c.Method == "":`, `case c.Service != "" && (c.Method == "" || FAULT):`},

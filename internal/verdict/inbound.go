@@ -64,7 +64,11 @@ func (in Inbound) Locate(r policy.Request) (decides, shadow string) {
 // Surface says which requests reach the inbound, from callers of any trust domain: whether
 // a trust domain is trusted is a question of mTLS, and the policies decide for all of them.
 func (in Inbound) Surface() classes.Surface {
-	return classes.Surface{Protocol: in.Protocol, Normalization: in.reading.Case.Normalization, Ports: []uint16{in.Port}, Destination: in.IP, TrustedHops: in.TrustedHops, Tokens: &in.Program.Tokens}
+	own := ""
+	if all := in.reading.Case.TrustDomains; len(all) > 0 {
+		own = all[0].Name()
+	}
+	return classes.Surface{OwnDomain: own, Protocol: in.Protocol, Normalization: in.reading.Case.Normalization, Ports: []uint16{in.Port}, Destination: in.IP, TrustedHops: in.TrustedHops, Tokens: &in.Program.Tokens}
 }
 
 // TrustedSurface says which requests reach the inbound from callers of the trust domains

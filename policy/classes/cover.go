@@ -17,6 +17,8 @@ type Surface struct {
 	// TrustDomains are the names of the trust domains whose callers the inbound takes;
 	// empty for any.
 	TrustDomains []string
+	// OwnDomain is the trust domain of a witness where no condition names one; trust-domain.mesh where it is empty.
+	OwnDomain string
 	// Ports are the ports that callers connect to; empty for any.
 	Ports []uint16
 	// Destination is the address that callers connect to; not valid for any.

@@ -113,7 +113,7 @@ func (c *Cover) cutDimensions(on Surface, s *survey) {
 func (c *Cover) cutCallers(on Surface, s *survey) *axis {
 	space := callerSpace{perName: s.perName, joined: s.joined, wide: on.AnyText, trusted: on.TrustDomains, known: on.TrustDomains}
 	if len(space.known) == 0 {
-		space.known = trustDomainsOf(s.leaves[callers])
+		space.known = trustDomainsOf(s.leaves[callers], on.OwnDomain)
 	}
 	patterns := patternsOf(s.leaves[callers])
 	switch {

@@ -1,6 +1,7 @@
 package classes
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -272,8 +273,8 @@ func (d *callerSpace) addNames(r policy.Request, witness, other string) []policy
 	return []policy.Request{first, last, dns}
 }
 
-// trustDomainsOf returns the trust domains that patterns name in full.
-func trustDomainsOf(leaves []leaf) []string {
+// trustDomainsOf returns the trust domains that patterns name in full, and the own one where they name none.
+func trustDomainsOf(leaves []leaf, own string) []string {
 	var out []string
 	seen := make(map[string]bool)
 	for _, l := range leaves {
@@ -298,7 +299,7 @@ func trustDomainsOf(leaves []leaf) []string {
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, ownDomain)
+		out = append(out, cmp.Or(own, ownDomain))
 	}
 	return out
 }

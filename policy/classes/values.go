@@ -59,7 +59,7 @@ func newValues(r *regular, on Surface, s *survey) values {
 	v := values{regular: r, search: automaton.Search{Budget: budget(mostWork)}, answers: map[string]answered{}}
 	known := on.TrustDomains
 	if len(known) == 0 {
-		known = trustDomainsOf(s.leaves[callers])
+		known = trustDomainsOf(s.leaves[callers], on.OwnDomain)
 	}
 	for d, of := range r.cover.table.rows {
 		var in space = &callerSpace{wide: on.AnyText, trusted: on.TrustDomains, known: known}
