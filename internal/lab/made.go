@@ -19,6 +19,9 @@ type Made struct {
 	// Changed is true where one of the policies that select the inbound has changed. Elsewhere
 	// two sets that are compared have the same program.
 	Changed bool
+	// Connections is true where the inbound is one that was made before, once more for tcp. No policy has asked for that, so that
+	// none is warned of what it says there.
+	Connections bool
 }
 
 // String says what the inbound is beside its name, and for which policies it was made.

@@ -248,7 +248,11 @@ func (p *populator) makeConnections(asked []policy.Inbound, sets []PolicySet) {
 			in.Workload.Name = madeName
 		}
 		_, selecting := p.selection(in)
+		before := len(p.Made)
 		p.make(in, selecting...)
+		for i := range p.Made[before:] {
+			p.Made[before+i].Connections = true
+		}
 	}
 }
 
