@@ -42,6 +42,7 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options) []policy.Warning
 					out = append(out, p.lintHead(r)...)
 				}
 			}
+			out = append(out, p.lintSplit(s.allow)...)
 			if !s.defaultDeny && hasHTTP(s.allow) {
 				out = append(out, p.warn(warning.OpenHTTP, s.field+".enableDefaultDeny", "no rule of this spec closes anything, so that its HTTP rules refuse no request unless another policy sets default deny"))
 			}
@@ -90,6 +91,25 @@ func (p Policy) lintPorts(r rule, selected []policy.Inbound) (out []policy.Warni
 			out = append(out, p.warn(warning.PortOfNoInbound, entry.field, "no selected workload has an inbound on the port: a port is the workload's, not that of a Service"))
 		case entry.http != nil && slices.ContainsFunc(on, func(in policy.Inbound) bool { return in.Protocol == policy.TCP }):
 			out = append(out, p.warn(warning.HTTPOnTCP, entry.field, "the inbound speaks no HTTP: the rule lets no caller in there"))
+		}
+	}
+	return out
+}
+
+// lintSplit warns of a rule of callers beside a rule of ports, of which neither bounds the other: their author may have
+// meant one rule. Rules of HTTP have a warning of their own, see lintTogether.
+func (p Policy) lintSplit(allow []rule) (out []policy.Warning) {
+	isOfCallers := func(r rule) bool {
+		return (r.peers.endpoints != nil || r.peers.blocks != nil) && r.ports == nil && !r.icmp
+	}
+	isOfPorts := func(r rule) bool { return r.peers.everyone && r.ports != nil && !hasHTTP([]rule{r}) }
+	for i := 1; i < len(allow); i++ {
+		callers, ports := allow[i-1], allow[i]
+		if isOfPorts(callers) {
+			callers, ports = ports, callers
+		}
+		if isOfCallers(callers) && isOfPorts(ports) {
+			out = append(out, p.warn(warning.SplitRule, ports.field, "the rule lets in everybody on its ports, and %s lets in its callers on every port: write peers and toPorts in one item if both have to hold", callers.field))
 		}
 	}
 	return out

@@ -30,6 +30,7 @@ func TestLintOfRulesTogether(t *testing.T) {
 		port     = `toPorts: [{ports: [{port: "8080", protocol: TCP}]}]`
 		other    = `toPorts: [{ports: [{port: "5432", protocol: TCP}]}]`
 		paths    = `toPorts: [{ports: [{port: "8080", protocol: TCP}], rules: {http: [{path: "/a.*"}]}}]`
+		split    = "the rule lets in everybody on its ports, and "
 		opened   = "hidden-by-open-rule spec.ingress[0]: cnp[default/p]-ingress[1] lets %s in on backend/http-port without HTTP rules: those of this rule bound none of its requests"
 		hidden   = "hidden-by-deny spec.ingress[0]: never allows: each of its callers is denied, by cnp[default/p]-ingressDeny[0]"
 	)
@@ -44,6 +45,10 @@ func TestLintOfRulesTogether(t *testing.T) {
 		inbounds       []policy.Inbound
 		want           []string
 	}{
+		{name: "callers, and ports as a rule of their own", policies: allow(frontend, port), inbounds: http, want: []string{"split-rule spec.ingress[1]: " + split + "spec.ingress[0] lets in its callers on every port: write peers and toPorts in one item if both have to hold"}},
+		{name: "ports, and callers as a rule of their own", policies: allow(port, "fromCIDR: [10.0.0.0/8]"), inbounds: http, want: []string{"split-rule spec.ingress[0]: " + split + "spec.ingress[1] lets in its callers on every port: write peers and toPorts in one item if both have to hold"}},
+		{name: "callers and ports in one rule", policies: allow(frontend+", "+port, backend), inbounds: http},
+		{name: "a node, and ports", policies: allow("fromEntities: [cluster]", port), inbounds: http},
 		{name: "the same caller on the port", policies: allow(frontend+", "+paths, frontend+", "+port), inbounds: http, want: []string{fmt.Sprintf(opened, "default/frontend")}},
 		{name: "the same caller on each port", policies: allow(frontend+", "+paths, frontend), inbounds: http, want: []string{fmt.Sprintf(opened, "default/frontend")}},
 		{name: "the same caller on another port", policies: allow(frontend+", "+paths, frontend+", "+other), inbounds: both},

@@ -191,7 +191,7 @@ func lintPrefix(p *permission.Policy, l permission.List, m permission.Matcher) [
 	case account.MatchString(value): // no identity is below an account
 		return []policy.Warning{p.Warn(warning.PrefixInsideName, m.Field, "prefix %s does not end in a slash: it also %s %s-evil; "+remedy, value, verb, value, "Exact for this one identity")}
 	default:
-		return []policy.Warning{p.Warn(warning.PrefixInsideName, m.Field, "prefix %s does not end in a slash: it also %s %s-evil/...; "+remedy, value, verb, value, value+"/, or Exact for one identity")}
+		return []policy.Warning{p.Warn(warning.PrefixInsideName, m.Field, "prefix %s does not end in a slash: it also %s %s-evil/...; "+remedy, value, verb, value, value+"/, or, as Kuma up to 2.14 refuses a slash at the end, Exact for each identity")}
 	}
 }
 
