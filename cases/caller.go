@@ -126,7 +126,7 @@ func (b *builder) caller(field, name string) (Caller, error) {
 		return Caller{}, b.doc.Errorf(field, "there is no caller %q: a SPIFFE ID begins with its scheme: write spiffe://%s", name, strings.TrimPrefix(name, "/"))
 	}
 	known := slices.Concat([]string{casefile.Plaintext, casefile.Anonymous}, slices.Sorted(maps.Keys(b.callers)), slices.Sorted(maps.Keys(b.workloads)))
-	return Caller{}, b.doc.Errorf(field, "there is no caller %q: use a SPIFFE ID or one of %s", name, strings.Join(known, ", "))
+	return Caller{}, b.doc.Errorf(field, "there is no caller %q: use a SPIFFE ID, or the name of a caller: %s", name, strings.Join(known, ", "))
 }
 
 // tagService is the tag that service: stands for.

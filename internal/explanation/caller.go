@@ -78,8 +78,8 @@ func (c Caller) callerOf(s lab.Subject) (cases.Caller, error) {
 	if c.Name == "" {
 		return cases.Caller{Template: certs.Template{URIs: c.URIs, DNS: c.DNS}}, nil
 	}
-	use := "use a SPIFFE ID or one of " + strings.Join(known, ", ")
-	if id := scheme + c.Name; strings.Contains(c.Name, "/") {
+	use := "use a SPIFFE ID, or the name of a caller: " + strings.Join(known, ", ")
+	if id := scheme + c.Name; strings.Contains(c.Name, "/ns/") {
 		if _, err := spiffeid.FromString(id); err == nil {
 			use = "a principal of Istio has no scheme, and the caller's identity has one: write " + id
 		}

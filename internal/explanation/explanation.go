@@ -226,7 +226,7 @@ func (e Explanation) write(w io.Writer) {
 	if e.Case != "" {
 		fmt.Fprintf(w, "case      %s\n", terminal.Printable(e.Case))
 	}
-	fmt.Fprintf(w, "inbound   %s (%s)\ncaller    %s\n", e.Inbound, e.Protocol, cmp.Or(e.Caller, "without a SAN"))
+	fmt.Fprintf(w, "inbound   %s (%s)\ncaller    %s\n", e.Inbound, e.Protocol, cmp.Or(e.Caller, "without a SAN, for there is no --from"))
 	if e.Made != "" {
 		fmt.Fprintf(w, "made      %s\n", terminal.Printable(e.Made))
 	}
