@@ -44,7 +44,7 @@ func (r *Report) Sentence() string {
 		text += "; left out, not read: " + r.LeftOut
 	}
 	if n := r.warnings(); r.Strict && n > 0 {
-		text += "; " + terminal.Count(n, "warning") + ", see above"
+		text = "--strict, and " + terminal.Count(n, "warning") + ", see above; " + text
 	}
 	return text
 }
