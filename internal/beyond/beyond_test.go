@@ -59,6 +59,17 @@ func TestWidened(t *testing.T) {
 		"a method in lower case":            {attribute.Method.Exact("get"), false, true},
 		"a path that is normalized away":    {attribute.Path.Exact("/a//b"), false, true},
 		"a path that would not be absolute": {attribute.Path.Prefix("http://"), false, false},
+		"a query with a brace":              {is(attribute.Header(":path"), policy.Contains, "?a={"), false, true},
+		"a query beyond ASCII":              {is(attribute.Query, policy.Exact, "é"), false, true},
+		"a parameter with brackets":         {attribute.QueryParameter("a[]").Exact("1"), false, true},
+		"a parameter of the lab":            {attribute.QueryParameter("a").Exact("1"), true, false},
+		"a line that begins with a space":   {attribute.Header("x-a").Exact(" a"), false, true},
+		"a line that ends with a space":     {is(attribute.Header("x-a"), policy.Suffix, " "), false, true},
+		"a line of the lab":                 {attribute.Header("x-a").Exact("a"), true, false},
+		"a server name with a dot behind":   {attribute.SNI.Exact("shop.example."), false, true},
+		"an address for a server name":      {attribute.SNI.Exact("10.0.0.1"), false, true},
+		"a server name beyond ASCII":        {attribute.SNI.Exact("é"), false, true},
+		"a server name that no Envoy keeps": {attribute.SNI.Exact("Shop"), false, false},
 		"nothing at all":                    {policy.And{attribute.Path.Exact("/a"), attribute.Path.Exact("/b")}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -29,8 +29,8 @@ type Surface struct {
 	// Tokens is what the inbound demands of tokens; nil for an inbound that takes a token of
 	// any issuer, and requires none.
 	Tokens *token.Demand
-	// AnyText takes every text for a method, a host and a name, and every text that begins with a
-	// slash for a path, also where no caller of the lab can send it. It is for programs that
+	// AnyText takes every text for a method, a host, a query, a line of a header and a name, every text in lower case for
+	// a server name, and every text that begins with a slash for a path, also where no caller of the lab can send it. It is for programs that
 	// are compared with each other, and not with an Envoy.
 	AnyText bool
 }

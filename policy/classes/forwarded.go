@@ -56,12 +56,12 @@ func (s forwardedSpace) read(r *policy.Request) string {
 }
 
 func (s forwardedSpace) clear(r *policy.Request) {
-	headerSpace{forwarded.Header}.clear(r)
+	headerSpace{header: forwarded.Header}.clear(r)
 	r.Remote = netip.Addr{}
 }
 
 func (s forwardedSpace) put(r *policy.Request, value string) {
-	headerSpace{forwarded.Header}.put(r, value+lineEnd)
+	headerSpace{header: forwarded.Header}.put(r, value+lineEnd)
 	r.Remote, _ = forwarded.Address(s.hops, r.Headers)
 }
 
@@ -84,7 +84,7 @@ func (s forwardedSpace) sound(value string) error {
 	if value == "" {
 		return errors.New("an empty header says no address")
 	}
-	return headerSpace{forwarded.Header}.sound(value + lineEnd)
+	return headerSpace{header: forwarded.Header}.sound(value + lineEnd)
 }
 
 // firstKey implements [intervals]: a header can say every address.

@@ -40,9 +40,13 @@ func parameterWithin(name string) func(*automaton.Language) *automaton.Language 
 	}
 }
 
-// withQueries adds a query to paths.
-func withQueries(paths []*automaton.Language) (out []*automaton.Language) {
-	for i, query := range []string{`[a-z]+(=[a-z0-9]+)?`, `[-a-zA-Z0-9._~/!$&'()*+,;=:@?%]*`} {
+// withQueries adds a query to paths: a natural one, and each that a caller of the lab can send, or any text where that is asked for.
+func withQueries(paths []*automaton.Language, anyText bool) (out []*automaton.Language) {
+	all := `[-a-zA-Z0-9._~/!$&'()*+,;=:@?%]*`
+	if anyText {
+		all = fieldText
+	}
+	for i, query := range []string{`[a-z]+(=[a-z0-9]+)?`, all} {
 		out = append(out, automaton.Parted(paths[i], '?', language(query), true))
 	}
 	return out

@@ -12,13 +12,17 @@ import (
 var _ = add(row{
 	attribute: attribute.SNI,
 	rank:      4,
-	space:     func(Surface) space { return sniSpace{plainSpace{attribute.SNI}} },
+	space:     func(Surface) space { return sniSpace{plainSpace: plainSpace{attribute.SNI}} },
 	pattern:   func(m policy.Match) pattern { return pattern{text: nameMark + m.Value, kind: m.Kind} },
 })
 
 // sniSpace is the space of server names. The empty value is a handshake without one. The
 // mark in front of the others keeps it out of every pattern.
-type sniSpace struct{ plainSpace }
+type sniSpace struct {
+	plainSpace
+	// wide is true where any text in lower case is a name: an Envoy takes more than the client of the lab sends.
+	wide bool
+}
 
 func (sniSpace) read(r *policy.Request) string       { return r.SNI }
 func (sniSpace) put(r *policy.Request, value string) { r.SNI = value }
@@ -32,9 +36,12 @@ func (sniSpace) key(value string) string {
 	return nameMark + value
 }
 
-func (sniSpace) sound(name string) error {
+func (s sniSpace) sound(name string) error {
 	if name != servername.Kept(name) {
 		return fmt.Errorf("no caller has the server name %q: Envoy keeps it in lower case", name)
+	}
+	if s.wide {
+		return nil
 	}
 	return servername.Check(name)
 }
@@ -65,9 +72,15 @@ func (s sniSpace) describe(p pattern) string {
 	return s.name() + " " + s.value(p.text) + "…"
 }
 
+// naturalName is a server name as most are.
+const naturalName = `[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)*`
+
 // sendable implements [sender]. A search that comes upon another spelling of an address is
 // no proof.
-func (sniSpace) sendable() (natural, all string, without []string) {
+func (s sniSpace) sendable() (natural, all string, without []string) {
 	const octet = `(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
-	return `[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)*`, `[!-@\[-~]+`, []string{`.*\.`, `(` + octet + `\.){3}` + octet}
+	if s.wide {
+		return naturalName, `[^A-Z\r\n\x00]+`, nil
+	}
+	return naturalName, `[!-@\[-~]+`, []string{`.*\.`, `(` + octet + `\.){3}` + octet}
 }

@@ -81,7 +81,7 @@ func newValues(r *regular, on Surface, s *survey) values {
 				r.stand(d)
 			}
 			if r.readsWhole(d) {
-				sets = withQueries(sets)
+				sets = withQueries(sets, on.AnyText)
 			}
 		}
 		v.spaces, v.usual, v.sets = append(v.spaces, in), append(v.usual, usual), append(v.sets, sets)

@@ -13,14 +13,23 @@ type wideSpace struct {
 }
 
 // widened returns the space of an attribute on a surface. The client and the listener of the
-// lab refuse methods, paths and hosts that others may send or let pass.
+// lab refuse methods, paths, hosts, lines of headers and server names that others may send or let pass.
 func (r *row) widened(on Surface) space {
 	s := r.space(on)
-	switch s.(type) {
-	case methodSpace, hostSpace, pathSpace:
-		if _, ofPaths := s.(pathSpace); on.AnyText {
-			return wideSpace{s, ofPaths}
-		}
+	if !on.AnyText {
+		return s
+	}
+	switch s := s.(type) {
+	case pathSpace:
+		return wideSpace{s, true}
+	case methodSpace, hostSpace:
+		return wideSpace{s, false}
+	case headerSpace:
+		s.wide = true
+		return s
+	case sniSpace:
+		s.wide = true
+		return s
 	}
 	return s
 }
