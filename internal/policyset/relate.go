@@ -35,11 +35,21 @@ func Related(c cases.Case, seed, number uint64) (cases.Case, bool) {
 			return c, false
 		}
 		out.Name, out.Place = c.Name, c.Place
-		if _, err := verdict.Read(out); err == nil {
+		if _, err := verdict.Read(out); err == nil && !sharesNames(out) {
 			return out, true
 		}
 	}
 	return c, false
+}
+
+// sharesNames reports whether two inbounds have one name, so that no mesh can tell them apart.
+func sharesNames(c cases.Case) bool {
+	known := map[string]bool{}
+	return slices.ContainsFunc(c.Inbounds, func(in cases.Inbound) bool {
+		was := known[in.String()]
+		known[in.String()] = true
+		return was
+	})
 }
 
 // relatedSeed keeps the choices apart from those of [FromCase].

@@ -273,10 +273,13 @@ func (w *words) label(key string) string {
 const mostLabel = 30
 
 // portName replaces a port in digits, or the name of one. Where Kubernetes would refuse the new
-// name, the old one stays.
+// name, the old one stays. So it does where the new name is the old one of another port, which may stay too.
 func (w *words) portName(name string) string {
+	if !w.chosen {
+		w.portNames[name] = true
+	}
 	renamed := w.text(name)
-	if _, err := strconv.Atoi(renamed); err == nil || !w.short || validation.IsValidPortName(strings.ToLower(renamed)) == nil {
+	if _, err := strconv.Atoi(renamed); err == nil || !w.short || validation.IsValidPortName(strings.ToLower(renamed)) == nil && !w.portNames[renamed] {
 		return renamed
 	}
 	return name

@@ -34,6 +34,8 @@ type words struct {
 	// short is true where the names of ports and labels have the bounds of Kubernetes.
 	short bool
 	turn  turn
+	// portNames are the names of ports as the case has them.
+	portNames map[string]bool
 	// firsts has the first characters of new words, or whole words, by the words that they replace.
 	firsts map[string]string
 	// wholes has the new names of whole names, which are not replaced word by word, see [Related].
@@ -55,7 +57,7 @@ var usualKept = []string{"default", "kuma", "kubernetes", "io", "system", "istio
 func newWords(r *rand.Rand) *words {
 	w := &words{
 		Rand: r, names: vocabulary{}, segments: vocabulary{}, domains: vocabulary{},
-		ports: map[uint16]uint16{}, methods: map[string]string{}, changed: usualMethods, kept: map[string]bool{}, firsts: map[string]string{}, wholes: map[string]string{},
+		ports: map[uint16]uint16{}, methods: map[string]string{}, changed: usualMethods, kept: map[string]bool{}, firsts: map[string]string{}, wholes: map[string]string{}, portNames: map[string]bool{},
 	}
 	w.keep(usualKept...)
 	return w
