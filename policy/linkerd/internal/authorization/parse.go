@@ -149,9 +149,9 @@ func checkGrant(r *object.Reader, g *Grant) {
 	mesh, named := client.MeshTLS, len(client.MeshTLS.Identities)+len(client.MeshTLS.ServiceAccounts) > 0
 	switch {
 	case client.Unauthenticated:
-		r.Refuse("spec.client.unauthenticated", "it is false beside meshTLS: leave one of them out")
+		r.Refuse("spec.client.unauthenticated", "it must be false beside meshTLS: leave one of them out")
 	case mesh.UnauthenticatedTLS && named:
-		r.Refuse("spec.client.meshTLS.unauthenticatedTLS", "it is false beside identities and serviceAccounts: leave one of them out")
+		r.Refuse("spec.client.meshTLS.unauthenticatedTLS", "it must be false beside identities and serviceAccounts: leave one of them out")
 	case !mesh.UnauthenticatedTLS && !named:
 		r.Refuse("spec.client.meshTLS", "it names no client: write identities or serviceAccounts")
 	}
