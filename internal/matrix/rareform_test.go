@@ -1,7 +1,9 @@
 package matrix
 
 import (
+	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/feature"
@@ -46,6 +48,14 @@ var rareForms = map[feature.Profile]map[string]is{
 		"an at sign in a path":                   text("value", "^/.*@"),
 		"a server name that begins with a digit": text("value", "^[0-9][a-z.]*$"),
 		"two dashes in a SPIFFE ID":              text("value", "^spiffe:.*--"),
+		"the method *":                           text("method", `^\*$`),
+		"a bar in a method":                      text("method", `\|`),
+		"a dot in a method":                      text("method", `\.`),
+		"a star in a path":                       text("value", `^/.*\*`),
+		"a brace in a path":                      text("value", "^/.*{"),
+		"a bar in a path":                        text("value", `^/.*\|`),
+		"a bracket in a path":                    text("value", `^/.*\[`),
+		"a quotation mark in a path":             text("value", "^/.*'"),
 	},
 	feature.IstioAuthz: {
 		"a method in small letters":              text("methods", "^[a-z]+$"),
@@ -82,6 +92,19 @@ var rareForms = map[feature.Profile]map[string]is{
 		"excluded subjects beside principals":    hasBoth("source", "notRequestPrincipals", "principals"),
 		"accounts beside excluded blocks":        hasBoth("source", "serviceAccounts", "notIpBlocks"),
 		"audiences beside a header":              hasBoth("jwtRules", "audiences", "fromHeaders"),
+		"a block of 9 to 15 bits":                masked("ipBlocks", ".", 9, 15),
+		"a block of 17 to 23 bits":               masked("ipBlocks", ".", 17, 23),
+		"a block of 25 to 30 bits":               masked("ipBlocks", ".", 25, 30),
+		"a block of IPv6 of 33 to 63 bits":       masked("remoteIpBlocks", ":", 33, 63),
+		"a block of IPv6 of 65 to 127 bits":      masked("remoteIpBlocks", ":", 65, 127),
+		"a block of 9 to 15 bits in when":        masked("values", ".", 9, 15),
+		"a block of 17 to 23 bits in when":       masked("values", ".", 17, 23),
+		"a block of 25 to 30 bits in when":       masked("values", ".", 25, 30),
+		"a block of IPv6 in when":                masked("values", ":", 33, 127),
+		"an excluded block of 9 to 30 bits":      masked("notValues", ".", 9, 30),
+		"a digit in the name of a header":        text("key", `^request\.headers\[.*[0-9]`),
+		"a digit in the name of a claim":         text("key", `^request\.auth\.claims\[.*[0-9]`),
+		"a capital letter in a claim":            text("key", `^request\.auth\.claims\[.*[A-Z]`),
 	},
 	feature.CiliumIngress: {
 		"a method with a dash":          text("method", "-"),
@@ -94,6 +117,15 @@ var rareForms = map[feature.Profile]map[string]is{
 		"41 HTTP rules":                 long("http", 41),
 		"41 rules":                      long("ingress", 41),
 		"101 blocks":                    long("fromCIDR", 101),
+		"a block of 9 to 15 bits":       masked("fromCIDR", ".", 9, 15),
+		"a block of 17 to 23 bits":      masked("fromCIDR", ".", 17, 23),
+		"a block of 25 to 30 bits":      masked("fromCIDR", ".", 25, 30),
+		"a block of IPv6 of 33 to 63":   masked("fromCIDR", ":", 33, 63),
+		"a block of IPv6 of 65 to 127":  masked("fromCIDR", ":", 65, 127),
+		"a set of 9 to 15 bits":         masked("cidr", ".", 9, 15),
+		"a set of 17 to 23 bits":        masked("cidr", ".", 17, 23),
+		"a set of 25 to 30 bits":        masked("cidr", ".", 25, 30),
+		"a set of IPv6 of 33 to 127":    masked("cidr", ":", 33, 127),
 	},
 	feature.LinkerdAuthz: {
 		"an underscore in a path":           text("value", "^/.*_"),
@@ -107,6 +139,24 @@ var rareForms = map[feature.Profile]map[string]is{
 		"41 matches":                        long("matches", 41),
 		"101 identities":                    long("identities", 101),
 		"identities beside accounts":        hasBoth("meshTLS", "identities", "serviceAccounts"),
+		"unauthenticated that is false":     isFalse("unauthenticated"),
+		"unauthenticatedTLS that is false":  isFalse("unauthenticatedTLS"),
+		"path, method and parameter":        hasAll("matches", "path", "method", "queryParams"),
+		"path, method and header":           hasAll("matches", "path", "method", "headers"),
+		"path, header and parameter":        hasAll("matches", "path", "headers", "queryParams"),
+		"four fields of a match":            hasAll("matches", "path", "method", "headers", "queryParams"),
+		"three parameters":                  long("queryParams", 3),
+		"four headers":                      long("headers", 4),
+		"three exceptions":                  long("except", 3),
+		"an exception of IPv6":              text("except", ":"),
+		"three parents":                     long("parentRefs", 3),
+		"a brace in a path":                 text("value", "^/.*{"),
+		"a star in a path":                  text("value", `^/.*\*`),
+		"a network of 9 to 15 bits":         masked("cidr", ".", 9, 15),
+		"a network of 17 to 23 bits":        masked("cidr", ".", 17, 23),
+		"a network of 25 to 30 bits":        masked("cidr", ".", 25, 30),
+		"a network of IPv6 of 33 to 63":     masked("cidr", ":", 33, 63),
+		"a network of IPv6 of 65 to 127":    masked("cidr", ":", 65, 127),
 	},
 }
 
@@ -119,6 +169,28 @@ func text(field, pattern string) is {
 	return inSpecs(func(_ question, key string, v any) bool {
 		s, ok := v.(string)
 		return ok && (field == "" || key == field) && p.MatchString(s)
+	})
+}
+
+// masked finds a block of one family, which has such a sign, with so many bits.
+func masked(field, sign string, least, most int) is {
+	return inSpecs(func(_ question, key string, v any) bool {
+		s, _ := v.(string)
+		block, err := netip.ParsePrefix(s)
+		return err == nil && key == field && strings.Contains(s, sign) && block.Bits() >= least && block.Bits() <= most
+	})
+}
+
+// isFalse finds a field that states what is so where it is absent.
+func isFalse(field string) is {
+	return inSpecs(func(_ question, key string, v any) bool { return key == field && v == false })
+}
+
+// hasAll finds an object that has all of the fields.
+func hasAll(of string, all ...string) is {
+	return inSpecs(func(_ question, key string, v any) bool {
+		fields, ok := v.(map[string]any)
+		return ok && key == of && !slices.ContainsFunc(all, func(field string) bool { return fields[field] == nil })
 	})
 }
 

@@ -134,10 +134,16 @@ func (g *generator) ciliumPeers(verb string) (rule object, workloads bool) {
 		return object{verb + "Entities": items(g.chooser, 1, 2, func() string { return pick(g.chooser, "cluster", "cluster-mesh", "host", "none", "kube-apiserver") })}, true
 	case 3:
 		return object{verb + "CIDR": items(g.chooser, 1, 2, func() string {
+			if g.oneIn(3) {
+				return g.block().String()
+			}
 			return pick(g.chooser, "2001:db8::/32", "2001:db8::1/128", "10.64.0.1/32", "10.64.0.0/24", "10.64.0.0/31", "10.64.0.2/31", "192.168.0.0/16", "192.168.7.7/32", "0.0.0.0/0")
 		})}, false
 	case 4:
 		return object{verb + "CIDRSet": items(g.chooser, 1, 2, func() object {
+			if g.oneIn(3) {
+				return g.blockWithout()
+			}
 			set := pick(g.chooser, object{"cidr": "10.64.0.0/24", "except": []string{"10.64.0.0/31"}}, object{"cidr": "0.0.0.0/0", "except": []string{"192.168.0.0/16", "10.64.0.1/32"}}, object{"cidr": "2001:db8::/32"})
 			return maps.Clone(set)
 		})}, false

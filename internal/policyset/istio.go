@@ -78,7 +78,8 @@ var conditions = []struct {
 	key    string
 	values []string
 }{
-	{"source.namespace", []string{"a", "ab", "x"}},
+	{"source.namespace", []string{"a", "ab", "x", "a*", "*b"}},
+	{"source.trustDomain", []string{"*", ownDomain.Name(), "*.mesh", "trust*"}},
 	{"source.serviceAccount", []string{"a", "ab", "x", "a/x"}},
 	{"source.principal", []string{"*/sa/x", "trust-domain.mesh/ns/a/sa/x", "trust-domain.mesh/ns/a*"}},
 	{"source.ip", blocks},
@@ -88,19 +89,29 @@ var conditions = []struct {
 	{"connection.sni", append([]string{"*", "*.example", "web*"}, serverNames...)},
 	{"request.headers[x-role]", []string{"*", "admin", "adm*", "*min", "admin,user"}},
 	{"request.headers[X-Role]", []string{"admin", "ADMIN"}},
+	{"request.headers[x-b3-flags]", []string{"*", "1", "1*"}},
 	{"request.headers[origin]", []string{"*", "https://shop.example", "*.example"}},
 	{"request.headers[:path]", []string{"*?debug=1", "/a?*", "/a"}},
 	{"request.headers[:authority]", []string{"web.example", "*:8080", "web*"}},
 	{"request.auth.principal", []string{"*", "https://login.example/alice", "*/alice", "https://login.example/*"}},
 	{"request.auth.claims[groups]", []string{"dev", "dev*", "*ops"}},
 	{"request.auth.claims[team][name]", []string{"red", "r*"}},
-	{"request.auth.audiences", []string{"shop", "bank"}},
-	{"request.auth.presenter", []string{"cli"}},
+	{"request.auth.claims[oauth2]", []string{"a", "b*"}},
+	{"request.auth.claims[tenantId]", []string{"a", "b*"}},
+	{"request.auth.audiences", []string{"shop", "bank", "ba*"}},
+	{"request.auth.presenter", []string{"cli", "cl*"}},
 }
 
 func (g *generator) istioCondition() object {
 	of := conditions[g.choose(len(conditions))]
-	values := func() []string { return items(g.chooser, 1, 2, func() string { return pick(g.chooser, of.values...) }) }
+	values := func() []string {
+		return items(g.chooser, 1, 2, func() string {
+			if strings.HasSuffix(of.key, ".ip") && g.oneIn(3) {
+				return g.block().String()
+			}
+			return pick(g.chooser, of.values...)
+		})
+	}
 	condition := object{"key": of.key, pick(g.chooser, "values", "notValues"): values()}
 	if g.oneIn(6) {
 		condition["values"], condition["notValues"] = values(), values()

@@ -136,6 +136,15 @@ func (g *generator) serverRoute(namespace, server, name string, grpc bool) resou
 	if g.oneIn(6) {
 		// A route may be about the calls of clients too.
 		r.Spec["parentRefs"] = []object{parent, {"group": "core", "kind": "Service", "name": "web", "port": 80}}
+	} else if g.oneIn(6) {
+		// It may be about Servers beside its own, which need not be there.
+		parents := []object{}
+		for _, other := range serverNamesOfPorts {
+			if other != server {
+				parents = append(parents, object{"group": linkerdGroup, "kind": "Server", "name": other})
+			}
+		}
+		r.Spec["parentRefs"] = append(parents[:2:2], parent)
 	}
 	if g.oneIn(4) {
 		r.Spec["hostnames"] = items(g.chooser, 1, 2, func() string { return pick(g.chooser, "web.example", "*.example", "api.web.example") })
@@ -172,15 +181,23 @@ func (g *generator) routeMatch() object {
 		"method":  func() any { return pick(g.chooser, methods...) },
 		"headers": func() any { return g.headerMatches() },
 		"queryParams": func() any {
-			q := object{"name": pick(g.chooser, "id", "x"), "value": pick(g.chooser, "1", "2", "red one")}
-			if g.oneIn(3) {
-				q["type"] = "Exact"
-			}
-			return []object{q}
+			known := shuffled(g.chooser, []string{"id", "x", "page"})
+			return items(g.chooser, 1, pick(g.chooser, 1, 1, 1, 3), func() object {
+				q := object{"name": known[0], "value": pick(g.chooser, "1", "2", "red one")}
+				known = known[1:]
+				if g.oneIn(3) {
+					q["type"] = "Exact"
+				}
+				return q
+			})
 		},
 	}
 	out := object{}
-	for _, name := range shuffled(g.chooser, []string{"path", "path", "method", "headers", "queryParams"})[:g.number(1, 2)] {
+	most := 2
+	if g.oneIn(4) {
+		most = 5
+	}
+	for _, name := range shuffled(g.chooser, []string{"path", "path", "method", "headers", "queryParams"})[:g.number(most/2, most)] {
 		out[name] = fields[name]()
 	}
 	return out
@@ -201,13 +218,16 @@ func (g *generator) callMatch() object {
 	out := object{"method": method}
 	if g.oneIn(4) {
 		out["headers"] = g.headerMatches()
+		if g.oneIn(3) {
+			delete(out, "method")
+		}
 	}
 	return out
 }
 
 func (g *generator) headerMatches() []object {
-	known := shuffled(g.chooser, []string{"x-role", "X-Team", "origin"})
-	return items(g.chooser, 1, 2, func() object {
+	known := shuffled(g.chooser, []string{"x-role", "X-Team", "origin", "x-b3-flags"})
+	return items(g.chooser, 1, pick(g.chooser, 2, 2, 2, 4), func() object {
 		h := object{"name": known[0], "value": pick(g.chooser, "admin", "user")}
 		known = known[1:]
 		if g.oneIn(3) {
@@ -282,6 +302,9 @@ func (g *generator) linkerdIdentities() []string {
 
 func (g *generator) networks() []object {
 	return items(g.chooser, 1, 2, func() object {
+		if g.oneIn(3) {
+			return g.blockWithout()
+		}
 		return maps.Clone(pick(g.chooser,
 			object{"cidr": "10.64.0.0/24", "except": []string{"10.64.0.0/31"}}, object{"cidr": "0.0.0.0/0", "except": []string{"192.168.0.0/16", "10.64.0.1"}},
 			object{"cidr": "2001:db8::/32"}, object{"cidr": "192.168.7.7"}, object{"cidr": "10.64.0.0/24"}))
@@ -322,7 +345,11 @@ func (g *generator) linkerdPolicy(known []resource) resource {
 			refs = append(refs, ref)
 		}
 		if g.oneIn(3) {
-			refs = append(refs, object{"group": linkerdGroup, "kind": "NetworkAuthentication", "name": networkName})
+			ref := object{"group": linkerdGroup, "kind": "NetworkAuthentication", "name": networkName}
+			if g.oneIn(3) {
+				ref["namespace"] = pick(g.chooser, namespaces...)
+			}
+			refs = append(refs, ref)
 		}
 	}
 	return resource{
@@ -353,6 +380,15 @@ func (g *generator) serverAuthorization() resource {
 		})}
 	default:
 		client["meshTLS"] = object{"identities": g.linkerdIdentities()}
+	}
+	if mesh, named := client["meshTLS"].(object); named {
+		// What is stated to be false is what is not stated.
+		if g.oneIn(4) {
+			client["unauthenticated"] = false
+		}
+		if mesh["unauthenticatedTLS"] == nil && g.oneIn(4) {
+			mesh["unauthenticatedTLS"] = false
+		}
 	}
 	if g.oneIn(3) {
 		client["networks"] = g.networks()

@@ -77,7 +77,11 @@ func (g *generator) peerAuthentications() []resource {
 			spec["mtls"] = mode()
 		}
 		if g.oneIn(2) {
-			spec["portLevelMtls"] = object{pick(g.chooser, "8080", "5432", "8081", "9090"): mode()}
+			ports := object{}
+			for _, port := range shuffled(g.chooser, []string{"8080", "5432", "8081", "9090"})[:g.number(1, 2)] {
+				ports[port] = mode()
+			}
+			spec["portLevelMtls"] = ports
 		}
 		add("modes-of-workload", namespace, spec)
 	}

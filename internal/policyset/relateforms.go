@@ -13,8 +13,11 @@ import (
 // the object and the field, or by the field alone. A compiler may be wrong for each of these forms.
 var rareValues = func() map[string][]string {
 	methods := []string{"M-SEARCH", "LINK2", "X_Y", "VERSION-CONTROL-OF-MANY-THINGS", "link"}
+	// These have a meaning in other languages, and none here.
+	signed, literals := []string{"*", "GET|POST", "G.T", "P*"}, []string{"/users/{id}", "/files/*", "/a|/b", "/a[0-9]", "/it's"}
 	paths := []string{"/a%20b", "/A_b.C~d", "/a:b@c=d&e+f", "/1/%C3%BC", "/a//b", "/x/$!,;(y)", "/a-b/2.0/"}
 	hosts := []string{"A-b.Example", "x_y.example", "10.1.2.3", "[2001:db8::1]", "a.example:8443", "123", "xn--bcher-kva.example"}
+	masks := []string{"172.16.0.0/12", "10.1.16.0/20", "192.0.2.16/28", "2001:db8:1:100::/56", "2001:db8:2:3:4::/80"}
 	blocks := []string{"2001:db8::/32", "2001:db8::7", "0.0.0.0/0", "::/0", "10.1.2.3/31", "192.0.2.7/32", "::ffff:10.1.2.3"}
 	namespaces := []string{"2024", "a--b", "7", "x9", strings.Repeat("n", 63)}
 	accounts := []string{"2024", "a--b", "7", "x.y-z", "null", "true", strings.Repeat("a", 100) + "." + strings.Repeat("b", 100)}
@@ -24,14 +27,14 @@ var rareValues = func() map[string][]string {
 	headers := []string{"X-Upper-1", "x_under", "x.dot", "x2", "x~!#$%&'*+^|"}
 	out := map[string][]string{
 		"hosts": hosts, "hostnames": {"a1.example", "1.example", "a--b.example", "10-1-2-3.example"},
-		"ipBlocks": blocks, "remoteIpBlocks": blocks, "fromCIDR": blocks[:1], "networks.cidr": blocks[:5],
+		"ipBlocks": slices.Concat(masks, blocks), "remoteIpBlocks": slices.Concat(masks, blocks), "fromCIDR": slices.Concat(masks, blocks[:1]), "fromCIDRSet.cidr": slices.Concat(masks, blocks[:1]), "networks.cidr": slices.Concat(masks, blocks[:5]),
 		"namespaces": namespaces, "serviceAccount.namespace": namespaces, "serviceAccounts.namespace": namespaces,
 		"serviceAccount.name": accounts, "serviceAccounts.name": accounts, "requestPrincipals": subjects, "serviceAccounts": {"2024/7", "a--b/x--y", "7x/x.y-z", "n2/a1"},
 		"spiffe": identities, "spiffeId.value": identities, "spiffeID.value": identities, "principals": identities,
 		"audiences": texts, "trustDomains": {"1.2.example", "a_b", "7", "x--y.Example"},
 		"headers.name": headers, "headerMatches.name": headers, "headers.value": texts, "headerMatches.value": texts, "queryParams.name": headers[:4], "queryParams.value": {"a b", "User+1@Example.com", "x_y", "a=b", "2024", "a/b:c"},
-		"methods": methods, "method": methods[:4], "matches.method": {"CONNECT", "TRACE"}, "method.method": {"Get_2", "m"}, "method.service": {"a_b.C1", "x"},
-		"paths": paths, "path.value": paths, "sni.value": {"a1.example", "1.example", "a--b.example", "xn--bcher-kva.example"},
+		"methods": methods, "method": slices.Concat(signed, methods[:4]), "matches.method": {"CONNECT", "TRACE"}, "method.method": {"Get_2", "m"}, "method.service": {"a_b.C1", "x"},
+		"paths": paths, "path.value": slices.Concat(literals, paths), "sni.value": {"a1.example", "1.example", "a--b.example", "xn--bcher-kva.example"},
 		"http.path": {"/a%20b", "/A_b~d", "/a:b@c=d&e"}, "http.host": {"A-b.Example", "x_y.example", "123"}, "http.method": methods[:4],
 		"identities": {"7.2024", "a--b.x9", "x.y-z.n"},
 	}
@@ -46,7 +49,7 @@ var rareValues = func() map[string][]string {
 // rareConditions are rare values of a condition of Istio, by the beginning of its key.
 var rareConditions = map[string]string{
 	"request.headers[": "audiences", "request.auth.claims[": "audiences", "request.auth.audiences": "audiences", "request.auth.presenter": "audiences",
-	"source.ip": "ipBlocks", "remote.ip": "ipBlocks", "connection.sni": "sni.value", "source.namespace": "namespaces", "request.auth.principal": "requestPrincipals",
+	"source.ip": "ipBlocks", "remote.ip": "ipBlocks", "destination.ip": "ipBlocks", "connection.sni": "sni.value", "source.namespace": "namespaces", "request.auth.principal": "requestPrincipals",
 }
 
 // rareFor returns the rare values of a field of an object that stands under a key.
