@@ -152,6 +152,9 @@ func (w *words) value(key string, v any) any {
 	}
 	switch v := v.(type) {
 	case string:
+		if _, err := netip.ParsePrefix(v); err == nil {
+			return v // the digits of a block are no words
+		}
 		switch key {
 		case "method", "methods", "notMethods":
 			return w.method(v)
