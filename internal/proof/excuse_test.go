@@ -19,6 +19,7 @@ var harmless = []excuse{
 	{`: jwks(Uri)? is dropped`, "the lab has the keys of each issuer"},
 	{`: outputClaimToHeaders is dropped`, "it adds a header for the workload"},
 	{`icmps\[\]`, "no caller speaks ICMP"},
+	{`\.client: unauthenticated is dropped|\.meshTLS: unauthenticatedTLS is dropped`, "what is false says nothing, and without what is true the grant is refused"},
 	{`parentRefs\[\]<Service>`, "a route of a Service is about the way out"},
 	{`rules\[\]: filters is dropped|\.filters\[\]`, "a filter changes headers, and no decision"},
 	{`path<PathPrefix>: type is dropped|<Exact>: type is dropped`, "the type is the default"},
