@@ -151,6 +151,10 @@ const (
 	mostWork   = 1_000_000
 )
 
+// noPath are characters that no path of RFC 3986, section 3.3, has without an escape. Those with them are in no class.
+// A star alone, as in OPTIONS *, is no path.
+const noPath = " ?#*{}|^[]`<>\"\\"
+
 // draw draws requests whose values are near those of the program. The draw is the same each
 // time.
 func (p *Proof) draw(i int) []policy.Request {
@@ -194,7 +198,7 @@ func (p *Proof) draw(i int) []policy.Request {
 				r.Method = "GET" // HTTP/1.1 carries no other methods
 			}
 			path, err := p.Case.Normalization.Apply(pick(paths))
-			if err != nil || !strings.HasPrefix(path, "/") || strings.ContainsAny(path, " ?#*") {
+			if err != nil || !strings.HasPrefix(path, "/") || strings.ContainsAny(path, noPath) {
 				path = "/any"
 			}
 			r.Path = path
