@@ -12,6 +12,7 @@ import (
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/labelselector"
 	"github.com/meshproof/meshproof/internal/overlap"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -83,7 +84,7 @@ func hides(targets []capability.Target, other, by string) bool {
 // Least finds what trying all labels finds.
 func TestLeastIsLeast(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		all, keys := selectors(t)
 		var targets []capability.Target
 		for i, s := range all {

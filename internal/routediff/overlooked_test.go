@@ -64,7 +64,7 @@ func TestNothingIsPassedOver(t *testing.T) {
 		"a bound on a service that is missing":           {with(all), with(all+bound, "KIND", "MeshService", "TIME", "1s"), `there is no MeshService "none" among the documents`},
 		"a bound on a route that is missing":             {with(all+bound, "TIME", "2s"), with(all+bound, "TIME", "1s"), `there is no MeshHTTPRoute "none" among the documents`},
 		"a path that the lab cannot send":                {with(all+route, "MATCH", "matches: [{path: {type: Exact, value: /ä}}],"), with(all), "requests to MeshService/b:http that the lab cannot send are treated otherwise: path /ä"},
-		"a parameter that the lab cannot send":           {with(all+route, "MATCH", "matches: [{queryParams: [{name: v, type: Exact, value: ä}]}],"), with(all), "a rule for requests to MeshService/b:http that the lab cannot send differs"},
+		"a parameter that the lab cannot send":           {with(all+route, "MATCH", "matches: [{queryParams: [{name: v, type: Exact, value: ä}]}],"), with(all), "requests to MeshService/b:http that the lab cannot send are treated otherwise: query parameter v"},
 		"a method that the lab cannot send":              {with(all+route, "MATCH", "matches: [{method: CONNECT}],"), with(all+route, "MATCH", "matches: [{method: CONNECT}],", "BACKEND", "b"), "that the lab cannot send are treated otherwise: method CONNECT"},
 		"a route of connections for a port of requests":  {with(all), with(all+route, "KIND", "MeshTCPRoute", "MATCH", ""), "port http of MeshService \"b\" is http, on which no MeshTCPRoute is proven"},
 	} {

@@ -40,11 +40,14 @@ func parameterWithin(name string) func(*automaton.Language) *automaton.Language 
 	}
 }
 
-// withQueries adds a query to paths: a natural one, and each that a caller of the lab can send, or any text where that is asked for.
+// anyQuery are the queries that Envoy takes: a space, a fragment and control characters reach none.
+const anyQuery = `[!"$-~\x80-\xff]*`
+
+// withQueries adds a query to paths: a natural one, and each that a caller of the lab can send, or any caller where that is asked for.
 func withQueries(paths []*automaton.Language, anyText bool) (out []*automaton.Language) {
 	all := `[-a-zA-Z0-9._~/!$&'()*+,;=:@?%]*`
 	if anyText {
-		all = fieldText
+		all = anyQuery
 	}
 	for i, query := range []string{`[a-z]+(=[a-z0-9]+)?`, all} {
 		out = append(out, automaton.Parted(paths[i], '?', language(query), true))
