@@ -66,7 +66,7 @@ func TestEveryCellOfTheCasesIsDrawn(t *testing.T) {
 		}
 		return out
 	}
-	for number := uint64(0); number < 20 || number < 250 && len(missing()) > 0; number++ {
+	for number := uint64(0); number < 20 || number < 1000 && len(missing()) > 0; number++ {
 		for _, form := range forms {
 			addCells(t, policyset.Draw(5, number, form), drawn)
 		}

@@ -13,7 +13,10 @@ import (
 func TestInboundsHaveNamesOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	for _, c := range casetest.Stories(t) {
-		for number := range uint64(setsOf(16, 2)) {
+		if len(c.Inbounds) < 2 {
+			continue // a set has the inbounds of its case
+		}
+		for number := range uint64(setsOf(3, 1)) {
 			for _, make := range []func() (of string, ok bool){
 				func() (string, bool) { out, ok := policyset.FromCase(c, 1, number); return sharedName(out), ok },
 				func() (string, bool) { out, ok := policyset.Related(c, 1, number); return sharedName(out), ok },
