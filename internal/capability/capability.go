@@ -137,8 +137,8 @@ type Stater interface {
 
 // Drafter is a dialect whose policies may have parts that releases of the mesh, or older ones, take otherwise than is shown here.
 type Drafter interface {
-	// Drafts returns a text for each kind of such parts, with its first place, and what those releases make of it. Of
-	// documents that it refuses it says nothing.
+	// Drafts returns a text for each kind of such parts, with its first place, and what those releases make of it. The
+	// documents are those of the dialect. Of documents that it refuses it says nothing.
 	Drafts(docs []manifest.Document) []string
 }
 

@@ -128,8 +128,10 @@ func Having[Capability any]() []Capability {
 
 // Drafts returns what of the policies releases of their mesh, or older ones, take otherwise, see [capability.Drafter].
 func Drafts(docs []manifest.Document) (out []string) {
-	for _, d := range Having[capability.Drafter]() {
-		out = append(out, d.Drafts(docs)...)
+	for _, d := range dialects {
+		if drafter, ok := d.(capability.Drafter); ok {
+			out = append(out, drafter.Drafts(slices.DeleteFunc(slices.Clone(docs), func(doc manifest.Document) bool { return !d.Owns(doc) }))...)
+		}
 	}
 	return out
 }

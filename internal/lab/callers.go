@@ -39,8 +39,9 @@ const (
 
 // MakeCallers makes a workload for each distinct selector of the sets, for each two selectors that
 // can select one together, and the workloads that miss one label of those, or several, or are of
-// another namespace. Of others, each least set of selectors that select a workload beside one or two has one. Of workloads that the same selectors select, one is made. Policies that name callers
-// in another way have no made callers.
+// another namespace. Of others, each least set of selectors that select a workload beside one or two
+// has one. Of workloads that the same selectors select, one is made. Policies that name callers in
+// another way have no made callers.
 //
 // Two sets that are compared get the same callers. As for [Populate], two selectors are enough to
 // find each caller that a change lets in.
@@ -184,22 +185,19 @@ const madeAccount = "made-account"
 
 // add makes a caller of a workload, unless the same selectors select another one.
 func (m *callerMaker) add(in policy.Inbound) {
-	isBlank := in.Workload.ServiceAccount == ""
-	in.Workload.ServiceAccount = cmp.Or(in.Workload.ServiceAccount, madeAccount)
 	if m.Truncated = m.Truncated || m.asked > mostAsked; m.Truncated {
 		return
 	}
-	key := m.selection(in)
+	made := in
+	made.Workload.ServiceAccount = cmp.Or(in.Workload.ServiceAccount, madeAccount)
+	key := m.selection(made)
 	if m.seen[key] {
 		return
 	}
 	if m.Truncated = len(m.Peers) == mostCallers; m.Truncated {
 		return
 	}
-	m.seen[key], m.made = true, append(m.made, in)
-	if isBlank {
-		in.Workload.ServiceAccount = ""
-	}
+	m.seen[key], m.made = true, append(m.made, made)
 	w := m.name(in, key)
 	id, err := spiffeid.FromSegments(m.trustDomain, "ns", w.Namespace, "sa", w.ServiceAccount)
 	if err == nil && slices.ContainsFunc(m.Peers, func(p language.Peer) bool { return p.Identity == id }) {

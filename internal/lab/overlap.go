@@ -30,11 +30,11 @@ func (p *populator) makeOverlaps(chosen bool) {
 		}
 		for j, b := range p.all[:i] {
 			if a.changed || b.changed {
-				p.makeLeast(space, chosen, i, j)
+				p.makeLeast(space, chosen, j, i)
 				continue
 			}
 			for _, c := range conditions {
-				p.makeLeast(space, chosen, i, j, c)
+				p.makeLeast(space, chosen, c, j, i)
 			}
 		}
 	}
@@ -49,6 +49,10 @@ func (p *populator) makeLeast(space *overlap.Space, chosen bool, given ...int) {
 	if p.tried++; p.exhausted() {
 		return
 	}
+	targets := make([]*target, len(given))
+	for i, index := range given {
+		targets[i] = p.all[index]
+	}
 	found, whole := space.Least(given...)
 	p.Truncated = p.Truncated || !whole
 	for _, in := range found {
@@ -57,11 +61,6 @@ func (p *populator) makeLeast(space *overlap.Space, chosen bool, given ...int) {
 			continue
 		}
 		p.selections[key] = true
-		targets := make([]*target, len(given))
-		for i, index := range given {
-			targets[i] = p.all[index]
-		}
-		slices.Reverse(targets)
 		p.make(in, targets...)
 	}
 }

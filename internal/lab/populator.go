@@ -250,8 +250,8 @@ func (p *populator) makeConnections(asked []policy.Inbound, sets []PolicySet) {
 		_, selecting := p.selection(in)
 		before := len(p.Made)
 		p.make(in, selecting...)
-		for i := range p.Made[before:] {
-			p.Made[before+i].Connections = true
+		if len(p.Made) > before {
+			p.Made[before].Connections = true
 		}
 	}
 }

@@ -2,7 +2,7 @@
 // or a control plane adds, and the names that Kubernetes takes. The schemas of resources embed its structs.
 //
 // It guarantees that a schema with these fields takes a resource as a cluster gives it, and that all
-// dialects refuse the same names in the same words. No added field decides whether a caller is allowed. It
+// dialects refuse the same names in the same words. No added field decides whether a caller is allowed, but for [Created]. It
 // does not know which objects have a namespace.
 package metadata
 

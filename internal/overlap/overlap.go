@@ -86,13 +86,19 @@ func (s *Space) hides(other, by set) bool {
 	return by.isWithin(other) && by.isSameAmong(other, s.conditions)
 }
 
+// addLeast adds an item to those of which none makes another one needless, by the sets of targets that the items have.
+func addLeast[T any](s *Space, out []T, one T, setOf func(T) set) []T {
+	own := setOf(one)
+	if slices.ContainsFunc(out, func(o T) bool { return s.hides(own, setOf(o)) }) {
+		return out
+	}
+	return append(slices.DeleteFunc(out, func(o T) bool { return s.hides(setOf(o), own) }), one)
+}
+
 // leastValues returns the values that no other one makes needless.
 func (s *Space) leastValues(all []value) (out []value) {
 	for _, v := range all {
-		if slices.ContainsFunc(out, func(o value) bool { return s.hides(v.meets, o.meets) }) {
-			continue
-		}
-		out = append(slices.DeleteFunc(out, func(o value) bool { return s.hides(o.meets, v.meets) }), v)
+		out = addLeast(s, out, v, func(v value) set { return v.meets })
 	}
 	return out
 }
@@ -116,9 +122,11 @@ func (s *Space) Least(given ...int) (found []policy.Inbound, whole bool) {
 	}
 	states := []*state{{alive: s.possible}}
 	for _, p := range s.properties {
-		values := p.least
-		if slices.ContainsFunc(p.values, func(v value) bool { return !want.isWithin(v.meets) }) {
-			values = s.leastValues(slices.DeleteFunc(slices.Clone(p.values), func(v value) bool { return !want.isWithin(v.meets) }))
+		values := slices.DeleteFunc(slices.Clone(p.values), func(v value) bool { return !want.isWithin(v.meets) })
+		if len(values) == len(p.values) {
+			values = p.least
+		} else {
+			values = s.leastValues(values)
 		}
 		if states = s.extend(states, values); len(states) > mostStates {
 			return nil, false
@@ -142,12 +150,8 @@ func (s *Space) Least(given ...int) (found []policy.Inbound, whole bool) {
 func (s *Space) extend(states []*state, values []value) (out []*state) {
 	for _, was := range states {
 		for _, v := range values {
-			alive := was.alive.intersect(v.meets)
-			if slices.ContainsFunc(out, func(o *state) bool { return s.hides(alive, o.alive) }) {
-				continue
-			}
-			out = slices.DeleteFunc(out, func(o *state) bool { return s.hides(o.alive, alive) })
-			if out = append(out, &state{alive, was, v.sample}); len(out) > mostStates {
+			one := &state{was.alive.intersect(v.meets), was, v.sample}
+			if out = addLeast(s, out, one, func(st *state) set { return st.alive }); len(out) > mostStates {
 				return out
 			}
 		}

@@ -105,7 +105,7 @@ func (dialect) Objects(docs []manifest.Document, _ []policy.Workload) ([]capabil
 
 // Drafts implements [capability.Drafter].
 func (dialect) Drafts(docs []manifest.Document) []string {
-	all, err := permission.ParseAll(slices.DeleteFunc(slices.Clone(docs), func(doc manifest.Document) bool { return !permission.Owns(doc) }))
+	all, err := permission.ParseAll(docs)
 	if err != nil {
 		return nil
 	}

@@ -58,7 +58,7 @@ func (dialect) Parse(docs []manifest.Document, opts language.Options) (language.
 
 // Drafts implements [capability.Drafter].
 func (dialect) Drafts(docs []manifest.Document) []string {
-	set, err := authorization.Parse(slices.DeleteFunc(slices.Clone(docs), func(doc manifest.Document) bool { return !authorization.Owns(doc) }))
+	set, err := authorization.Parse(docs)
 	if err != nil {
 		return nil
 	}
