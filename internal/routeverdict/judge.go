@@ -12,6 +12,7 @@ import (
 	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/exchange"
 	"github.com/meshproof/meshproof/internal/routing"
+	"github.com/meshproof/meshproof/internal/script"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -294,7 +295,7 @@ func meets(want casefile.End, a exchange.Answer, protocol policy.Protocol) bool 
 
 // lateness says why a run proves nothing, and "" where it counts. The application's own clock tells:
 // it was behind its script, it had sent in time what came too late through the proxies, or the
-// request reached it too late.
+// request reached it too late for an answer that was due.
 func (j *Judgement) lateness(x Expectation, e exchange.Evidence) string {
 	f := j.Finding
 	limits := x.limits(f.Cluster)
@@ -321,7 +322,7 @@ func (j *Judgement) lateness(x Expectation, e exchange.Evidence) string {
 	switch delay := t.Began.Sub(e.Outbound.Began) - e.Request.HeadPause - e.Request.BodyPause; {
 	case t.Delay > allowed:
 		return fmt.Sprintf("the application was %s late by its own clock", t.Delay)
-	case delay > allowed:
+	case delay > allowed && !isSilent(e.Request, f.Duration):
 		return fmt.Sprintf("the request reached the application after %s", delay)
 	case !begun(f.Answer) && len(t.Sent) > 0 && t.Sent[0] < f.Duration/2:
 		return fmt.Sprintf("the application began its answer after %s, and Envoy ended the request after %s without it", t.Sent[0], f.Duration)
@@ -331,6 +332,13 @@ func (j *Judgement) lateness(x Expectation, e exchange.Evidence) string {
 		return fmt.Sprintf("the application had sent its answer after %s, and Envoy still ended the request after %s", t.Sent[len(t.Sent)-1], f.Duration)
 	}
 	return ""
+}
+
+// isSilent reports whether the application had nothing to do before a time since the caller began, had the request
+// reached it at once. A request that reaches it later ends no other way.
+func isSilent(r exchange.Request, until time.Duration) bool {
+	never := r.Answer.Parts == 0 && r.Answer.End == script.Stops
+	return never || r.HeadPause+r.BodyPause+r.Answer.After >= until
 }
 
 // begun reports whether an answer is one of the application.
