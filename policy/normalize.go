@@ -101,10 +101,11 @@ func (e EscapedSlashes) apply(path string) (string, error) {
 }
 
 // canonical does what Envoy's normalize_path does (URL canonicalization of the
-// path): escaped unreserved characters are unescaped once, a backslash counts as
-// a slash, dot segments are resolved, an escaped NUL is refused.
+// path): escaped unreserved characters are unescaped once, characters that no URL has
+// are escaped, a backslash counts as a slash, dot segments are resolved, an escaped NUL
+// is refused.
 func canonical(path string) (string, error) {
-	plain, err := unescapeUnreserved(strings.ReplaceAll(path, `\`, "/"))
+	plain, err := normalizeEscapes(strings.ReplaceAll(path, `\`, "/"))
 	if err != nil {
 		return "", err
 	}
@@ -141,9 +142,17 @@ func dropDotParameters(path string) string {
 	return strings.Join(segments, "/")
 }
 
-func unescapeUnreserved(path string) (string, error) {
+// unsafe are the characters that Envoy takes in a path and escapes, of those that RFC 3986 has in no URL. It escapes no
+// square bracket, refuses blanks and bytes beyond ASCII, and has another use for a backslash.
+const unsafe = "\"<>^`{|}"
+
+func normalizeEscapes(path string) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(path); i++ {
+		if strings.IndexByte(unsafe, path[i]) >= 0 {
+			fmt.Fprintf(&b, "%%%02X", path[i])
+			continue
+		}
 		if path[i] != '%' || i+2 >= len(path) {
 			b.WriteByte(path[i])
 			continue

@@ -64,6 +64,10 @@ func TestPathNormalization(t *testing.T) {
 		"/x/..%3b/admin":   same("/x/..%3b/admin"),
 		"/x/...;/admin":    same("/x/...;/admin"),
 		"/x/;/../admin":    {"/x/;/../admin", "/x/admin", "/x/admin", "/x/admin", "/x/admin"},
+		"/a{b}|^":          {"/a{b}|^", "/a%7Bb%7D%7C%5E", "/a%7Bb%7D%7C%5E", "/a%7Bb%7D%7C%5E", "/a%7Bb%7D%7C%5E"},
+		"/\"<>`?{\"":       {"/\"<>`?{\"", "/%22%3C%3E%60?{\"", "/%22%3C%3E%60?{\"", "/%22%3C%3E%60?{\"", "/%22%3C%3E%60?{\""},
+		"/{/..;^/%7b":      {"/{/..;^/%7b", "/%7b", "/%7b", "/%7b", "/%7b"},
+		"/[x]%zz{'":        {"/[x]%zz{'", "/[x]%zz%7B'", "/[x]%zz%7B'", "/[x]%zz%7B'", "/[x]%zz%7B'"},
 		"/admin/..":        {"/admin/..", "/", "/", "/", "/"},
 		"/admin/.":         {"/admin/.", "/admin/", "/admin/", "/admin/", "/admin/"},
 	} {

@@ -87,7 +87,7 @@ func resolve(n policy.PathNormalization, segments []string) ([]string, bool) {
 		if !n.KeepDotParameters && (strings.HasPrefix(written, ".;") || strings.HasPrefix(written, "..;")) {
 			written = written[:strings.IndexByte(written, ';')]
 		}
-		plain, ok := unescape(written)
+		plain, ok := rewriteEscapes(written)
 		if !ok {
 			return nil, false
 		}
@@ -112,9 +112,12 @@ func resolve(n policy.PathNormalization, segments []string) ([]string, bool) {
 	return out, true
 }
 
-// unescape takes the escapes of unreserved characters (RFC 3986, section 2.3) away, and
-// refuses an escaped NUL.
-func unescape(segment string) (string, bool) {
+// escapes are what Envoy writes for the characters of a path that it escapes.
+var escapes = map[byte]string{'"': "%22", '<': "%3C", '>': "%3E", '^': "%5E", '`': "%60", '{': "%7B", '|': "%7C", '}': "%7D"}
+
+// rewriteEscapes takes the escapes of unreserved characters (RFC 3986, section 2.3) away, adds those of
+// characters that no URL has, and refuses an escaped NUL.
+func rewriteEscapes(segment string) (string, bool) {
 	const unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 	out := ""
 	for i := 0; i < len(segment); i++ {
@@ -125,6 +128,8 @@ func unescape(segment string) (string, bool) {
 		case escaped && strings.IndexByte(unreserved, c) >= 0:
 			out += string(rune(c))
 			i += 2
+		case escapes[segment[i]] != "":
+			out += escapes[segment[i]]
 		default:
 			out += segment[i : i+1]
 		}

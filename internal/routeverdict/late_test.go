@@ -23,7 +23,7 @@ func TestLate(t *testing.T) {
 		arrival         *arrival.Record
 		answer          script.Answer
 		kept, counted   time.Duration
-		late            time.Duration
+		onTheWay        time.Duration
 		delayed, early  bool
 	}{
 		"refused, ended by its bound in time":             {expected: Outcome{Cause: denied}, found: Outcome{Cause: bounded}, duration: limit, delayed: true},
@@ -44,10 +44,10 @@ func TestLate(t *testing.T) {
 		"counters that were read too late":                {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: routing.Bounded(routing.Idle), Status: 200}, kept: limit / 2, counted: limit, delayed: true},
 		"counters that were read in time":                 {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: routing.Bounded(routing.Idle), Status: 200}, kept: limit / 2, counted: limit/2 + limit/10},
 		"an answer that was sent behind the end":          {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: bounded}, duration: limit, arrival: timing(arrival.Timing{Sent: []time.Duration{limit + 1}})},
-		"a request that arrived too late for its answer":  {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: bounded}, answer: script.Answer{After: limit * 9 / 10}, duration: limit, late: limit / 4, arrival: timing(arrival.Timing{Cut: limit * 3 / 4}), delayed: true},
-		"a late request, whose answer was due later":      {expected: Outcome{Cause: bounded}, found: Outcome{Cause: routing.Sentinel}, answer: script.Answer{After: 2 * limit}, duration: limit, late: limit / 4, arrival: timing(arrival.Timing{Cut: limit * 3 / 4})},
-		"a late request, whose connection ends later":     {expected: Outcome{Cause: bounded}, found: Outcome{Cause: routing.Sentinel}, answer: script.Answer{After: limit / 2, End: script.Closes}, duration: limit, late: limit / 4, arrival: timing(arrival.Timing{Cut: limit * 3 / 4}), delayed: true},
-		"a late request, and no answer to it":             {expected: Outcome{Cause: bounded}, found: Outcome{Cause: routing.Sentinel}, answer: script.Answer{End: script.Stops}, duration: limit, late: limit / 4, arrival: timing(arrival.Timing{Cut: limit * 3 / 4})},
+		"a request that arrived too late for its answer":  {expected: Outcome{Cause: routing.Answered}, found: Outcome{Cause: bounded}, answer: script.Answer{After: limit * 9 / 10}, duration: limit, onTheWay: limit / 4, arrival: timing(arrival.Timing{Cut: limit * 3 / 4}), delayed: true},
+		"a late request, whose answer was due later":      {expected: Outcome{Cause: bounded}, found: Outcome{Cause: routing.Sentinel}, answer: script.Answer{After: 2 * limit}, duration: limit, onTheWay: limit / 4, arrival: timing(arrival.Timing{Cut: limit * 3 / 4})},
+		"a late request, whose connection ends later":     {expected: Outcome{Cause: bounded}, found: Outcome{Cause: routing.Sentinel}, answer: script.Answer{After: limit / 2, End: script.Closes}, duration: limit, onTheWay: limit / 4, arrival: timing(arrival.Timing{Cut: limit * 3 / 4}), delayed: true},
+		"a late request, and no answer to it":             {expected: Outcome{Cause: bounded}, found: Outcome{Cause: routing.Sentinel}, answer: script.Answer{End: script.Stops}, duration: limit, onTheWay: limit / 4, arrival: timing(arrival.Timing{Cut: limit * 3 / 4})},
 		"another cause than a bound, with a late machine": {expected: Outcome{Cause: bounded}, found: Outcome{Cause: routing.NoRoute}, arrival: timing(arrival.Timing{Delay: time.Second})},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestLate(t *testing.T) {
 			j := Judgement{Outcome: c.expected, Finding: exchange.Finding{Cluster: "c", Cause: c.found.Cause, Duration: c.duration, Answer: exchange.Answer{Status: c.found.Status}}}
 			e := exchange.Evidence{Arrival: c.arrival, Request: exchange.Request{Keep: c.kept, Answer: c.answer}, Counted: time.Time{}.Add(c.counted)}
 			if c.arrival != nil && c.arrival.Timing != nil {
-				e.Outbound.Began = c.arrival.Timing.Began.Add(-c.late)
+				e.Outbound.Began = c.arrival.Timing.Began.Add(-c.onTheWay)
 			}
 			if late := j.lateness(x, e); (late != "") != c.delayed || j.isEarly(x) != c.early {
 				t.Errorf("late %q, early %t", late, j.isEarly(x))

@@ -69,6 +69,8 @@ func TestLint(t *testing.T) {
 			want: []string{"policies.yaml:1: spec.default.allow[0].path: path /a/./b never matches: by default the listener turns it into /a/b first; write that [never-matches]"}},
 		{name: "prefix path that climbs", policies: allow(path("Prefix", "/a/..")),
 			want: []string{"policies.yaml:1: spec.default.allow[0].path: path /a/.. never matches: by default the listener turns it into / first; write that [never-matches]"}},
+		{name: "path with a brace", policies: allow(path("Exact", "/users/{id}")),
+			want: []string{"policies.yaml:1: spec.default.allow[0].path: path /users/{id} never matches: by default the listener turns it into /users/%7Bid%7D first; write that [never-matches]"}},
 		{name: "path with an escaped slash", policies: allow(path("Prefix", "/a%2fb")),
 			want: []string{"policies.yaml:1: spec.default.allow[0].path: path /a%2fb never matches: by default the listener answers it with a 400 [never-matches]"}},
 		{name: "path with an escaped letter", policies: allow(path("Exact", "/%61")),
