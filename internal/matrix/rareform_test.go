@@ -86,6 +86,14 @@ var rareForms = map[feature.Profile]map[string]is{
 		"41 items of from":                       long("from", 41),
 		"41 rules":                               long("rules", 41),
 		"17 principals that are excluded":        long("notPrincipals", 17),
+		"17 paths that are excluded":             long("notPaths", 17),
+		"17 hosts that are excluded":             long("notHosts", 17),
+		"17 methods that are excluded":           long("notMethods", 17),
+		"17 ports that are excluded":             long("notPorts", 17),
+		"17 namespaces that are excluded":        long("notNamespaces", 17),
+		"17 blocks that are excluded":            long("notIpBlocks", 17),
+		"17 remote blocks that are excluded":     long("notRemoteIpBlocks", 17),
+		"17 values that are excluded":            long("notValues", 17),
 		"principals beside excluded blocks":      hasBoth("source", "principals", "notIpBlocks"),
 		"namespaces beside excluded principals":  hasBoth("source", "namespaces", "notPrincipals"),
 		"excluded trust domains beside blocks":   hasBoth("source", "notTrustDomains", "ipBlocks"),
@@ -117,6 +125,9 @@ var rareForms = map[feature.Profile]map[string]is{
 		"41 HTTP rules":                 long("http", 41),
 		"41 rules":                      long("ingress", 41),
 		"101 blocks":                    long("fromCIDR", 101),
+		"17 exceptions":                 long("except", 17),
+		"41 exceptions":                 long("except", 41),
+		"17 ports that are denied":      longDenied("ports", 17),
 		"a block of 9 to 15 bits":       masked("fromCIDR", ".", 9, 15),
 		"a block of 17 to 23 bits":      masked("fromCIDR", ".", 17, 23),
 		"a block of 25 to 30 bits":      masked("fromCIDR", ".", 25, 30),
@@ -138,6 +149,8 @@ var rareForms = map[feature.Profile]map[string]is{
 		"17 matches":                        long("matches", 17),
 		"41 matches":                        long("matches", 41),
 		"101 identities":                    long("identities", 101),
+		"17 exceptions":                     long("except", 17),
+		"41 exceptions":                     long("except", 41),
 		"identities beside accounts":        hasBoth("meshTLS", "identities", "serviceAccounts"),
 		"unauthenticated that is false":     isFalse("unauthenticated"),
 		"unauthenticatedTLS that is false":  isFalse("unauthenticatedTLS"),
@@ -196,8 +209,29 @@ func hasAll(of string, all ...string) is {
 
 // long finds a list of so many items at least.
 func long(field string, least int) is {
-	return inSpecs(func(_ question, key string, v any) bool {
-		items, ok := v.([]any)
-		return ok && key == field && len(items) >= least
-	})
+	return inSpecs(func(_ question, key string, v any) bool { return isLong(key, v, field, least) })
+}
+
+// longDenied is long for a list in a rule of Cilium that denies.
+func longDenied(field string, least int) is {
+	var within func(key string, v any) bool
+	within = func(key string, v any) bool {
+		switch v := v.(type) {
+		case []any:
+			return isLong(key, v, field, least) || slices.ContainsFunc(v, func(item any) bool { return within("", item) })
+		case map[string]any:
+			for key, item := range v {
+				if within(key, item) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return inSpecs(func(_ question, key string, v any) bool { return key == "ingressDeny" && within("", v) })
+}
+
+func isLong(key string, v any, field string, least int) bool {
+	items, ok := v.([]any)
+	return ok && key == field && len(items) >= least
 }

@@ -84,6 +84,7 @@ func (m *relation) form(c *cases.Case, policies []any) {
 		m.rare(c, policies)
 	case 1:
 		m.manyItems(policies, 41, 44)
+		m.manyTaken(policies)
 	case 3:
 		m.manyFields(c, policies)
 		if m.oneIn(2) {
@@ -184,6 +185,35 @@ func (m *relation) manyItems(policies []any, least, most int) {
 		if least > 0 {
 			m.repeat(of, pick(m.chooser, 41, 41, 65, 101, 129, 257)+m.choose(20))
 		}
+	}
+}
+
+// manyTaken makes lists long that take callers or requests away: a compiler that drops an item of one opens an inbound.
+// No list of another kind shows that. New paths are few, as in [relation.manyItems].
+func (m *relation) manyTaken(policies []any) {
+	byKey := map[string][]list{}
+	for _, l := range specLists(policies) {
+		if l.key == "except" || strings.HasPrefix(l.key, "not") {
+			byKey[l.key] = append(byKey[l.key], l)
+		}
+	}
+	for _, spec := range objectsIn(policies)["spec"] {
+		for _, l := range listsIn(spec["ingressDeny"]) {
+			if l.key == "ports" || l.key == "fromCIDR" {
+				byKey["denied "+l.key] = append(byKey["denied "+l.key], l)
+			}
+		}
+	}
+	const mostLong = 4
+	keys := shuffled(m.chooser, sortedKeys(byKey))
+	for _, key := range keys[:min(len(keys), mostLong)] {
+		of := pick(m.chooser, byKey[key]...)
+		if key == "notPaths" {
+			m.lengthen(of, m.number(1, 3))
+		} else {
+			m.lengthen(of, 17)
+		}
+		m.repeat(of, pick(m.chooser, 17, 41, 65, 129, 257)+m.choose(20))
 	}
 }
 

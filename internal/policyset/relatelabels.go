@@ -136,15 +136,25 @@ func (m *relation) blockWithout(exceptions int) map[string]any {
 	block := netip.MustParsePrefix(pick(m.chooser, "0.0.0.0/0", "0.0.0.0/0", "10.0.0.0/8", "::/0", "::/0", "2001:db8::/32"))
 	var except []any
 	for range exceptions {
-		bytes := block.Addr().AsSlice()
-		bits := min(block.Bits()+m.number(3, 20), 8*len(bytes))
-		for bit := block.Bits(); bit < bits; bit++ {
-			bytes[bit/8] |= byte(m.choose(2)) << (7 - bit%8)
-		}
-		addr, _ := netip.AddrFromSlice(bytes)
-		except = append(except, netip.PrefixFrom(addr, bits).String())
+		except = append(except, m.within(block.String()))
 	}
 	return map[string]any{"cidr": block.String(), "except": except}
+}
+
+// within draws a smaller block of one, or the same of what is a single address.
+func (m *relation) within(cidr string) string {
+	block, err := netip.ParsePrefix(cidr)
+	if err != nil {
+		return cidr
+	}
+	block = block.Masked()
+	bytes := block.Addr().AsSlice()
+	bits := min(block.Bits()+m.number(3, 20), 8*len(bytes))
+	for bit := block.Bits(); bit < bits; bit++ {
+		bytes[bit/8] |= byte(m.choose(2)) << (7 - bit%8)
+	}
+	addr, _ := netip.AddrFromSlice(bytes)
+	return netip.PrefixFrom(addr, bits).String()
 }
 
 // kubernetesTags has policies of Kuma's first design name clients and inbounds by tags that Kubernetes gives them, whose keys have a prefix and a slash.

@@ -260,6 +260,8 @@ func (m *relation) lengthen(of list, by int) {
 		switch item := pick(m.chooser, items...).(type) {
 		case string:
 			switch {
+			case of.key == "except":
+				items = append(items, m.within(fmt.Sprint(of.object["cidr"])))
 			case strings.HasSuffix(of.key, "pBlocks") || of.key == "fromCIDR":
 				block := m.address().String()
 				if of.key == "fromCIDR" {
@@ -273,6 +275,15 @@ func (m *relation) lengthen(of list, by int) {
 			case of.key == "ports" || of.key == "notPorts":
 				items = append(items, fmt.Sprint(m.number(1, 65_535)))
 			default:
+				items = append(items, another(m.chooser, of.key, item))
+			}
+		case map[string]any:
+			item, _ = clone(item).(map[string]any)
+			if _, named := item["port"].(string); of.key == "ports" && named {
+				item["port"] = fmt.Sprint(m.number(1, 65_535))
+				delete(item, "endPort")
+				items = append(items, item)
+			} else {
 				items = append(items, another(m.chooser, of.key, item))
 			}
 		default:
