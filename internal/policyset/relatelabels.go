@@ -136,13 +136,13 @@ func (m *relation) blockWithout(exceptions int) map[string]any {
 	block := netip.MustParsePrefix(pick(m.chooser, "0.0.0.0/0", "0.0.0.0/0", "10.0.0.0/8", "::/0", "::/0", "2001:db8::/32"))
 	var except []any
 	for range exceptions {
-		except = append(except, m.within(block.String()))
+		except = append(except, m.blockWithin(block.String()))
 	}
 	return map[string]any{"cidr": block.String(), "except": except}
 }
 
-// within draws a smaller block of one, or the same of what is a single address.
-func (m *relation) within(cidr string) string {
+// blockWithin draws a smaller block of one, or the same of what is a single address.
+func (m *relation) blockWithin(cidr string) string {
 	block, err := netip.ParsePrefix(cidr)
 	if err != nil {
 		return cidr

@@ -261,7 +261,7 @@ func (m *relation) lengthen(of list, by int) {
 		case string:
 			switch {
 			case of.key == "except":
-				items = append(items, m.within(fmt.Sprint(of.object["cidr"])))
+				items = append(items, m.blockWithin(fmt.Sprint(of.object["cidr"])))
 			case strings.HasSuffix(of.key, "pBlocks") || of.key == "fromCIDR":
 				block := m.address().String()
 				if of.key == "fromCIDR" {
