@@ -31,8 +31,8 @@ ACTIONLINT ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 .PHONY: run check test slow vet lint linters fetch bench compare
 
-run: ## run all built-in cases on a real Envoy
-	$(GO) run ./cmd/meshproof run --envoy $(ENVOY)
+run: ## run all built-in cases on a real Envoy, with a line for each story
+	$(GO) run ./cmd/meshproof run --quiet --envoy $(ENVOY)
 
 # vet runs before the tests, on all packages and with all its checks. So go test does not run it again.
 # Tests and linters are short programs: fewer garbage collections save an eighth of their time.

@@ -40,6 +40,7 @@ type runOptions struct {
 	compiler compilerFlags
 	anyNames bool
 	strict   bool
+	quiet    bool
 	policies string
 	shard    matrix.Shard
 	times    string
@@ -62,6 +63,7 @@ policies that are deployed, and a case need not state any. With several versions
 the same cases on each, and prints where they differ. With --compiler the filters come from
 another compiler. They are held against the same policies.`,
 		Example: `  meshproof run
+  meshproof run --quiet
   meshproof run cases/kuma/path.yaml --envoy 1.39.3 --runtime process
   meshproof run --case 'observability.*metrics' --output json
   meshproof run tests/ --policies deploy/policies --strict
@@ -89,6 +91,7 @@ another compiler. They are held against the same policies.`,
 	flags.StringVar(&o.times, "times", "", "balance the shards by the times in this file, see meshproof report times (default: those measured for the built-in cases)")
 	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
 	flags.StringVar(&o.envoyLog, "envoy-log", "", "write Envoy's own log to this file; with several versions, to a file each, whose name ends in the version")
+	flags.BoolVarP(&o.quiet, "quiet", "q", false, "print a line for each story, and in full only what failed")
 	addOutput(cmd, &o.output)
 	completeValues(cmd, "runtime")
 	completeFunc(cmd, "envoy", completeVersions)
@@ -130,7 +133,7 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 	if err := context.Cause(ctx); err != nil {
 		return errors.Join(err, endErrorOf(runErr))
 	}
-	runs := summary.Runs{All: results, Several: len(s.Versions) > 1, Part: s.Shard != matrix.Shard{}}
+	runs := summary.Runs{All: results, Several: len(s.Versions) > 1, Part: s.Shard != matrix.Shard{}, Quiet: o.quiet}
 	// Where no Envoy could be started, standard error says why.
 	if o.output == outputText || runs.Several || len(results) > 0 {
 		err = printResult(stdout, o.output, runs)
@@ -199,7 +202,7 @@ func (o runOptions) drawAgain(paths []string, envoy string) string {
 		words = append(words, terminal.Quote(path))
 	}
 	o.flags.Visit(func(f *pflag.Flag) {
-		if !slices.Contains([]string{"seed", "envoy", "envoy-log", "output", "times", "shard"}, f.Name) {
+		if !slices.Contains([]string{"seed", "envoy", "envoy-log", "output", "quiet", "times", "shard"}, f.Name) {
 			words = append(words, terminal.Quote("--"+f.Name+"="+flagValue(f)))
 		}
 	})

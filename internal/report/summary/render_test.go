@@ -92,7 +92,13 @@ func TestRender(t *testing.T) {
 	for name, write := range map[string]func(*bytes.Buffer) error{
 		"rare.txt":    func(b *bytes.Buffer) error { runs.WriteText(b, false); return nil },
 		"rare.colour": func(b *bytes.Buffer) error { runs.WriteText(b, true); return nil },
-		"rare.json":   func(b *bytes.Buffer) error { return terminal.WriteJSON(b, runs) },
+		"quiet.txt": func(b *bytes.Buffer) error {
+			quiet := runs
+			quiet.Quiet = true
+			quiet.WriteText(b, false)
+			return nil
+		},
+		"rare.json": func(b *bytes.Buffer) error { return terminal.WriteJSON(b, runs) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -31,6 +31,8 @@ type Runs struct {
 	Several bool
 	// Part is true for a part of the cases, of which none may be for the version.
 	Part bool
+	// Quiet leaves out of the text what passed, see [Runs.WriteText].
+	Quiet bool
 }
 
 // Tally counts the cases of all runs.
@@ -65,7 +67,7 @@ func (r Runs) MarshalJSON() ([]byte, error) {
 	}
 }
 
-// WriteText prints a single run in full. Of several runs it prints the failures, the
+// WriteText prints a single run in full, or without what passed. Of several runs it prints the failures, the
 // differences and a line each. The last lines are the results; the slow cases stand in front of them.
 func (r Runs) WriteText(w io.Writer, p terminal.Paint) {
 	for _, run := range r.All {
@@ -74,7 +76,7 @@ func (r Runs) WriteText(w io.Writer, p terminal.Paint) {
 		}
 	}
 	if len(r.All) == 1 {
-		r.All[0].WriteText(w, p)
+		r.All[0].writeText(w, p, r.Quiet)
 		return
 	}
 	for _, run := range r.All {

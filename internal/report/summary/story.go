@@ -11,14 +11,17 @@ import (
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
-// WriteText prints a table for each story: the caller, the decision, its policy and the
+// writeText prints a table for each story: the caller, the decision, its policy and the
 // shadow. A line for each story and the failures come last, because a reader looks there first.
-func (r Run) WriteText(w io.Writer, p terminal.Paint) {
+// A quiet text has no tables. It counts the warnings that stand there.
+func (r Run) writeText(w io.Writer, p terminal.Paint, quiet bool) {
 	stories := byStory(r.Results)
-	for _, story := range stories {
-		writeStory(w, p, story)
+	if !quiet {
+		for _, story := range stories {
+			writeStory(w, p, story)
+		}
 	}
-	if len(stories) > 1 {
+	if quiet || len(stories) > 1 {
 		for _, story := range stories {
 			fmt.Fprintln(w, storyLine(p, story))
 		}
@@ -27,7 +30,23 @@ func (r Run) WriteText(w io.Writer, p terminal.Paint) {
 	r.writeFailures(w, p)
 	r.writeOutage(w, p)
 	r.writeSlow(w, p)
+	if quiet {
+		r.countWarnings(w, p)
+	}
 	fmt.Fprintln(w, Count(r.Results...).Line(p, r.Report))
+}
+
+// countWarnings says in how many cases there are warnings that a quiet text leaves out.
+func (r Run) countWarnings(w io.Writer, p terminal.Paint) {
+	warned := 0
+	for _, c := range r.Results {
+		if len(c.Warnings) > 0 {
+			warned++
+		}
+	}
+	if warned > 0 {
+		fmt.Fprintf(w, "%s in %s: run without --quiet to read them\n", p.Yellow("warnings"), terminal.Count(warned, "case"))
+	}
 }
 
 func (r Run) writeFailures(w io.Writer, p terminal.Paint) {
