@@ -104,6 +104,8 @@ func TestVerdictOfWidening(t *testing.T) {
 		{"case: an inbound goes", "", onCase("", ", {name: b, port: 9090, protocol: tcp}", allow(one)), onCase("", "", allow(one))},
 		{"case: one of Istio goes", "", onCase("", "", allow(one)) + strings.Replace(ofAddress(""), "case: c", "case: d", 1), onCase("", "", allow(one))},
 		// Istio
+		{"Dataplane: a new inbound has the port of one that moved", mtp("p", mesh, allow(all)) + mtp("d", section("in"), deny(all)), dp("web", "app: a", in8080), dp("web", "app: a", "{name: in, port: 9090, protocol: http}, {name: main, port: 8080, protocol: http}")},
+		{"Dataplane: two inbounds exchange their ports", mtp("p", mesh, allow(all)) + mtp("d", section("in"), deny(all)), dp("web", "app: a", in8080+", {name: b, port: 9090, protocol: http}"), dp("web", "app: a", "{name: in, port: 9090, protocol: http}, {name: b, port: 8080, protocol: http}")},
 		{"Dataplane: an inbound is renamed away from its deny", mtp("p", mesh, allow(all)) + mtp("d", section("in"), deny(all)), dp("web", "app: a", in8080), dp("web", "app: a", "{name: in2, port: 8080, protocol: http}")},
 		{"istio: last ALLOW deleted", ist("d", "x", "{action: DENY, rules: [{to: [{operation: {paths: [/x]}}]}]}"), ist("p", "x", "{rules: [{from: [{source: {principals: ['*/a']}}]}]}"), ""},
 		{"istio: DENY to shadow", "", ist("d", "x", "{action: DENY, rules: [{}]}"), "---\n{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: d, namespace: x, annotations: {istio.io/dry-run: 'true'}}, spec: {action: DENY, rules: [{}]}}\n"},
@@ -135,6 +137,17 @@ func TestVerdictOfWidening(t *testing.T) {
 				t.Errorf("no change: %s", d.Verdict())
 			}
 		})
+	}
+	both := func(a, b int) string {
+		return dp("web", "app: a", fmt.Sprintf("{name: in, port: %d, protocol: http}, {name: b, port: %d, protocol: http}", a, b))
+	}
+	for name, d := range map[string]*Difference{
+		"ports are exchanged under one policy":  differenceOf(t, mtp("p", mesh, allow(one))+both(1, 2), mtp("p", mesh, allow(one))+both(2, 1)),
+		"inbounds are written in another order": differenceOf(t, mtp("d", section("in"), deny(all))+dp("web", "app: a", in8080+", {name: b, port: 1}"), mtp("d", section("in"), deny(all))+dp("web", "app: a", "{name: b, port: 1}, "+in8080)),
+	} {
+		if len(d.widenings()) > 0 {
+			t.Errorf("%s: %s", name, d.Verdict())
+		}
 	}
 	for kind, doc := range map[string]string{
 		"MeshTimeout": "---\n{type: MeshTimeout, mesh: default, name: t, spec: {}}\n",

@@ -31,8 +31,8 @@ type Case struct {
 	generated bool
 	// gone is true where NEW does not have the case.
 	gone bool
-	// renamed is true where the workload of NEW has another name than the workload of OLD.
-	renamed bool
+	// find finds what an inbound of New was in Old; nil for [counterpart].
+	find finder
 	// lintScope are the inbounds that lint is about.
 	lintScope []policy.Inbound
 	// OldResult and NewResult are the results of [Difference.Confirm], nil before it.
@@ -135,6 +135,7 @@ func (d *Difference) comparePolicies(old, recent Side, to string, all bool) erro
 			return err
 		}
 		d.Cases = append(d.Cases, Case{Old: was.Case, New: c.Case, generated: c.Generated, Inbounds: changes, Made: c.Made, lintScope: c.LintScope})
+		d.addMoved(was, c)
 	}
 	d.addRenamed(described(allOlds), described(allRecents), to)
 	for i, c := range olds {
@@ -148,9 +149,9 @@ func (d *Difference) comparePolicies(old, recent Side, to string, all bool) erro
 	}
 	for i := range d.Cases {
 		c := &d.Cases[i]
-		find := counterpart
-		if c.renamed {
-			find = renamed
+		find := c.find
+		if find == nil {
+			find = counterpart
 		}
 		if c.Comparisons, err = compareBy(find, c.Old, c.New, all); err != nil {
 			return err

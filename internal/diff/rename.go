@@ -1,11 +1,13 @@
 package diff
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/labelselector"
+	"github.com/meshproof/meshproof/policy"
 )
 
 // mostRenames bounds the workloads of OLD that one workload of NEW is compared with.
@@ -24,7 +26,7 @@ func (d *Difference) addRenamed(olds, recents []lab.Case, to string) {
 	}
 	taken := map[workload]bool{}
 	add := func(was, is cases.Case, generated bool) {
-		c := Case{Old: withoutClaims(was), New: withoutClaims(is), generated: generated, renamed: true}
+		c := Case{Old: withoutClaims(was), New: withoutClaims(is), generated: generated, find: renamed}
 		useOneDialect(&c.Old, &c.New)
 		c.Inbounds = inboundChanges(renamed, c.Old.Inbounds, c.New.Inbounds)
 		d.Cases = append(d.Cases, c)
@@ -42,6 +44,28 @@ func (d *Difference) addRenamed(olds, recents []lab.Case, to string) {
 			is := recents[0].Case
 			is.Inbounds = was.Inbounds
 			add(was.Case, is, was.Generated)
+		}
+	}
+}
+
+// addMoved compares each inbound that has come to its port with the inbounds that had the port before. A policy may have denied
+// those by their name, and who calls the port meets another one now.
+func (d *Difference) addMoved(was, is lab.Case) {
+	if is.Made != nil {
+		return
+	}
+	for _, in := range is.Inbounds {
+		if i := counterpart(was.Inbounds, is.Inbounds, in); i >= 0 && was.Inbounds[i].Port == in.Port {
+			continue
+		}
+		for _, before := range was.Inbounds {
+			if before.Port != in.Port || workloadOf(before.Inbound) != workloadOf(in.Inbound) {
+				continue
+			}
+			c := Case{Old: withoutClaims(was.Case), New: withoutClaims(is.Case), generated: is.Generated, find: renamed, lintScope: []policy.Inbound{}}
+			c.Old.Inbounds, c.New.Inbounds = []cases.Inbound{before}, []cases.Inbound{in}
+			c.Inbounds = []InboundChange{{Text: fmt.Sprintf("%s: port %d was that of %s", in, in.Port, before)}}
+			d.Cases = append(d.Cases, c)
 		}
 	}
 }
