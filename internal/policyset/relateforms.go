@@ -87,6 +87,7 @@ func (m *relation) form(c *cases.Case, policies []any) {
 		m.manyTaken(policies)
 	case 3:
 		m.manyFields(c, policies)
+		m.manyRequired(policies)
 		if m.oneIn(2) {
 			m.rare(c, policies)
 		} else {
@@ -214,6 +215,40 @@ func (m *relation) manyTaken(policies []any) {
 			m.lengthen(of, 17)
 		}
 		m.repeat(of, pick(m.chooser, 17, 41, 65, 129, 257)+m.choose(20))
+	}
+}
+
+// required are the lists of which a request has to meet each item.
+var required = []string{"headers", "headerMatches", "queryParams", "when"}
+
+// manyRequired makes one list of each kind of [required] longer than eight items: a compiler that drops an item opens an inbound. No two
+// items have one name, for meshes heed the first one alone.
+func (m *relation) manyRequired(policies []any) {
+	byKey := map[string][]list{}
+	for _, l := range specLists(policies) {
+		if slices.Contains(required, l.key) {
+			byKey[l.key] = append(byKey[l.key], l)
+		}
+	}
+	for _, key := range sortedKeys(byKey) {
+		of := pick(m.chooser, byKey[key]...)
+		items := slices.Clone(of.items())
+		for least := m.number(9, 12); len(items) < least; {
+			name := "x-" + m.letters(6)
+			switch first := items[0].(type) {
+			case string:
+				items = append(items, name+": "+m.letters(4))
+			case map[string]any:
+				if first["key"] != nil {
+					items = append(items, map[string]any{"key": "request.headers[" + name + "]", "values": []any{m.letters(4)}})
+				} else {
+					items = append(items, map[string]any{"name": name, "value": m.letters(4)})
+				}
+			default:
+				return
+			}
+		}
+		of.object[of.key] = items
 	}
 }
 
