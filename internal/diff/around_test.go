@@ -103,10 +103,10 @@ func TestVerdictOfWidening(t *testing.T) {
 		{"case: an authorizer elsewhere", "", asking("a", ""), strings.Replace(asking("a", ""), "a.x", "evil.x", 1)},
 		{"case: an inbound goes", "", onCase("", ", {name: b, port: 9090, protocol: tcp}", allow(one)), onCase("", "", allow(one))},
 		{"case: one of Istio goes", "", onCase("", "", allow(one)) + strings.Replace(ofAddress(""), "case: c", "case: d", 1), onCase("", "", allow(one))},
-		// Istio
 		{"Dataplane: a new inbound has the port of one that moved", mtp("p", mesh, allow(all)) + mtp("d", section("in"), deny(all)), dp("web", "app: a", in8080), dp("web", "app: a", "{name: in, port: 9090, protocol: http}, {name: main, port: 8080, protocol: http}")},
 		{"Dataplane: two inbounds exchange their ports", mtp("p", mesh, allow(all)) + mtp("d", section("in"), deny(all)), dp("web", "app: a", in8080+", {name: b, port: 9090, protocol: http}"), dp("web", "app: a", "{name: in, port: 9090, protocol: http}, {name: b, port: 8080, protocol: http}")},
 		{"Dataplane: an inbound is renamed away from its deny", mtp("p", mesh, allow(all)) + mtp("d", section("in"), deny(all)), dp("web", "app: a", in8080), dp("web", "app: a", "{name: in2, port: 8080, protocol: http}")},
+		// Istio
 		{"istio: last ALLOW deleted", ist("d", "x", "{action: DENY, rules: [{to: [{operation: {paths: [/x]}}]}]}"), ist("p", "x", "{rules: [{from: [{source: {principals: ['*/a']}}]}]}"), ""},
 		{"istio: DENY to shadow", "", ist("d", "x", "{action: DENY, rules: [{}]}"), "---\n{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: d, namespace: x, annotations: {istio.io/dry-run: 'true'}}, spec: {action: DENY, rules: [{}]}}\n"},
 		{"istio: ALLOW nothing to shadow", "", ist("d", "x", "{}"), "---\n{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: d, namespace: x, annotations: {istio.io/dry-run: 'true'}}, spec: {}}\n"},

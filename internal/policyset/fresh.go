@@ -92,6 +92,17 @@ func listsIn(v any) []list {
 	return out
 }
 
+// listsByKey groups the lists of the wanted keys.
+func listsByKey(all []list, wanted func(key string) bool) map[string][]list {
+	byKey := map[string][]list{}
+	for _, l := range all {
+		if wanted(l.key) {
+			byKey[l.key] = append(byKey[l.key], l)
+		}
+	}
+	return byKey
+}
+
 // alter takes an item out of one list of the policies, exchanges two, or adds many.
 func alter(r *rand.Rand, policies []any) []any {
 	lists := listsIn(policies)

@@ -25,12 +25,7 @@ var growing = map[string]int{
 // grow makes one list of the policies a long one, or the list of all policies: with items like
 // those it has, which are about other callers.
 func grow(c *chooser, policies []any) []any {
-	byKey := map[string][]list{}
-	for _, l := range listsIn(policies) {
-		if growing[l.key] > 0 {
-			byKey[l.key] = append(byKey[l.key], l)
-		}
-	}
+	byKey := listsByKey(listsIn(policies), func(key string) bool { return growing[key] > 0 })
 	if len(policies) > 0 && (len(byKey) == 0 || c.oneIn(4)) {
 		for range c.size(mostPolicies) {
 			policies = append(policies, anotherPolicy(c, pick(c, policies...)))

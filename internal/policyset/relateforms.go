@@ -192,12 +192,7 @@ func (m *relation) manyItems(policies []any, least, most int) {
 // manyTaken makes lists long that take callers or requests away: a compiler that drops an item of one opens an inbound.
 // No list of another kind shows that. New paths are few, as in [relation.manyItems].
 func (m *relation) manyTaken(policies []any) {
-	byKey := map[string][]list{}
-	for _, l := range specLists(policies) {
-		if l.key == "except" || strings.HasPrefix(l.key, "not") {
-			byKey[l.key] = append(byKey[l.key], l)
-		}
-	}
+	byKey := listsByKey(specLists(policies), func(key string) bool { return key == "except" || strings.HasPrefix(key, "not") })
 	for _, spec := range objectsIn(policies)["spec"] {
 		for _, l := range listsIn(spec["ingressDeny"]) {
 			if l.key == "ports" || l.key == "fromCIDR" {
@@ -224,12 +219,7 @@ var required = []string{"headers", "headerMatches", "queryParams", "when"}
 // manyRequired makes one list of each kind of [required] longer than eight items: a compiler that drops an item opens an inbound. No two
 // items have one name, for meshes heed the first one alone.
 func (m *relation) manyRequired(policies []any) {
-	byKey := map[string][]list{}
-	for _, l := range specLists(policies) {
-		if slices.Contains(required, l.key) {
-			byKey[l.key] = append(byKey[l.key], l)
-		}
-	}
+	byKey := listsByKey(specLists(policies), func(key string) bool { return slices.Contains(required, key) })
 	for _, key := range sortedKeys(byKey) {
 		of := pick(m.chooser, byKey[key]...)
 		items := slices.Clone(of.items())
