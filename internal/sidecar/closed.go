@@ -31,7 +31,7 @@ var known = messages.Closed{
 		limits: `per_connection_buffer_limit_bytes per_connection_buffer_high_watermark_timeout listener_filters_timeout
 			continue_on_listener_filters_timeout tcp_backlog_size max_connections_to_accept_per_socket_event ignore_global_conn_limit
 			bypass_overload_manager`,
-		presents: `deprecated_v1 bind_to_port drain_type freebind tcp_fast_open_queue_length reuse_port
+		presents: `deprecated_v1 bind_to_port drain_type freebind transparent tcp_fast_open_queue_length reuse_port
 			enable_reuse_port enable_mptcp tcp_keepalive`,
 	},
 	// Another balancer is an extension, which may run code.
@@ -186,6 +186,8 @@ var passing = messages.Closed{
 	},
 	"envoy.extensions.filters.listener.http_inspector.v3.HttpInspector": {},
 	originalDst: {},
+	// The workload sees the address of the caller, as it does without a sidecar.
+	"envoy.extensions.filters.listener.original_src.v3.OriginalSrc": {forwards: "mark bind_port"},
 }
 
 var checkPassing = passing.Checker()

@@ -89,9 +89,10 @@ func (r *reader) guardedBy(listeners []dump.Decoded[*listenerv3.Listener]) guard
 	return g
 }
 
-// bind notes the addresses that a listener proves to be of this machine. With freebind it binds any address.
+// bind notes the addresses that a listener proves to be of this machine. With freebind, and as a transparent one, it binds any
+// address.
 func (r *reader) bind(l *listenerv3.Listener) {
-	if !bindsPort(l) || l.GetFreebind().GetValue() {
+	if !bindsPort(l) || l.GetFreebind().GetValue() || l.GetTransparent().GetValue() {
 		return
 	}
 	for _, socket := range sockets(l) {

@@ -19,6 +19,19 @@ func TestPassedBy(t *testing.T) {
 	label := func(key, value string) edit {
 		return put(istioNode+".metadata.LABELS", fmt.Sprintf(`{"app": "payments", %q: %q}`, key, value))
 	}
+	// With TPROXY the sidecar keeps the address of the caller, also for the workload.
+	transparently := func(fields string) edit {
+		return func(dump any) any {
+			for _, e := range []edit{
+				put(istioNode+".metadata.INTERCEPTION_MODE", `"TPROXY"`),
+				put(istioInbound+".transparent", `true`),
+				add(istioInbound+".listener_filters", typed("envoy.filters.listener.original_src", "envoy.extensions.filters.listener.original_src.v3.OriginalSrc", fields)),
+			} {
+				dump = e(dump)
+			}
+			return dump
+		}
+	}
 	for name, tt := range map[string]struct {
 		want  outcome
 		edits edit
@@ -40,7 +53,8 @@ func TestPassedBy(t *testing.T) {
 		"listeners on this machine alone":                                        {unverified, put(istioInbound+".address.socket_address.address", `"127.0.0.1"`)},
 		"an unknown redirection":                                                 {unverified, put(istioNode+".metadata.INTERCEPTION_MODE", `["REDIRECT"]`)},
 		"redirected":                                                             {verified, put(istioNode+".metadata.INTERCEPTION_MODE", `"REDIRECT"`)},
-		"redirected with the addresses of callers":                               {verified, put(istioNode+".metadata.INTERCEPTION_MODE", `"TPROXY"`)},
+		"redirected with the addresses of callers":                               {verified, transparently(`"mark": 1337`)},
+		"redirected with the addresses of callers, and a field of later":         {unverified, transparently(`"later": 1`)},
 		"the port of the agent is the workload's":                                {unverified, annotation("status.sidecar.istio.io/port", "8080")},
 		"the port of the agent is a number":                                      {unverified, put(istioNode+".metadata.ANNOTATIONS", `{"status.sidecar.istio.io/port": 8080}`)},
 		"the port of the agent is its own":                                       {verified, annotation("status.sidecar.istio.io/port", "15020")},

@@ -19,7 +19,7 @@ var forgedWays = []forged{
 	{"DNS", verified, []edit{leading(put("udp_listener_config", `{}`), drop("traffic_direction"), drop("filter_chains"), put("listener_filters", `[`+typed("d", "envoy.extensions.filters.udp.dns_filter.v3.DnsFilterConfig", "")+`]`))}},
 	{"a PROXY header", unverified, []edit{add(listener+".listener_filters", typed("p", "envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol", ""))}},
 	{"a PROXY header, in the old way", unverified, []edit{put(chain+".use_proxy_proto", `true`)}},
-	{"original source", unverified, []edit{add(listener+".listener_filters", typed("o", "envoy.extensions.filters.listener.original_src.v3.OriginalSrc", ""))}},
+	{"original source", verified, []edit{add(listener+".listener_filters", typed("o", "envoy.extensions.filters.listener.original_src.v3.OriginalSrc", ""))}},
 	{"an unknown listener filter", unverified, []edit{add(listener+".listener_filters", typed("x", "acme.Filter", ""))}},
 	{"a listener filter by discovery", unverified, []edit{add(listener+".listener_filters", `{"name": "x", "config_discovery": {"config_source": {"ads": {}}}}`)}},
 	{"an inspector of TLS", verified, []edit{add(listener+".listener_filters", typed("t", "envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector", ""))}},
@@ -112,7 +112,7 @@ var forgedWays = []forged{
 			"static_resources": map[string]any{"listeners": []any{part}}, "layered_runtime": value(`{"layers": [{"static_layer": {}}]}`)}}
 	})}},
 	{"a destination from before a redirection", unverified, []edit{add(listener+".listener_filters", typed("o", "envoy.extensions.filters.listener.original_dst.v3.OriginalDst", ""))}},
-	{"a transparent socket", unverified, []edit{put(listener+".transparent", `true`)}},
+	{"a transparent socket", verified, []edit{put(listener+".transparent", `true`)}},
 	{"outbound on another address of the machine", unverified, []edit{leading(put("address.socket_address.address", `"10.0.0.8"`), drop("bind_to_port"))}},
 	{"outbound on another address, to a known cluster", verified, []edit{leading(put("address.socket_address.address", `"10.0.0.8"`), drop("bind_to_port")), clusters(static("kri_msvc_default_zone-1_ns-1_redis_6379", "10.1.1.1", 6379), static("self_inbound_dp_http-port", "10.0.0.7", 8080), static("self_inbound_dp_6379", "127.0.0.1", 6379))}},
 	{"an outbound listener with a field of a later API", unverified, []edit{put(outbound+".also_listen_on", `["10.0.0.7:9999"]`)}},
