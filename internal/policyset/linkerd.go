@@ -218,9 +218,6 @@ func (g *generator) callMatch() object {
 	out := object{"method": method}
 	if g.oneIn(4) {
 		out["headers"] = g.headerMatches()
-		if g.oneIn(3) {
-			delete(out, "method")
-		}
 	}
 	return out
 }

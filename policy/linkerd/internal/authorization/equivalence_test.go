@@ -127,9 +127,7 @@ func drawRoute(t *rapid.T, i int) string {
 func drawMatch(t *rapid.T, kind string) string {
 	var parts []string
 	if kind == "GRPCRoute" {
-		if rpc := rapid.SampledFrom([]string{"", "{}", "{service: a.S}", "{service: a.S, method: Get}", "{method: Get}"}).Draw(t, "rpc"); rpc != "" {
-			parts = append(parts, "method: "+rpc)
-		}
+		parts = append(parts, "method: "+rapid.SampledFrom([]string{"{service: a.S}", "{service: a.S, method: Get}", "{method: Get}"}).Draw(t, "rpc"))
 	} else {
 		if path := rapid.SampledFrom(append([]string{""}, pathMatch...)).Draw(t, "path"); path != "" {
 			parts = append(parts, "path: "+path)

@@ -85,10 +85,10 @@ func (l *linter) server(server Server, inbounds []policy.Inbound) {
 	case len(routes) > 0:
 		l.warn(server.doc, server, warning.HTTPOnTCP, "spec.port", "the inbound speaks no HTTP: the routes of the Server have no part there")
 	}
+	if route.AreSettled(routes) {
+		return
+	}
 	for a, b := range route.Ties(routes) {
-		if route.Settled(routes, a.Route, b.Route) {
-			continue
-		}
 		l.warn(server.doc, server, warning.RoutesTie, "", "%s and %s take the same requests: Linkerd takes the older one, and no file says which that is; here it is %s", b.Route, a.Route, b.Route)
 	}
 }

@@ -19,7 +19,7 @@ const localhost = "default/localhost"
 
 // Lower returns the decision program of an inbound: a gate of allow rules, one for each policy. On tcp,
 // and where the Server is opaque, it judges connections. Where the Server has routes, each way to take
-// one of them has a gate of its own, and no request passes without a route.
+// one of them has a gate of its own, and no request passes without a route. A Server of gRPC has one route by default, for calls.
 //
 // Of the rules that match, the rule whose name sorts first is the effective one.
 func Lower(s Set, in policy.Inbound, o Options) policy.Program {
@@ -29,7 +29,9 @@ func Lower(s Set, in policy.Inbound, o Options) policy.Program {
 	if servers := s.serversOf(in); len(servers) > 0 {
 		server := servers[0]
 		access, rules = server.Spec.AccessPolicy, s.rulesOf(server, o)
-		routes = s.routesOf(server)
+		if routes = s.routesOf(server); len(routes) == 0 && server.kindOfRoutes() == route.GRPC {
+			routes = []route.Route{route.AllCalls(server.Head)}
+		}
 		switch server.Spec.ProxyProtocol {
 		case protocolOpaque, protocolTLS:
 			layer = policy.L4

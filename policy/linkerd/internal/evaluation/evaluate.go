@@ -149,6 +149,10 @@ func (q question) judge(r policy.Request) (d policy.Decision, decides, shadow st
 			return d, "", ""
 		}
 	}
+	if !connection && len(q.routes) == 0 && q.server != nil && q.server.Spec.ProxyProtocol == "gRPC" && !isCall(r) {
+		d.Effect = policy.NoRoute
+		return d, "", ""
+	}
 	permits := q.permits(r, taken)
 	if q.access == "audit" {
 		d.Shadowed = true

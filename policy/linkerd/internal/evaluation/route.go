@@ -2,6 +2,7 @@ package evaluation
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -38,7 +39,7 @@ func (q question) pick(r policy.Request) *route.Route {
 		if stated == len(q.routes) && !a.Created.Equal(b.Created) {
 			return a.Created.Before(b.Created)
 		}
-		return nameOf(a) < nameOf(b)
+		return slices.Compare(nameOf(a), nameOf(b)) < 0
 	}
 	for i := range q.routes {
 		own := &q.routes[i]
@@ -50,9 +51,10 @@ func (q question) pick(r policy.Request) *route.Route {
 	return found
 }
 
-func nameOf(r *route.Route) string {
+// nameOf has the parts of a name in the order in which they count.
+func nameOf(r *route.Route) []string {
 	group, _, _ := strings.Cut(r.Head.APIVersion, "/")
-	return group + "/" + r.Head.Kind + "/" + r.Head.Metadata.Namespace + "/" + r.Head.Metadata.Name
+	return []string{r.Head.Metadata.Name, group, r.Head.Kind}
 }
 
 func covers(of *route.Route, r policy.Request) (most cover, ok bool) {
@@ -107,7 +109,7 @@ func matchCover(m route.Match, r policy.Request) (c cover, ok bool) {
 	path, _, _ := strings.Cut(r.Path, "?")
 	if m.RPC != nil {
 		parts := strings.Split(path, "/")
-		if r.Method != "POST" || len(parts) < 3 || parts[0] != "" || m.RPC.Service != "" && m.RPC.Service != parts[1] || m.RPC.Method != "" && m.RPC.Method != parts[2] {
+		if !isCall(r) || m.RPC.Service != "" && m.RPC.Service != parts[1] || m.RPC.Method != "" && m.RPC.Method != parts[2] {
 			return c, false
 		}
 		c[2], c[3], c[4] = len(m.RPC.Service), len(m.RPC.Method), len(m.Headers)
@@ -115,10 +117,10 @@ func matchCover(m route.Match, r policy.Request) (c cover, ok bool) {
 		if c[2], ok = pathCover(m.Path, path, r); !ok || m.Method != "" && m.Method != r.Method {
 			return c, false
 		}
+		c[3], c[4] = len(m.Headers), len(m.Query)
 		if m.Method != "" {
-			c[3] = 1
+			c[5] = 1
 		}
-		c[4], c[5] = len(m.Headers), len(m.Query)
 	}
 	for _, h := range m.Headers {
 		if !hasHeader(h, r) {
@@ -131,6 +133,12 @@ func matchCover(m route.Match, r policy.Request) (c cover, ok bool) {
 		}
 	}
 	return c, true
+}
+
+// isCall reports whether a request may be a call of gRPC: a POST to a service and a method.
+func isCall(r policy.Request) bool {
+	path, _, _ := strings.Cut(r.Path, "?")
+	return r.Method == "POST" && strings.HasPrefix(path, "/") && strings.Count(path, "/") > 1
 }
 
 // pathCover returns how many bytes of a path are matched.

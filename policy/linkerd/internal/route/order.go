@@ -1,6 +1,7 @@
 package route
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"regexp"
@@ -22,14 +23,15 @@ type Alternative struct {
 }
 
 // rank says how close a match is. The proxy compares the parts in order: the kind of the host, its
-// length, the length of the path, and how many other things are asked for. A call of gRPC has the
+// length, the length of the path, the numbers of headers and of parameters, and whether a method is asked for (RequestMatch of
+// linkerd2-proxy, linkerd/http/route). Gateway API has the method in front of the headers. A call of gRPC has the
 // lengths of service and method in the place of the path.
 type rank [7]int
 
 // Ties yields the pairs of alternatives of different routes that are equally close and take the same
 // requests: then the age of the routes decides. The second of a pair stands in front of the first.
 // A route that takes the same requests again, by the same way, is in no pair again: a list of a thousand matches may be one match.
-// Where the routes state their ages, [Settled] pairs are among them.
+// Where the files say which of the two counts ([AreSettled]), it yields them too.
 func Ties(routes []Route) iter.Seq2[Alternative, Alternative] {
 	type way struct {
 		rank rank
@@ -52,25 +54,23 @@ func Ties(routes []Route) iter.Seq2[Alternative, Alternative] {
 	}
 }
 
-// Settled reports whether the ages that all routes state say which of two counts.
-func Settled(routes []Route, a, b Route) bool { return areAged(routes) && !a.Created.Equal(b.Created) }
-
 // Alternatives returns all ways to take one of the routes, the closest first. Of equally close ones,
 // that of the oldest route stands first, which has the key that is given, then that of the older route where all routes state
-// their ages, and then that of the route whose name sorts first. The key is empty where no route is taken for the oldest.
+// their ages, and then that of the route whose name, group and kind sort first. The key is empty where no route is taken for the
+// oldest.
 //
 // The proxy measures how much of a path a match covers. An Exact and a RegularExpression cover the
 // whole path, and a PathPrefix does where the path is the prefix itself. So a prefix beside them
 // stands there twice.
 func Alternatives(routes []Route, oldest string) []Alternative {
 	routes = slices.Clone(routes)
-	aged := areAged(routes)
+	aged := AreSettled(routes)
 	slices.SortStableFunc(routes, func(a, b Route) int {
 		switch is := a.Key() == oldest; {
 		case is == (b.Key() == oldest) && aged && !a.Created.Equal(b.Created):
 			return a.Created.Compare(b.Created)
 		case is == (b.Key() == oldest):
-			return strings.Compare(a.Key(), b.Key())
+			return compareNames(a, b)
 		case is:
 			return -1
 		default:
@@ -105,8 +105,14 @@ func Alternatives(routes []Route, oldest string) []Alternative {
 	return out
 }
 
-// areAged reports whether all routes state their ages. Where one does not, no age counts: the others would have no order.
-func areAged(routes []Route) bool {
+// compareNames orders routes of one namespace as the controller does (GroupKindName of linkerd2, policy-controller/core).
+func compareNames(a, b Route) int {
+	return cmp.Or(strings.Compare(a.Head.Metadata.Name, b.Head.Metadata.Name), strings.Compare(a.Head.Group(), b.Head.Group()), strings.Compare(a.Head.Kind, b.Head.Kind))
+}
+
+// AreSettled reports whether all routes state their ages, so that the files say which of two counts: the older one, and of one age the
+// one whose name sorts first. Where one route states none, no age counts: the others would have no order.
+func AreSettled(routes []Route) bool {
 	return !slices.ContainsFunc(routes, func(r Route) bool { return r.Created.IsZero() })
 }
 
@@ -150,9 +156,9 @@ func (m Match) alternatives(whole bool) []Alternative {
 	if m.RPC != nil {
 		return []Alternative{{When: condition.All(append(m.RPC.conditions(), m.otherConditions()...)), rank: rank{2: len(m.RPC.Service), 3: len(m.RPC.Method), 4: len(m.Headers)}}}
 	}
-	a := Alternative{rank: rank{4: 0, 5: len(m.Headers), 6: len(m.Query)}}
+	a := Alternative{rank: rank{4: len(m.Headers), 5: len(m.Query)}}
 	if m.Method != "" {
-		a.rank[4] = 1
+		a.rank[6] = 1
 	}
 	with := func(path ...policy.Condition) Alternative {
 		own := a

@@ -184,6 +184,7 @@ func (r *reader) readMatch(field string, from match) Match {
 func (r *reader) readRPC(field string, from manifest.Document) *RPC {
 	out := &RPC{}
 	if !object.IsSet(from) {
+		r.Refuse(field, "the match has no method: a proxy up to August 2026 cannot read it, and refuses each request of the Server. Name a service or a method, or write no match to take all")
 		return out
 	}
 	var text rpcMatch
@@ -198,6 +199,9 @@ func (r *reader) readRPC(field string, from manifest.Document) *RPC {
 		if strings.ContainsAny(part, "/?#") {
 			r.Refuse(field, "%q is no name of a service or of a method", part)
 		}
+	}
+	if text.Service == "" && text.Method == "" {
+		r.Refuse(field, "it names neither a service nor a method: Gateway API wants one of them")
 	}
 	out.Service, out.Method = text.Service, text.Method
 	return out

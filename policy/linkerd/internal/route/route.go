@@ -63,6 +63,12 @@ type Value struct{ Name, Type, Value string }
 // RPC is a call of gRPC. An empty field takes all.
 type RPC struct{ Service, Method string }
 
+// AllCalls returns the route that a Server of gRPC has where no GRPCRoute is there for it (the default InboundRoute of linkerd2,
+// policy-controller/core): it takes each call, and no other request. It has the name of the Server, and a group that no policy names.
+func AllCalls(server object.Head) Route {
+	return Route{Head: object.Head{APIVersion: "default", Kind: GRPC, Metadata: server.Metadata}, Rules: []Rule{{Matches: []Match{{RPC: &RPC{}}}}}}
+}
+
 // Key tells routes apart: two groups have the kind HTTPRoute.
 func (r Route) Key() string { return r.Head.Group() + "/" + r.Head.Kind + "/" + r.Head.String() }
 
