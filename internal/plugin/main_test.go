@@ -127,9 +127,15 @@ func init() {
 		"hang": func(in io.Reader, out io.Writer, args []string) {
 			wait := hold(args[0])
 			child := exec.Command(os.Args[0], helperPrefix+"hold", args[0])
-			if err := child.Start(); err != nil {
+			said, err := child.StdoutPipe()
+			if err == nil {
+				err = child.Start()
+			}
+			if err != nil {
 				panic(err)
 			}
+			// Closed output ends both at once: the child has to hold its connection before.
+			_, _ = said.Read(make([]byte, 1))
 			_, _ = bufio.NewReader(in).ReadSlice('\n')
 			fmt.Fprintln(out, sound)
 			if len(args) > 1 {
@@ -144,7 +150,11 @@ func init() {
 				fmt.Fprintf(out, "{\"id\": %s, \"error\": \"refused %s\"}\n", id, id)
 			})
 		},
-		"hold": func(_ io.Reader, _ io.Writer, args []string) { hold(args[0])() },
+		"hold": func(_ io.Reader, out io.Writer, args []string) {
+			wait := hold(args[0])
+			fmt.Fprintln(out, "held")
+			wait()
+		},
 	}
 }
 
