@@ -73,20 +73,32 @@ var faultsOfDetails = []fault{
 		{"policy/linkerd/internal/evaluation/route.go", `cover{0: kind, 1: length,`, `cover{0: kind, 1: length * map[bool]int{false: 1}[FAULT],`},
 	}},
 	{"the method of a route of Linkerd weighs nothing", []change{
-		{"policy/linkerd/internal/route/order.go", "		a.rank[4] = 1\n", "		a.rank[4] = map[bool]int{false: 1}[FAULT]\n"},
-		{"policy/linkerd/internal/evaluation/route.go", "			c[3] = 1\n", "			c[3] = map[bool]int{false: 1}[FAULT]\n"},
+		{"policy/linkerd/internal/route/order.go", "		a.rank[6] = 1\n", "		a.rank[6] = map[bool]int{false: 1}[FAULT]\n"},
+		{"policy/linkerd/internal/evaluation/route.go", "			c[5] = 1\n", "			c[5] = map[bool]int{false: 1}[FAULT]\n"},
+	}},
+	{"the method of a route of Linkerd weighs more than its headers", []change{
+		{"policy/linkerd/internal/route/order.go", "	if m.Method != \"\" {\n		a.rank[6]", "	if m.Method != \"\" {\n		a.rank[4] += map[bool]int{true: 100}[FAULT]\n		a.rank[6]"},
+		{"policy/linkerd/internal/evaluation/route.go", "		if m.Method != \"\" {\n			c[5]", "		if m.Method != \"\" {\n			c[3] += map[bool]int{true: 100}[FAULT]\n			c[5]"},
 	}},
 	{"the headers of a route of Linkerd weigh nothing", []change{
-		{"policy/linkerd/internal/route/order.go", `5: len(m.Headers)`, `5: len(m.Headers) * map[bool]int{false: 1}[FAULT]`},
-		{"policy/linkerd/internal/evaluation/route.go", `c[4], c[5] = len(m.Headers), len(m.Query)`, `c[4], c[5] = len(m.Headers)*map[bool]int{false: 1}[FAULT], len(m.Query)`},
+		{"policy/linkerd/internal/route/order.go", `{4: len(m.Headers), 5`, `{4: len(m.Headers) * map[bool]int{false: 1}[FAULT], 5`},
+		{"policy/linkerd/internal/evaluation/route.go", `c[3], c[4] = len(m.Headers), len(m.Query)`, `c[3], c[4] = len(m.Headers)*map[bool]int{false: 1}[FAULT], len(m.Query)`},
 	}},
 	{"the parameters of a route of Linkerd weigh nothing", []change{
-		{"policy/linkerd/internal/route/order.go", `6: len(m.Query)`, `6: len(m.Query) * map[bool]int{false: 1}[FAULT]`},
+		{"policy/linkerd/internal/route/order.go", `5: len(m.Query)`, `5: len(m.Query) * map[bool]int{false: 1}[FAULT]`},
 		{"policy/linkerd/internal/evaluation/route.go", `, len(m.Query)`, `, len(m.Query)*map[bool]int{false: 1}[FAULT]`},
 	}},
 	{"of routes that are as close the last name counts", []change{
-		{"policy/linkerd/internal/route/order.go", `return strings.Compare(a.Key(), b.Key())`, `return strings.Compare(a.Key(), b.Key()) * map[bool]int{false: 1, true: -1}[FAULT]`},
-		{"policy/linkerd/internal/evaluation/route.go", `nameOf(a) < nameOf(b)`, `(nameOf(a) < nameOf(b)) != FAULT`},
+		{"policy/linkerd/internal/route/order.go", `return compareNames(a, b)`, `return compareNames(a, b) * map[bool]int{false: 1, true: -1}[FAULT]`},
+		{"policy/linkerd/internal/evaluation/route.go", `slices.Compare(nameOf(a), nameOf(b)) < 0`, `(slices.Compare(nameOf(a), nameOf(b)) < 0) != FAULT`},
+	}},
+	{"of routes that are as close the group counts in front of the name", []change{
+		{"policy/linkerd/internal/route/order.go", `return cmp.Or(strings.Compare(a`, `return cmp.Or(strings.Compare(map[bool]string{true: a.Head.Group()}[FAULT], map[bool]string{true: b.Head.Group()}[FAULT]), strings.Compare(a`},
+		{"policy/linkerd/internal/evaluation/route.go", `return []string{r.Head`, `return []string{map[bool]string{true: group}[FAULT], r.Head`},
+	}},
+	{"a Server of gRPC without a route takes each request", []change{
+		{"policy/linkerd/internal/authorization/lower.go", `len(routes) == 0 && server.kindOfRoutes()`, `!FAULT && len(routes) == 0 && server.kindOfRoutes()`},
+		{"policy/linkerd/internal/evaluation/evaluate.go", `"gRPC" && !isCall(r) {`, `"gRPC" && !FAULT && !isCall(r) {`},
 	}},
 	{"of routes that are as close the younger one counts", []change{
 		{"policy/linkerd/internal/route/order.go", `return a.Created.Compare(b.Created)`, `return a.Created.Compare(b.Created) * map[bool]int{false: 1, true: -1}[FAULT]`},

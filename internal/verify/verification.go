@@ -286,7 +286,7 @@ func (f Finding) text() string {
 	case OtherTrustDomain:
 		return fmt.Sprintf("its rules name callers of the trust domain %s, and those of the policies callers of %s: where %[1]s is that of the mesh, write --trust-domain %[1]s", f.Named, f.Read)
 	case PassesOn:
-		return "connections to addresses and ports of this machine that no inbound has pass here, and no policy is about them"
+		return "connections to addresses and ports of this machine that no inbound has pass here, and no policy is about them: those to 127.0.0.1 too, where a network brings packets for that address"
 	case NoVersion:
 		return fmt.Sprintf("it does not state its version, Envoy %s was asked", f.Envoy)
 	default:
