@@ -45,6 +45,8 @@ type reader struct {
 	sources map[string][]*corev3.ConfigSource
 	// handsOutAlone is set where a listener that binds no port gets connections of this machine alone.
 	handsOutAlone bool
+	// handsIn is set where an inbound listener hands connections of others over to the listener of their destination.
+	handsIn bool
 }
 
 // read reads the inbounds, and returns what their listeners refer to. The described addresses are those of this machine.
@@ -55,6 +57,10 @@ func read(r *dump.Resources, described []netip.Addr) (Sidecar, dump.References) 
 	}
 	reader.stated, _ = StatedAddresses(r.Nodes)
 	reader.handsOutAlone, reader.itself = handsOutAlone(r.Listeners), gatherItself(r.Listeners, r.AdminPipe)
+	reader.handsIn = slices.ContainsFunc(r.Listeners, func(d dump.Decoded[*listenerv3.Listener]) bool {
+		inbound, _ := direction(d.Message)
+		return inbound && bindsPort(d.Message) && d.Message.GetUseOriginalDst().GetValue()
+	})
 	guarded := reader.guardedBy(r.Listeners)
 	reader.callees = reader.gatherCallees()
 	for _, l := range r.Listeners {

@@ -152,9 +152,11 @@ func (r *reader) twin(d dump.Decoded[*listenerv3.Listener], g guarded) string {
 		if ip.IsUnspecified() && (unbound || !r.passesThrough(l, leads)) {
 			return "it listens on every IP address, and not only for connections that are redirected to it"
 		}
-		met = met || !ip.IsLoopback() && !reserved.Contains(ip)
+		// Nothing routes these addresses, but a neighbour on the link may send packets for them, which the kernel redirects.
+		unrouted := (ip.IsLoopback() || reserved.Contains(ip)) && !r.handsIn
+		met = met || !unrouted
 		// A listener that binds no port gets the connections that another one redirects.
-		if ip.IsUnspecified() || ip.IsLoopback() || reserved.Contains(ip) {
+		if ip.IsUnspecified() || unrouted {
 			continue
 		}
 		reachable = true

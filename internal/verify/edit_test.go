@@ -213,6 +213,8 @@ func static(name, ip string, port int) string {
 var (
 	ownCluster = static("self_inbound_dp_http-port", "127.0.0.1", 8080)
 	redis      = static("self_inbound_dp_6379", "127.0.0.1", 6379)
+	// otherRedis is the cluster of the outbound listener of the example.
+	otherRedis = having(static("kri_msvc_default_zone-1_ns-1_redis_6379", "10.1.1.1", 6379), meshTLS(""))
 )
 
 // having adds fields to a cluster, retyped gives it another type.

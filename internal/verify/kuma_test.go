@@ -22,7 +22,7 @@ var (
 	// kumaClusters are those of the inbounds, and its own ones.
 	kumaClusters = clusters(ownCluster, redis, static("kuma:envoy:admin", "127.0.0.1", 9901), static("kuma:readiness", "127.0.0.1", 9902),
 		having(`{"name": "inbound:passthrough:ipv4", "type": "ORIGINAL_DST", "lb_policy": "CLUSTER_PROVIDED"}`, `"upstream_bind_config": {"source_address": {"address": "127.0.0.6", "port_value": 0}}`),
-		`{"name": "outbound:passthrough:ipv4", "type": "ORIGINAL_DST", "lb_policy": "CLUSTER_PROVIDED"}`)
+		`{"name": "outbound:passthrough:ipv4", "type": "ORIGINAL_DST", "lb_policy": "CLUSTER_PROVIDED"}`, otherRedis)
 	// kumaAdmin is the listener through which the control plane reaches the admin interface, and Kubernetes asks whether the
 	// sidecar is ready.
 	kumaAdmin = add("configs.0.dynamic_listeners", `{"name": "kuma:envoy:admin", "active_state": {"listener": {"name": "kuma:envoy:admin", "traffic_direction": "INBOUND", "enable_reuse_port": false,
