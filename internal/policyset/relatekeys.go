@@ -14,15 +14,19 @@ import (
 // they are joined, kinds that share a name, labels behind the first ones, letters in another case, and lists in an order.
 // The relations take turns.
 func (m *relation) keys(c *cases.Case, policies []any) []any {
-	switch m.rank / 2 % 8 {
+	switch m.rank / 2 % 11 {
 	case 0, 7:
 		return m.joinedPolicies(c, policies)
+	case 8:
+		return m.alikePolicies(c, policies)
+	case 9, 10:
+		m.alikeItems(policies)
 	case 1:
 		m.joinedAccounts(policies)
 	case 2:
 		m.nameOfTwoKinds(policies)
 	case 3:
-		m.manyLabels(c, policies)
+		return m.manyLabels(c, policies)
 	case 4:
 		m.relabel(c, func(labels map[string]string) {
 			for range pick(m.chooser, 22, 45) {
@@ -97,19 +101,33 @@ func (m *relation) joinedPolicies(c *cases.Case, policies []any) []any {
 // accountPlace finds a service account in a SPIFFE ID, or in a text of a namespace and a name.
 var accountPlace = regexp.MustCompile(`^(.*\bns/)?([a-z0-9-]{1,40})(/sa/|/)([a-z0-9-]{1,40})$`)
 
-// joinedAccounts lets a list name two accounts whose namespace and name, joined by a dash, are one text.
+// joinedAccounts lets a list name two accounts whose namespace and name, joined by a dash, are one text, or accounts of one name of
+// two namespaces.
 func (m *relation) joinedAccounts(policies []any) {
 	for _, l := range specLists(policies) {
 		items := slices.Clone(l.items())
 		for i, item := range items {
 			between := m.letters(2)
-			first, one := renameAccounts(clone(item), l.key, func(namespace, name string) (string, string) { return namespace, between + "-" + name })
+			begin := between + "-"
+			if m.oneIn(2) {
+				begin = ""
+			}
+			first, one := renameAccounts(clone(item), l.key, func(namespace, name string) (string, string) { return namespace, begin + name })
 			second, two := renameAccounts(clone(item), l.key, func(namespace, name string) (string, string) { return namespace + "-" + between, name })
 			if one && two {
 				items[i] = first
 				l.object[l.key] = slices.Insert(items, m.choose(len(items)+1), second)
 				break
 			}
+		}
+	}
+	if !ofIstio(policies) {
+		return
+	}
+	for _, source := range objectsIn(policies)["source"] {
+		if !slices.ContainsFunc([]string{"principals", "notPrincipals", "namespaces", "notNamespaces"}, func(field string) bool { return source[field] != nil }) {
+			account := m.letters(4)
+			source["notServiceAccounts"] = []any{m.letters(3) + "/" + account, m.letters(3) + "/" + account}
 		}
 	}
 }
@@ -173,32 +191,38 @@ func (m *relation) nameOfTwoKinds(policies []any) {
 	}
 }
 
-// manyLabels has selectors ask for more labels. The workload has them all, or lacks the last one.
-func (m *relation) manyLabels(c *cases.Case, policies []any) {
+// manyLabels has selectors ask for more labels. The workload has them all, or lacks the last one. Few policies of Istio have a selector:
+// further ones deny what they allow, to workloads of these labels.
+func (m *relation) manyLabels(c *cases.Case, policies []any) []any {
 	more := map[string]any{}
-	for range pick(m.chooser, 1, 2, 3, 5, 9) {
+	for range pick(m.chooser, 1, 2, 3, 3, 5, 9) {
 		more["zz"+m.letters(4)] = m.letters(4)
+	}
+	changed, least := policies, 1
+	if ofIstio(policies) {
+		changed, least = m.opposites(policies), 0
+		policies = append(slices.Clone(policies), changed...)
 	}
 	some := false
 	for _, key := range []string{"selector", "podSelector", "endpointSelector"} {
-		for _, of := range objectsIn(policies)[key] {
-			if labels, ok := of["matchLabels"].(map[string]any); ok && len(labels) > 0 {
+		for _, of := range objectsIn(changed)[key] {
+			if labels, ok := of["matchLabels"].(map[string]any); ok && len(labels) >= least {
 				maps.Copy(labels, more)
 				some = true
 			}
 		}
 	}
-	for _, of := range objectsIn(policies)["targetRef"] {
+	for _, of := range objectsIn(changed)["targetRef"] {
 		if labels, ok := of["labels"].(map[string]any); ok && len(labels) > 0 && of["kind"] == "Dataplane" {
 			maps.Copy(labels, more)
 			some = true
 		}
 	}
 	if !some {
-		return
+		return policies
 	}
 	own := sortedKeys(more)
-	if m.oneIn(3) {
+	if m.oneIn(2) {
 		own = own[:len(own)-1]
 	}
 	m.relabel(c, func(labels map[string]string) {
@@ -206,6 +230,25 @@ func (m *relation) manyLabels(c *cases.Case, policies []any) {
 			labels[key] = more[key].(string)
 		}
 	})
+	return policies
+}
+
+// opposites returns the policies of Istio that allow, as ones of other names that deny, and that have a selector.
+func (m *relation) opposites(policies []any) (out []any) {
+	for _, p := range policies {
+		p, _ := clone(p).(map[string]any)
+		spec, _ := p["spec"].(map[string]any)
+		if action := spec["action"]; p["kind"] != "AuthorizationPolicy" || action != nil && action != "ALLOW" || spec["targetRef"] != nil || spec["targetRefs"] != nil {
+			continue
+		}
+		spec["action"], metadataOf(p)["name"] = "DENY", m.letters(6)
+		selector, _ := spec["selector"].(map[string]any)
+		if labels, ok := selector["matchLabels"].(map[string]any); !ok || len(labels) == 0 {
+			spec["selector"] = map[string]any{"matchLabels": map[string]any{}}
+		}
+		out = append(out, p)
+	}
+	return out
 }
 
 // otherCase adds texts of a list in letters of the other case, where the case counts.

@@ -350,7 +350,8 @@ func (m *relation) portLike(item any, port int, isRun bool) any {
 	}
 }
 
-// selector adds to a selector what it asks for already: another expression about the same label.
+// selector adds to a selector what it asks for already: another expression about the same label, twice, or beside one that no
+// workload of the label meets.
 func (m *relation) selector(policies []any) {
 	for _, key := range []string{"selector", "podSelector", "endpointSelector", "fromEndpoints"} {
 		for _, of := range objectsIn(policies)[key] {
@@ -367,7 +368,14 @@ func (m *relation) selector(policies []any) {
 					e["values"] = []any{"other", "more"}
 				}
 			}
-			of["matchExpressions"] = append(slices.Clone(expressions), e, clone(e))
+			more := []any{e, clone(e)}
+			if m.oneIn(2) {
+				more = []any{map[string]any{"key": label, "operator": "In", "values": []any{"other", "more"}}, e}
+			}
+			if m.oneIn(3) {
+				slices.Reverse(more)
+			}
+			of["matchExpressions"] = append(slices.Clone(expressions), more...)
 		}
 	}
 }
