@@ -15,6 +15,7 @@ const (
 	DryRunBehindAuthorizer  Kind = "dry-run-behind-authorizer"
 	EmptyList               Kind = "empty-list"
 	EmptyRule               Kind = "empty-rule"
+	ForwardedAddress        Kind = "forwarded-address"
 	GatewayIdentity         Kind = "gateway-identity"
 	GetWithoutHead          Kind = "get-without-head"
 	HiddenByDeny            Kind = "hidden-by-deny"
@@ -38,6 +39,7 @@ const (
 	NotRendered             Kind = "not-rendered"
 	OneLineOfMany           Kind = "one-line-of-many"
 	OpenHTTP                Kind = "open-http"
+	OtherSpelling           Kind = "other-spelling"
 	Overridden              Kind = "overridden"
 	PathInsideName          Kind = "path-inside-name"
 	PathWithQuery           Kind = "path-with-query"
@@ -71,6 +73,7 @@ var Descriptions = map[Kind]string{
 	DryRunBehindAuthorizer:  "A dry run behind an authorizer, which says nothing of what that refuses",
 	EmptyList:               "An empty list, which has no effect",
 	EmptyRule:               "A rule that names neither peers nor ports, which allows nothing",
+	ForwardedAddress:        "An address of a header that every caller can write",
 	GatewayIdentity:         "The identity of a gateway, which all callers of other clusters have",
 	GetWithoutHead:          "A rule that takes GET and not HEAD",
 	HiddenByDeny:            "An allow whose requests are all denied",
@@ -94,11 +97,12 @@ var Descriptions = map[Kind]string{
 	NotRendered:             "A policy with a placeholder or an instruction of a template tool",
 	OneLineOfMany:           "A refused value of a header, which is compared with a whole line",
 	OpenHTTP:                "HTTP rules where nothing is closed",
+	OtherSpelling:           "A route of a path that another spelling of the path avoids",
 	Overridden:              "An item that a stronger one overrides",
 	PathInsideName:          "A path with a star behind a name, which also stands for longer names",
 	PathWithQuery:           "A path that does not match with a query",
 	PortOfNoInbound:         "A port that no selected workload has",
-	PrefixInsideName:        "A prefix of an identity that ends inside a name",
+	PrefixInsideName:        "A prefix or an end of an identity that breaks off inside a name",
 	ProbesRefused:           "A Server whose routes let the probes of the kubelet in no more",
 	RouteNotReached:         "A rule of a route that no request takes",
 	RouteNotServed:          "A route of a kind that requests to its Server do not take",

@@ -1,6 +1,7 @@
 package networkpolicy
 
 import (
+	"net/netip"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -43,6 +44,7 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options) []policy.Warning
 				}
 			}
 			out = append(out, p.lintSplit(s.allow)...)
+			out = append(out, p.lintBlocks(s)...)
 			if !s.defaultDeny && hasHTTP(s.allow) {
 				out = append(out, p.warn(warning.OpenHTTP, s.field+".enableDefaultDeny", "no rule of this spec closes anything, so that its HTTP rules refuse no request unless another policy sets default deny"))
 			}
@@ -61,6 +63,13 @@ func (p Policy) lintReach(inbounds []policy.Inbound, identities []identity) []po
 }
 
 func (p Policy) lintPeers(r rule, c callers) (out []policy.Warning) {
+	for _, s := range r.peers.endpoints {
+		for _, asked := range s.requirements {
+			if asked.key == namespaceNameLabel && asked.source != sourceReserved {
+				return append(out, p.warn(warning.NoPeer, s.field, "no pod has the label %s, which is one of namespaces: ask for %s", namespaceNameLabel, namespaceLabel))
+			}
+		}
+	}
 	workloads, everyWorld, blocks := c.selected(r.peers)
 	switch {
 	case r.ports == nil && !r.icmp && !r.peers.everyone && r.peers.endpoints == nil && r.peers.entities == nil && r.peers.blocks == nil:
@@ -110,6 +119,28 @@ func (p Policy) lintSplit(allow []rule) (out []policy.Warning) {
 		}
 		if isOfCallers(callers) && isOfPorts(ports) {
 			out = append(out, p.warn(warning.SplitRule, ports.field, "the rule lets in everybody on its ports, and %s lets in its callers on every port: write peers and toPorts in one item if both have to hold", callers.field))
+		}
+	}
+	return out
+}
+
+// private are the blocks that addresses of pods are taken from, as a rule.
+var private = []netip.Prefix{
+	netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"),
+	netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("fc00::/7"),
+}
+
+// lintBlocks warns of a block of private addresses that is denied beside a rule that lets each pod in: no pod is in a block.
+func (p Policy) lintBlocks(s spec) (out []policy.Warning) {
+	opens := slices.IndexFunc(s.allow, func(r rule) bool {
+		return r.peers.everyone || slices.ContainsFunc(r.peers.entities, func(e string) bool { return e == entityAll || e == entityCluster })
+	})
+	if opens < 0 {
+		return nil
+	}
+	for _, r := range s.deny {
+		if i := slices.IndexFunc(r.peers.blocks, func(b block) bool { return isLeftOut(b.prefix, private) }); i >= 0 {
+			out = append(out, p.warn(warning.NoPeer, r.field, "Cilium knows a pod by its labels, so that no pod is in %s, whatever its address: this denies none of the pods that %s lets in; name them with fromEndpoints", r.peers.blocks[i].prefix, s.allow[opens].field))
 		}
 	}
 	return out
@@ -173,6 +204,9 @@ func (p Policy) lintRegex(field string, is policy.Is) (out []policy.Warning) {
 		return nil
 	case is.Attribute.Name == "header :path" && isNoPath(text):
 		return []policy.Warning{p.warn(warning.NeverMatches, field, "a path begins with a slash, and is compared from its beginning: write /%s", text)}
+	case is.Attribute.Name == "header :path" && glob.MatchString(text):
+		slashes := glob.FindString(text)
+		out = append(out, p.warn(warning.PathWithQuery, field, "the star repeats the slash, so that %s takes no path below it and no query: write %s", is.Match.Value, strings.Replace(is.Match.Value, slashes, "/."+slashes[1:], 1)))
 	case is.Attribute.Name == "header :path" && text != "" && text[0] == '/' && !matchesQuery(is):
 		out = append(out, p.warn(warning.PathWithQuery, field, "the path is compared with its query: %s does not match a request with one", is.Match.Value))
 	}
@@ -181,6 +215,9 @@ func (p Policy) lintRegex(field string, is policy.Is) (out []policy.Warning) {
 	}
 	return out
 }
+
+// glob finds a star behind a slash at the end of an expression, or of an alternative.
+var glob = regexp.MustCompile(`/\*(\||\$|$)`)
 
 // isNoPath reports whether an expression begins with a character that no path begins with.
 func isNoPath(text string) bool {

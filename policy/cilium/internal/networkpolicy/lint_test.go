@@ -32,6 +32,7 @@ func TestLintOfRulesTogether(t *testing.T) {
 		paths    = `toPorts: [{ports: [{port: "8080", protocol: TCP}], rules: {http: [{path: "/a.*"}]}}]`
 		split    = "the rule lets in everybody on its ports, and "
 		opened   = "hidden-by-open-rule spec.ingress[0]: cnp[default/p]-ingress[1] lets %s in on backend/http-port without HTTP rules: those of this rule bound none of its requests"
+		noPod    = "no-peer spec.ingressDeny[0]: Cilium knows a pod by its labels, so that no pod is in %s, whatever its address: this denies none of the pods that spec.ingress[0] lets in; name them with fromEndpoints"
 		hidden   = "hidden-by-deny spec.ingress[0]: never allows: each of its callers is denied, by cnp[default/p]-ingressDeny[0]"
 	)
 	spec := func(format string, a ...any) string {
@@ -72,6 +73,13 @@ func TestLintOfRulesTogether(t *testing.T) {
 		{name: "a wide block around a narrow one", policies: denied("fromCIDR: [10.0.0.0/8]", "fromCIDR: [10.1.2.3/32]"), inbounds: both},
 		{name: "a block that has an exception", policies: denied("fromCIDR: [10.1.2.3/32]", "fromCIDRSet: [{cidr: 10.0.0.0/8, except: [10.1.0.0/16]}]"), inbounds: both},
 		{name: "the world and a block", policies: denied("fromCIDR: [10.1.2.3/32]", "fromEntities: [world]"), inbounds: both, want: []string{hidden}},
+		{name: "a block of pods is denied", policies: denied("fromEntities: [all]", "fromCIDR: [10.0.0.0/8]"), inbounds: both, want: []string{fmt.Sprintf(noPod, "10.0.0.0/8")}},
+		{name: "a narrower block is denied to everybody", policies: denied(port, "fromCIDRSet: [{cidr: 8.8.8.8/32}, {cidr: 10.1.0.0/16}]"), inbounds: both, want: []string{fmt.Sprintf(noPod, "10.1.0.0/16")}},
+		{name: "a block of the internet is denied", policies: denied("fromEntities: [all]", "fromCIDR: [203.0.113.0/24, 0.0.0.0/0]"), inbounds: both},
+		{name: "a block beside some callers", policies: denied(frontend, "fromCIDR: [10.0.0.0/8]"), inbounds: both},
+		{name: "a label of namespaces", policies: allow("fromEndpoints: [{matchLabels: {kubernetes.io/metadata.name: shop}}]"), inbounds: http,
+			want: []string{"no-peer spec.ingress[0].fromEndpoints[0]: no pod has the label kubernetes.io/metadata.name, which is one of namespaces: ask for io.kubernetes.pod.namespace"}},
+		{name: "a label of namespaces as Cilium has it", policies: allow("fromEndpoints: [{matchLabels: {io.cilium.k8s.namespace.labels.kubernetes.io/metadata.name: default}}]"), inbounds: http},
 		{name: "the whole world against a block", policies: denied("fromEntities: [world]", "fromCIDR: [0.0.0.0/0]"), inbounds: both},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -93,6 +101,11 @@ func TestLintOfExpressions(t *testing.T) {
 		"path: a.*":                   {"never-matches"},
 		"path: a|/b":                  nil,
 		`path: "[*]"`:                 nil,
+		"path: /a/*":                  {query},
+		"path: ^/a/*$":                {query},
+		"path: /a/*|/b":               {query},
+		`path: "/a/*(\\?.*)?"`:        nil,
+		"path: /a/*b.*":               nil,
 		`path: "/a\\.b.*"`:            nil,
 		"path: /a.b.*":                {"dot-for-any"},
 		"path: /.+/b.*":               nil,

@@ -11,12 +11,13 @@ import (
 )
 
 // Lint warns, in the order of ps, of policies without rules, rules with an empty list
-// of sources, policies that select no workload, and ports that no selected workload
+// of sources, rules that were written apart, policies that select no workload, and ports that no selected workload
 // has.
 func Lint(ps []Policy, inbounds []policy.Inbound) []policy.Warning {
 	var out []policy.Warning
 	for _, p := range ps {
 		out = append(out, p.lintRules()...)
+		out = append(out, p.lintSplit()...)
 		out = append(out, p.lintReach(inbounds)...)
 	}
 	return out
@@ -33,6 +34,19 @@ func (p Policy) lintRules() []policy.Warning {
 		}
 	}
 	return out
+}
+
+// lintSplit warns of the first rule of ports for everybody, beside one of callers on every port: their author may have
+// meant one rule.
+func (p Policy) lintSplit() []policy.Warning {
+	hasPorts := func(r Rule) bool { return r.NetworkAttributes != nil && r.NetworkAttributes.Ports != nil }
+	ofCallers := slices.IndexFunc(p.rules(), func(r Rule) bool { return r.Sources != nil && len(*r.Sources) > 0 && !hasPorts(r) })
+	ofPorts := slices.IndexFunc(p.rules(), func(r Rule) bool { return r.Sources == nil && hasPorts(r) })
+	if ofCallers < 0 || ofPorts < 0 {
+		return nil
+	}
+	return []policy.Warning{p.warn(warning.SplitRule, item("spec.rules", ofPorts),
+		"the rule lets in everybody on its ports, and %s lets in its callers on every port: write sources and networkAttributes in one item if both have to hold", item("spec.rules", ofCallers))}
 }
 
 // lintReach warns where no workload is selected, or no selected workload has a port.

@@ -49,6 +49,8 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, demand func(poli
 			out = append(out, p.lintTCP(r, selected)...)
 			out = append(out, p.lintNegative(r)...)
 			out = append(out, p.lintLines(r)...)
+			out = append(out, p.lintServerNames(r)...)
+			out = append(out, p.lintForwarded(r, selected)...)
 			out = append(out, p.lintTokens(r, selected, readsTokens)...)
 			for t := range r.terms {
 				for field, values := range t.lists {
@@ -165,6 +167,12 @@ func endsInName(begin string) bool {
 	return unicode.IsLetter(last) || unicode.IsDigit(last)
 }
 
+// startsInName reports whether the end of a name breaks off inside it.
+func startsInName(end string) bool {
+	first, _ := utf8.DecodeRuneInString(end)
+	return unicode.IsLetter(first) || unicode.IsDigit(first)
+}
+
 // isInsideName reports whether a warning is about a star behind the beginning of a name.
 func isInsideName(kind warning.Kind) bool {
 	return kind == warning.PathInsideName || kind == warning.PrefixInsideName
@@ -173,6 +181,15 @@ func isInsideName(kind warning.Kind) bool {
 // isNegative reports whether a field lists what must not be, such as notPaths.
 func isNegative(field string) bool {
 	return strings.HasPrefix(field[strings.LastIndexByte(field, '.')+1:], "not")
+}
+
+// lintTokenPrincipal says why no token has a principal; the kind is "" where one may.
+func lintTokenPrincipal(value string) (kind warning.Kind, reason string) {
+	issuer, subject, _ := cutLast(value)
+	if strings.Contains(value, "*") || subject != "" && !strings.HasSuffix(issuer, ":/") {
+		return "", ""
+	}
+	return warning.NeverMatches, fmt.Sprintf("a principal of a token is ISSUER/SUBJECT: write %s/* for all subjects of an issuer", value)
 }
 
 // lint says why a value does not do what its author may mean; the kind is "" where it may. The
@@ -188,7 +205,18 @@ func (s *subject) lint(value string, values []string, selected []policy.Inbound,
 		if kind, reason := lintName(s.name, value); kind != "" {
 			return kind, reason
 		}
+	case "serviceAccounts":
+		return lintAccount(s.name, value)
+	case "requestPrincipals":
+		return lintTokenPrincipal(value)
+	case "connection.sni":
+		if kind, reason := lintServerName(value); kind != "" {
+			return kind, reason
+		}
 	case "methods":
+		if strings.ContainsAny(value, "|,; ") {
+			return warning.NeverMatches, "a value is one method, and is compared as a whole: write each method as a value of its own"
+		}
 		if value != strings.ToUpper(value) {
 			return warning.NeverMatches, "methods are compared as they stand: write " + strings.ToUpper(value)
 		}
@@ -210,6 +238,15 @@ func (s *subject) lint(value string, values []string, selected []policy.Inbound,
 		}
 	case "hosts":
 		name := func(other string) bool { return strings.HasPrefix(other, value+":") }
+		if _, bare, schemed := strings.Cut(value, "://"); strings.ContainsAny(value, "/?#") {
+			if !schemed {
+				bare = value
+			}
+			if end := strings.IndexAny(bare, "/?#"); end >= 0 {
+				bare = bare[:end]
+			}
+			return warning.NeverMatches, "a host has neither a scheme nor a path, and Envoy answers a request with such a host with a 400: write " + bare
+		}
 		switch {
 		case strings.Contains(value, ":"), value == "*", !starts && rest != value, slices.ContainsFunc(values, name):
 		case starts:

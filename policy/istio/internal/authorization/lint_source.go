@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -62,8 +63,18 @@ func lintName(subject, value string) (kind warning.Kind, reason string) {
 		}
 		return warning.PrefixInsideName, fmt.Sprintf("the star also stands for the rest of a longer name, as in %s-evil: %s", begin, remedy)
 	}
+	if rest, _ := strings.CutPrefix(value, "*"); anyStart && startsInName(rest) && !strings.Contains(rest, "*") {
+		remedy := "write " + rest
+		if subject == "principals" {
+			remedy = "put a slash in front of the name"
+			if !strings.Contains(rest, "/") {
+				remedy = "write */sa/" + rest
+			}
+		}
+		return warning.PrefixInsideName, fmt.Sprintf("the star also stands for the beginning of a longer name, as in evil-%s: %s", rest, remedy)
+	}
 	if subject != "principals" || anyStart {
-		return "", ""
+		return lintAccount(subject, value)
 	}
 	switch bare := strings.TrimPrefix(value, "spiffe://"); {
 	case bare != value:
@@ -73,7 +84,7 @@ func lintName(subject, value string) (kind warning.Kind, reason string) {
 	case strings.HasPrefix(value, "ns/"):
 		return warning.NeverMatches, "a principal begins with the trust domain of the mesh: write cluster.local/" + value
 	default:
-		return "", ""
+		return lintAccount(subject, value)
 	}
 }
 
@@ -90,4 +101,80 @@ func (p Policy) lintSplit() []policy.Warning {
 	}
 	return []policy.Warning{p.warn(warning.SplitRule, p.rules[ofRequests].field,
 		"the rule lets in every caller, and %s lets in every request of its callers: write from and to in one item if both have to hold", p.rules[ofCallers].field)}
+}
+
+// lintServerNames warns of server names that a rule refuses: a caller sends another one, or none.
+func (p Policy) lintServerNames(r rule) (out []policy.Warning) {
+	for _, t := range r.when {
+		if t.subject.name != "connection.sni" {
+			continue
+		}
+		refused, field, advice := t.values, t.field, "deny the identity, or allow by server name"
+		switch p.resource.Spec.Action {
+		case actionDeny:
+		case actionAllow:
+			refused, field, advice = t.not, t.notField, "name what is allowed in values"
+			if len(t.values) > 0 {
+				continue // the rule says which names it lets in
+			}
+		default:
+			continue
+		}
+		for i, value := range refused {
+			if kind, _ := lintServerName(value); kind == "" && value != "*" {
+				out = append(out, p.warn(warning.DenyByServerName, item(field, i), "a caller can send another server name than %s, or none, and is not denied then: %s", value, advice))
+			}
+		}
+	}
+	return out
+}
+
+// lintServerName says why no caller sends a server name; the kind is "" where one may.
+func lintServerName(value string) (kind warning.Kind, reason string) {
+	name := strings.TrimPrefix(value, "*")
+	if name == value {
+		name = strings.TrimSuffix(value, "*")
+	}
+	bare, port, _ := strings.Cut(name, ":")
+	isPort := port != "" && strings.Trim(port, "0123456789") == ""
+	switch err := servername.Check(value); {
+	case strings.Contains(name, "*"), strings.ContainsAny(name, "${"):
+		return "", ""
+	case servername.Kept(value) != value:
+		return warning.NeverMatches, "Envoy keeps a server name in small letters: write " + servername.Kept(value)
+	case name == value && err != nil:
+		return warning.NeverMatches, err.Error()
+	case isPort && !servername.IsAddress(name):
+		return warning.NeverMatches, "a server name has no port: write " + strings.TrimSuffix(value, name) + bare
+	default:
+		return "", ""
+	}
+}
+
+// lintForwarded warns of the first address of a rule that a sidecar takes out of a header.
+func (p Policy) lintForwarded(r rule, selected []policy.Inbound) []policy.Warning {
+	takesHeader := func(in policy.Inbound) bool {
+		return in.Protocol.Layer() == policy.L7 && r.reaches(in.Port) && !isGateway(in.Workload)
+	}
+	if action := p.resource.Spec.Action; action != actionAllow && action != actionDeny || !slices.ContainsFunc(selected, takesHeader) {
+		return nil
+	}
+	for t := range r.terms {
+		if t.subject.name == "remoteIpBlocks" {
+			field := ""
+			t.lists(func(at string, _ []string) bool { field = at; return false })
+			return []policy.Warning{p.warn(warning.ForwardedAddress, field,
+				"a sidecar takes the last entry of x-forwarded-for for this address, and every caller can write that header: ask for the address of the connection with ipBlocks, or source.ip in when")}
+		}
+	}
+	return nil
+}
+
+// isGateway reports whether a workload looks like a gateway, whose listener may trust proxies in front of it.
+func isGateway(w policy.Workload) bool {
+	texts := []string{w.Namespace}
+	for key, value := range w.Labels {
+		texts = append(texts, key, value)
+	}
+	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "gateway") || strings.Contains(text, "ingress") })
 }

@@ -27,11 +27,16 @@ func TestLint(t *testing.T) {
 	named := func(identity string) string {
 		return server("") + allow("Server", "web", "{group: policy.linkerd.io, kind: MeshTLSAuthentication, name: m}") + head(mine, "MeshTLSAuthentication", "m", "default") + "{identities: ['" + identity + "']}}\n"
 	}
+	all := func(path string) string {
+		return head("policy.linkerd.io/v1beta3", "HTTPRoute", "all", "default") + "{parentRefs: [{group: policy.linkerd.io, kind: Server, name: web}], rules: [{matches: [{path: {" + path + "}}]}]}}\n"
+	}
 	const (
 		account = "{kind: ServiceAccount, name: x}"
 		address = "{group: policy.linkerd.io, kind: NetworkAuthentication, name: n}"
 		nodes   = "---\n{apiVersion: policy.linkerd.io/v1alpha1, kind: NetworkAuthentication, metadata: {name: n}, spec: {networks: [{cidr: 10.0.0.0/24}]}}\n"
 	)
+	everybody := strings.Replace(nodes, "10.0.0.0/24", "0.0.0.0/0}, {cidr: '::/0'", 1)
+	open := strings.Replace(allow("HTTPRoute", "all", address), "name: p,", "name: q,", 1)
 	on := func(protocol policy.Protocol) []policy.Inbound {
 		return []policy.Inbound{{Workload: policy.Workload{Name: "web", Labels: map[string]string{"app": "web"}}, Port: 8080, Protocol: protocol}}
 	}
@@ -54,6 +59,13 @@ func TestLint(t *testing.T) {
 		{"an account of the gateway's name elsewhere", server("") + allow("Server", "web", "{kind: ServiceAccount, name: linkerd-gateway}"), policy.HTTP, nil},
 		{"a grant for the gateway", server("") + head("policy.linkerd.io/v1beta1", "ServerAuthorization", "g", "default") + "{server: {name: web}, client: {meshTLS: {serviceAccounts: [{name: linkerd-gateway, namespace: linkerd-multicluster}]}}}}\n", policy.HTTP,
 			[]string{"gateway-identity spec.client.meshTLS.serviceAccounts[0]"}},
+		{"a path beside a route for everybody", server("") + route + all("value: /") + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, []string{"other-spelling spec.rules[0].matches[0].path"}},
+		{"a path beside a prefix for everybody", server("") + route + all("value: /b") + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, nil},
+		{"an exact path for everybody", server("") + route + all("type: Exact, value: /b") + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, nil},
+		{"a path for everybody beside a route for accounts", server("") + route + all("value: /") + strings.Replace(open, "name: all}, r", "name: a}, r", 1) + strings.Replace(allow("HTTPRoute", "all", account), "name: p,", "name: r,", 1) + everybody, policy.HTTP, nil},
+		{"the same callers on both routes", server("") + route + all("value: /") + allow("HTTPRoute", "a", address) + open + nodes, policy.HTTP, nil},
+		{"a path whose Server is open", server(", accessPolicy: all-unauthenticated") + route + all("value: /"), policy.HTTP, nil},
+		{"a method for everybody", server("") + route + strings.Replace(all("value: /"), "{value: /}", "{value: /}, method: GET", 1) + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, nil},
 		{"the SPIFFE ID of an account", named("spiffe://td/ns/default/sa/web"), policy.HTTP, []string{"spiffe-of-account spec.identities[0]"}},
 		{"the SPIFFE ID of a workload outside", named("spiffe://td/vm/web"), policy.HTTP, nil},
 		{"the SPIFFE ID of another mesh", named("spiffe://other/ns/default/sa/web"), policy.HTTP, nil},

@@ -1,0 +1,72 @@
+package authorization
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/meshproof/meshproof/internal/warning"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
+	"github.com/meshproof/meshproof/policy/linkerd/internal/object"
+	"github.com/meshproof/meshproof/policy/linkerd/internal/route"
+)
+
+// paths warns of a route of a path that lets fewer callers in than a route which takes every path: the proxy compares a
+// path as it is sent, and another spelling of it takes the wide route.
+func (l *linter) paths(server Server, routes []route.Route) {
+	wide := slices.DeleteFunc(slices.Clone(routes), func(r route.Route) bool { return !takesEveryPath(r) })
+	if len(wide) == 0 || server.kindOfRoutes() != route.HTTP {
+		return
+	}
+	for _, r := range routes {
+		field, path := ofPath(r)
+		if path.Type == "" || takesEveryPath(r) {
+			continue
+		}
+		i := slices.IndexFunc(wide, func(other route.Route) bool { return l.letsInMore(server, other, r) })
+		if i < 0 {
+			continue
+		}
+		spellings := "/" + path.Value + " and /x/.." + path.Value
+		if path.Type == route.Exact {
+			spellings = path.Value + "/ and /" + path.Value
+		}
+		l.warnings = append(l.warnings, policy.Warning{Kind: warning.OtherSpelling, Place: r.Place(field), Policy: r.String(), Message: fmt.Sprintf(
+			"Linkerd compares a path as it is sent: %s take %s, which lets in callers whom this route does not, and the workload may read them as %s: let the other route name its paths with Exact", spellings, wide[i], path.Value)})
+	}
+}
+
+// takesEveryPath reports whether a route takes each request that no closer route takes.
+func takesEveryPath(r route.Route) bool {
+	return len(r.Hosts) == 0 && slices.ContainsFunc(r.Rules, func(rule route.Rule) bool {
+		return len(rule.Matches) == 0 || slices.ContainsFunc(rule.Matches, func(m route.Match) bool {
+			isWide := m.Path.Type == "" || m.Path.Type == route.PathPrefix && m.Path.Value == "/"
+			return isWide && len(m.Headers)+len(m.Query) == 0 && m.Method == "" && m.RPC == nil
+		})
+	})
+}
+
+// ofPath returns the first path of a route that is written out, and its field; no type where there is none.
+func ofPath(r route.Route) (field string, path route.Value) {
+	for i, rule := range r.Rules {
+		for k, m := range rule.Matches {
+			if m.Path.Type == route.Exact || m.Path.Type == route.PathPrefix && m.Path.Value != "/" {
+				return object.Item(object.Item("spec.rules", i)+".matches", k) + ".path", m.Path
+			}
+		}
+	}
+	return "", route.Value{}
+}
+
+// letsInMore reports whether a caller may take a route of a Server, and may not take another one.
+func (l *linter) letsInMore(server Server, r, than route.Route) bool {
+	program := func(of route.Route) policy.Program {
+		rules := slices.Concat(l.rulesOf(server, l.opts), l.opts.defaults(server.Spec.AccessPolicy), l.rulesOfRoute(of, l.opts))
+		gate, _ := gates(policy.L7, rules, server.Spec.AccessPolicy)
+		return policy.Program{Gates: []policy.Gate{gate}}
+	}
+	more, less := program(r), program(than)
+	return slices.ContainsFunc(classes.Cut(classes.Surface{}, more, less).Classes, func(c classes.Class) bool {
+		return policy.Decide(more, c.Witness).Effect == policy.Allow && policy.Decide(less, c.Witness).Effect == policy.Deny
+	})
+}
