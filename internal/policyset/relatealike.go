@@ -1,0 +1,107 @@
+package policyset
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/cases"
+)
+
+// longestLabel is the length of the longest label of DNS: some programs cut names there.
+const longestLabel = 63
+
+// alikePolicies adds a policy of the same kind and namespace, whose name a compiler may write as that of another one: with a dash in
+// the place of a dot, or with the same first 63 characters. It says what some policy of its kind says.
+func (m *relation) alikePolicies(c *cases.Case, policies []any) []any {
+	all := deciding(policies)
+	if len(all) == 0 {
+		return policies
+	}
+	of, own := pick(m.chooser, all...), c.Inbounds[m.inbound].Workload.Namespace
+	if i := slices.IndexFunc(all, func(p map[string]any) bool { return metadataOf(p)["namespace"] == own }); i >= 0 {
+		of = all[i]
+	}
+	ofKind := slices.DeleteFunc(slices.Clone(all), func(p map[string]any) bool { return p["kind"] != of["kind"] || p["type"] != of["type"] })
+	twin := clone(pick(m.chooser, ofKind...)).(map[string]any)
+	kept, other := metadataOf(of), metadataOf(twin)
+	for _, scope := range []string{"namespace", "mesh"} {
+		if kept[scope] != nil {
+			other[scope] = kept[scope]
+		}
+	}
+	first, second := m.letters(4), m.letters(4)
+	if m.oneIn(2) {
+		kept["name"], other["name"] = first+"."+second, first+"-"+second
+	} else {
+		begin := m.letters(longestLabel)
+		kept["name"], other["name"] = begin+first, begin+second
+	}
+	for _, metadata := range []map[string]any{kept, other} {
+		if labels, ok := metadata["labels"].(map[string]any); ok {
+			delete(labels, "kuma.io/display-name")
+		}
+	}
+	at := slices.IndexFunc(policies, func(p any) bool { return reflect.DeepEqual(p, any(of)) })
+	if m.oneIn(2) {
+		at++
+	}
+	return slices.Insert(policies, at, any(twin))
+}
+
+// alikeItems adds to lists an item that says the same as another one but for one field: a compiler may take two rules from the same
+// callers, two blocks of one address, or two matches of one path for one.
+func (m *relation) alikeItems(policies []any) {
+	lists := specLists(policies)
+	for _, l := range lists {
+		items := slices.Clone(l.items())
+		of, ok := pick(m.chooser, items...).(map[string]any)
+		if !ok || len(of) < 2 {
+			continue
+		}
+		twin := clone(of).(map[string]any)
+		field := pick(m.chooser, sortedKeys(twin)...)
+		if !m.vary(twin, field, l.key, lists) {
+			continue
+		}
+		l.object[l.key] = slices.Insert(items, m.choose(len(items)+1), any(twin))
+	}
+}
+
+// vary gives a field another value: one that the field has in another item of such a list, or another item in its own list. It
+// reports whether there is one.
+func (m *relation) vary(of map[string]any, field, key string, lists []list) bool {
+	var values []any
+	for _, l := range lists {
+		for _, item := range l.items() {
+			if item, ok := item.(map[string]any); ok && l.key == key && item[field] != nil && !reflect.DeepEqual(item[field], of[field]) {
+				values = append(values, item[field])
+			}
+		}
+	}
+	if len(values) > 0 && m.oneIn(2) {
+		of[field] = clone(pick(m.chooser, values...))
+		return true
+	}
+	switch value := of[field].(type) {
+	case []any:
+		if len(value) == 0 {
+			return false
+		}
+		m.lengthen(list{of, field}, 1)
+		grown, _ := of[field].([]any)
+		of[field] = []any{grown[len(grown)-1]}
+		return !reflect.DeepEqual(of[field], value)
+	case string:
+		if strings.HasPrefix(value, "/") {
+			of[field] = value + "/" + m.letters(2)
+			return true
+		}
+	case map[string]any:
+		if text, ok := value["value"].(string); ok && text != "" {
+			value["value"] = text + "/" + m.letters(2)
+			return true
+		}
+	}
+	return false
+}
