@@ -95,7 +95,10 @@ func (e *Explanation) keepOut(s lab.Subject, program language.Program, from case
 	}
 	unjudged := from.Plaintext && !program.JudgesPlaintext
 	_, rejected := see(s, program, q)
+	unstated := verdict.Unstated(s.Inbound, program)
 	switch why := verdict.KeepsOut(s.Inbound, s.TrustDomains, from); {
+	case from.Plaintext && unstated != "":
+		e.Decision, e.Shadow, e.Gates = "unknown: "+unstated, "none", []Gate{}
 	case why != "":
 		e.Decision, e.Shadow, e.Gates = "handshake-failure: "+why, "none", []Gate{}
 	case unjudged && rejected != nil:

@@ -70,3 +70,27 @@ func subjectsOf(t *testing.T, policies string) []lab.Subject {
 	}
 	return subjects
 }
+
+// What becomes of a caller in plaintext is up to the mode of the inbound: files of policies have that of their mesh, and a
+// case has to state one where the mesh takes plaintext by default.
+func TestPlaintextWithoutMode(t *testing.T) {
+	t.Parallel()
+	const (
+		linkerd = "{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: p}, spec: {podSelector: {}, port: 8080, accessPolicy: all-unauthenticated}}"
+		of      = "case: modes\nworkloads: [{name: backend, inbounds: [{port: 8080%}]}]\npolicies: [" + linkerd + "]\nrequests: [{from: anonymous, to: backend/8080, want: handshake-failure}]\n"
+	)
+	for _, tt := range []struct{ text, want string }{
+		{linkerd, "allow by default/all-unauthenticated"},
+		{strings.Replace(of, "%", "", 1), "unknown: nobody says whether the inbound backend/8080 takes plaintext"},
+		{strings.Replace(of, "%", ", mtls: strict", 1), "handshake-failure: a strict inbound takes no plaintext"},
+		{strings.Replace(of, "%", ", mtls: permissive", 1), "allow by default/all-unauthenticated"},
+	} {
+		all, err := Explain(subjectsOf(t, tt.text), Caller{Name: "plaintext"}, cases.Request{Method: "GET", Path: "/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := all[0].Decision; !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%s: %s, want %s", tt.text, got, tt.want)
+		}
+	}
+}
