@@ -94,3 +94,34 @@ func TestPlaintextWithoutMode(t *testing.T) {
 		}
 	}
 }
+
+// Envoy answers some requests before any policy is asked, or asks about another one than is written: no rule decides about those.
+func TestRequestsBeforePolicies(t *testing.T) {
+	t.Parallel()
+	const mtp = "{type: MeshTrafficPermission, mesh: default, name: p, spec: {rules: [{default: {deny: [{path: {type: Prefix, value: /admin}}], allow: [{path: {type: Prefix, value: /}}]}}]}}"
+	subjects := subjectsOf(t, mtp)
+	for _, tt := range []struct {
+		over               policy.Protocol
+		method, path, want string
+	}{
+		{policy.HTTP, "GET", "/é", "400: "},
+		{policy.HTTP, "GET", "/?d=é", "400: "},
+		{policy.HTTP, "OPTIONS", "*", "404: "},
+		{policy.HTTP, "GET", "*", "400: "},
+		{policy.HTTP, "CONNECT", "/admin", "400: "},
+		{policy.HTTP2, "OPTIONS", "*", "404: "},
+		{policy.HTTP2, "GET", "*", "no answer: "},
+		{policy.HTTP2, "CONNECT", "/admin", "not served: CONNECT over HTTP/2 has no path"},
+		{policy.HTTP2, "GET", "/?d=é", "allow by "},
+		{policy.HTTP, "GET", "/admin", "deny by "},
+	} {
+		subjects[0].Inbound.Protocol = tt.over
+		all, err := Explain(subjects, Caller{URIs: []string{"spiffe://trust-domain.mesh/a"}}, cases.Request{Method: tt.method, Path: tt.path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := all[0]; !strings.HasPrefix(e.Decision, tt.want) || strings.Contains(tt.want, ":") != (len(e.Gates) == 0) {
+			t.Errorf("%+v: %s, %d gates", tt, e.Decision, len(e.Gates))
+		}
+	}
+}
