@@ -101,7 +101,7 @@ func TestRequestsBeforePolicies(t *testing.T) {
 	const mtp = "{type: MeshTrafficPermission, mesh: default, name: p, spec: {rules: [{default: {deny: [{path: {type: Prefix, value: /admin}}], allow: [{path: {type: Prefix, value: /}}]}}]}}"
 	subjects := subjectsOf(t, mtp)
 	for _, tt := range []struct {
-		over               policy.Protocol
+		protocol           policy.Protocol
 		method, path, want string
 	}{
 		{policy.HTTP, "GET", "/é", "400: "},
@@ -115,7 +115,7 @@ func TestRequestsBeforePolicies(t *testing.T) {
 		{policy.HTTP2, "GET", "/?d=é", "allow by "},
 		{policy.HTTP, "GET", "/admin", "deny by "},
 	} {
-		subjects[0].Inbound.Protocol = tt.over
+		subjects[0].Inbound.Protocol = tt.protocol
 		all, err := Explain(subjects, Caller{URIs: []string{"spiffe://trust-domain.mesh/a"}}, cases.Request{Method: tt.method, Path: tt.path})
 		if err != nil {
 			t.Fatal(err)
