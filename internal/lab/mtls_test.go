@@ -29,7 +29,7 @@ func TestDefaultMTLS(t *testing.T) {
 		"Istio, strict":        {authorization + strict, mtls.Unset, mtls.Strict},
 		"Linkerd":              {linkerd, mtls.Permissive, mtls.Permissive},
 		"Cilium":               {cilium, mtls.Permissive, mtls.Permissive},
-		"Gateway API":          {gateway, mtls.Permissive, mtls.Permissive},
+		"Gateway API":          {gateway, mtls.Unset, mtls.Unset},
 		"Kuma":                 {kuma, mtls.Unset, mtls.Unset},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -88,7 +88,7 @@ func TestUnstatedMode(t *testing.T) {
 		{istio, "plaintext", "", refused},
 		{linkerd, "plaintext", "", refused},
 		{cilium, "plaintext", "", refused},
-		{gateway, "plaintext", "", refused},
+		{gateway, "plaintext", "", ""},
 		{kuma, "plaintext", "", ""},
 		{linkerd, "anonymous", "", ""},
 		{linkerd, "plaintext", ", mtls: strict", ""},

@@ -16,7 +16,6 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/capability"
-	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
 	"github.com/meshproof/meshproof/policy/gateway/internal/evaluation"
@@ -57,7 +56,7 @@ func (policies) Check(policy.Inbound) error { return nil }
 
 func (p policies) Program(in policy.Inbound) language.Program {
 	selection := authorization.Select(p.all, in)
-	out := language.Program{Program: authorization.Lower(selection, in, p.options), JudgesPlaintext: true, DefaultMTLS: mtls.Permissive, Ignored: selection.Ignored}
+	out := language.Program{Program: authorization.Lower(selection, in, p.options), JudgesPlaintext: true, Ignored: selection.Ignored}
 	return out
 }
 
