@@ -117,6 +117,8 @@ func compareBy(find finder, before, after cases.Case, all bool) ([]Comparison, e
 		inbounds[i] = formerly(find, before, after, in)
 	}
 	before.Inbounds = inbounds
+	// The policies are compared, whatever the cases ask.
+	before.Requests, after.Requests = nil, nil
 	old, errOld := verdict.Read(before)
 	recent, errNew := verdict.Read(after)
 	if err := errors.Join(errOld, errNew); err != nil {

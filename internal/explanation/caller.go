@@ -94,12 +94,15 @@ func (e *Explanation) keepOut(s lab.Subject, program language.Program, from case
 		e.Caller = strings.Join(append([]string{from.Name}, from.Template.URIs...), " ")
 	}
 	unjudged := from.Plaintext && !program.JudgesPlaintext
-	_, rejected := see(s, program, q)
+	_, answer := see(s, program, q)
+	unstated := verdict.Unstated(s.Inbound, program)
 	switch why := verdict.KeepsOut(s.Inbound, s.TrustDomains, from); {
+	case from.Plaintext && unstated != "":
+		e.Decision, e.Shadow, e.Gates = "unknown: "+unstated, "none", []Gate{}
 	case why != "":
 		e.Decision, e.Shadow, e.Gates = "handshake-failure: "+why, "none", []Gate{}
-	case unjudged && rejected != nil:
-		e.Decision, e.Shadow, e.Gates = "400: "+rejected.Error(), "none", []Gate{}
+	case unjudged && answer != "":
+		e.Decision, e.Shadow, e.Gates = answer, "none", []Gate{}
 	case unjudged:
 		e.Decision, e.Shadow, e.Gates = "allow: no policy judges plaintext", "none", []Gate{}
 	}

@@ -141,7 +141,7 @@ func whoIs(from cases.Caller, made map[string]string) string {
 
 func explain(s lab.Subject, program language.Program, q cases.Request) Explanation {
 	q.Token = program.Tokens.Complete(q.Token)
-	request, rejected := see(s, program, q)
+	request, answer := see(s, program, q)
 	e := Explanation{
 		Case: s.Case, Assumed: s.Assumed, Inbound: s.Inbound.String(), Protocol: s.Inbound.Protocol.String(),
 		Caller: request.Identity(), Shadow: "none", Gates: []Gate{},
@@ -151,8 +151,8 @@ func explain(s lab.Subject, program language.Program, q cases.Request) Explanati
 	}
 	decision, traces := policy.Explain(program.Program, request)
 	beforePath, beforeToken := verdict.Precedes(decision, traces)
-	if rejected != nil && !beforePath {
-		e.Request, e.Decision = q.Method+" "+q.Path, "400: "+rejected.Error()
+	if answer != "" && !beforePath {
+		e.Request, e.Decision = q.Method+" "+q.Path, answer
 		return e
 	}
 	if s.Inbound.Protocol.Layer() == policy.L7 {
@@ -183,10 +183,21 @@ func explain(s lab.Subject, program language.Program, q cases.Request) Explanati
 	return e
 }
 
-// see returns a request as the policies see it, and why the listener answers 400 to it instead.
-func see(s lab.Subject, program language.Program, q cases.Request) (policy.Request, error) {
-	request, rejected := verdict.See(s.Inbound, s.Normalization, program.Tokens, q)
-	return request, cmp.Or(rejected, requestline.CheckMethod(q.Method, s.Inbound.Protocol))
+// see returns a request as the policies see it, and what becomes of it instead where they are not asked about it as it is
+// written: the listener answers, or nobody does.
+func see(s lab.Subject, program language.Program, q cases.Request) (seen policy.Request, answer string) {
+	seen, err := verdict.See(s.Inbound, s.Normalization, program.Tokens, q)
+	over := s.Inbound.Protocol
+	if rejected := verdict.RejectedBy(q, over, err); rejected != nil {
+		return seen, fmt.Sprintf("%d: %v", rejected.Status, rejected.Why)
+	}
+	if refusal := requestline.Refuse(q.Method, q.Path, over); refusal.Why != nil {
+		return seen, "no answer: " + refusal.Why.Error()
+	}
+	if tunnel := requestline.CheckTunnel(q.Method, over); tunnel != nil {
+		return seen, "not served: " + tunnel.Error()
+	}
+	return seen, ""
 }
 
 func explainGate(t policy.Trace, r *policy.Request) Gate {

@@ -70,3 +70,58 @@ func subjectsOf(t *testing.T, policies string) []lab.Subject {
 	}
 	return subjects
 }
+
+// What becomes of a caller in plaintext is up to the mode of the inbound: files of policies have that of their mesh, and a
+// case has to state one where the mesh takes plaintext by default.
+func TestPlaintextWithoutMode(t *testing.T) {
+	t.Parallel()
+	const (
+		linkerd = "{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: p}, spec: {podSelector: {}, port: 8080, accessPolicy: all-unauthenticated}}"
+		of      = "case: modes\nworkloads: [{name: backend, inbounds: [{port: 8080%}]}]\npolicies: [" + linkerd + "]\nrequests: [{from: anonymous, to: backend/8080, want: handshake-failure}]\n"
+	)
+	for _, tt := range []struct{ text, want string }{
+		{linkerd, "allow by default/all-unauthenticated"},
+		{strings.Replace(of, "%", "", 1), "unknown: nobody says whether the inbound backend/8080 takes plaintext"},
+		{strings.Replace(of, "%", ", mtls: strict", 1), "handshake-failure: a strict inbound takes no plaintext"},
+		{strings.Replace(of, "%", ", mtls: permissive", 1), "allow by default/all-unauthenticated"},
+	} {
+		all, err := Explain(subjectsOf(t, tt.text), Caller{Name: "plaintext"}, cases.Request{Method: "GET", Path: "/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := all[0].Decision; !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%s: %s, want %s", tt.text, got, tt.want)
+		}
+	}
+}
+
+// Envoy answers some requests before any policy is asked, or asks about another one than is written: no rule decides about those.
+func TestRequestsBeforePolicies(t *testing.T) {
+	t.Parallel()
+	const mtp = "{type: MeshTrafficPermission, mesh: default, name: p, spec: {rules: [{default: {deny: [{path: {type: Prefix, value: /admin}}], allow: [{path: {type: Prefix, value: /}}]}}]}}"
+	subjects := subjectsOf(t, mtp)
+	for _, tt := range []struct {
+		protocol           policy.Protocol
+		method, path, want string
+	}{
+		{policy.HTTP, "GET", "/é", "400: "},
+		{policy.HTTP, "GET", "/?d=é", "400: "},
+		{policy.HTTP, "OPTIONS", "*", "404: "},
+		{policy.HTTP, "GET", "*", "400: "},
+		{policy.HTTP, "CONNECT", "/admin", "400: "},
+		{policy.HTTP2, "OPTIONS", "*", "404: "},
+		{policy.HTTP2, "GET", "*", "no answer: "},
+		{policy.HTTP2, "CONNECT", "/admin", "not served: CONNECT over HTTP/2 has no path"},
+		{policy.HTTP2, "GET", "/?d=é", "allow by "},
+		{policy.HTTP, "GET", "/admin", "deny by "},
+	} {
+		subjects[0].Inbound.Protocol = tt.protocol
+		all, err := Explain(subjects, Caller{URIs: []string{"spiffe://trust-domain.mesh/a"}}, cases.Request{Method: tt.method, Path: tt.path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := all[0]; !strings.HasPrefix(e.Decision, tt.want) || strings.Contains(tt.want, ":") != (len(e.Gates) == 0) {
+			t.Errorf("%+v: %s, %d gates", tt, e.Decision, len(e.Gates))
+		}
+	}
+}

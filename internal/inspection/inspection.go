@@ -17,6 +17,7 @@ import (
 	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/internal/token"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -29,6 +30,8 @@ type Inspection struct {
 	MTLS string `json:"mtls"`
 	// MTLSBy is the policy that says so, with "file:line"; empty where none does.
 	MTLSBy string `json:"mtlsBy,omitempty"`
+	// MTLSUnstated is true where a case leaves the mode out and the mesh of the policies takes plaintext by default.
+	MTLSUnstated bool `json:"mtlsUnstated,omitempty"`
 	// Applies has the policies that select the inbound, with "file:line".
 	Applies []string `json:"applies"`
 	// Steps are in the order in which a request passes them.
@@ -74,7 +77,8 @@ func Inspect(subjects []lab.Subject) Inspections {
 		}
 		one := Inspection{
 			Case: s.Case, Inbound: s.Inbound.String(), Protocol: s.Inbound.Protocol.String(), MTLS: mode.String(),
-			Applies: applying(s), Ignored: append([]string{}, program.Ignored...), title: s.Title(),
+			MTLSUnstated: verdict.Unstated(s.Inbound, program) != "",
+			Applies:      applying(s), Ignored: append([]string{}, program.Ignored...), title: s.Title(),
 		}
 		if set, ok := s.Set.(capability.Moder); ok {
 			one.MTLSBy = set.ModeBy(s.Inbound.Inbound)
@@ -202,6 +206,9 @@ func (all Inspections) WriteText(w io.Writer, _ terminal.Paint) {
 		mode := one.MTLS
 		if one.MTLSBy != "" {
 			mode += ", by " + one.MTLSBy
+		}
+		if one.MTLSUnstated {
+			mode += ", as the case states none: the mesh itself takes plaintext by default"
 		}
 		fmt.Fprintf(w, "%s\n  mTLS: %s\n", one.title, mode)
 		for _, line := range one.Applies {

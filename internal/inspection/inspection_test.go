@@ -153,3 +153,21 @@ requests: [{from: plaintext, to: api/8080, want: handshake-failure}]
 		t.Errorf("applies %q, ignored %q", got[0].Applies, got[0].Ignored)
 	}
 }
+
+// TestUnstatedMode holds that a mode which nobody states is named as such where the mesh has another default, and
+// that files of policies have the default of their mesh.
+func TestUnstatedMode(t *testing.T) {
+	t.Parallel()
+	const policies = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: a}, spec: {endpointSelector: {}, ingress: [{}]}}"
+	for text, want := range map[string]string{
+		"case: modes\nworkloads: [{name: backend, inbounds: [{port: 8080}]}]\npolicies: [" + policies + "]\nrequests: [{from: anonymous, to: backend/8080, want: handshake-failure}]\n":               "mTLS: strict, as the case states none: the mesh itself takes plaintext by default\n",
+		"case: modes\nworkloads: [{name: backend, inbounds: [{port: 8080, mtls: strict}]}]\npolicies: [" + policies + "]\nrequests: [{from: plaintext, to: backend/8080, want: handshake-failure}]\n": "mTLS: strict\n",
+		policies + "\n---\n{type: Dataplane, mesh: default, name: backend, networking: {address: 10.0.0.1, inbound: [{port: 8080}]}}\n":                                                               "mTLS: permissive\n",
+	} {
+		var got bytes.Buffer
+		inspect(t, "\n"+text).WriteText(&got, terminal.Paint(false))
+		if !strings.Contains(got.String(), want) {
+			t.Errorf("want %q:\n%s", want, got.String())
+		}
+	}
+}

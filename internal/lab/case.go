@@ -254,6 +254,10 @@ func (f *Files) CasesInFull(s Surroundings) ([]Case, Population, error) {
 			all[first].LintScope = append(all[first].LintScope, m.Inbound)
 		}
 	}
+	if population.Assumed != "" {
+		// Those that were made for the policies are what the reader looks for.
+		return slices.Concat(all[:first], made, all[first:]), population, err
+	}
 	return append(all, made...), population, err
 }
 

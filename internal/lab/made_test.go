@@ -2,6 +2,8 @@ package lab_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -143,5 +145,25 @@ func TestPopulateIsBounded(t *testing.T) {
 		if population := lab.Populate(s.Inbound, set, lab.PolicySet{Policies: set.Policies}); population.Truncated != truncated || len(population.Made) != 1 {
 			t.Errorf("%d labels: %d inbounds made, truncated: %t", n, len(population.Made), population.Truncated)
 		}
+	}
+}
+
+// Of inbounds that no file describes, those that were made for the policies stand first: the reader looks for them.
+func TestAssumedInboundIsLast(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "a.yaml")
+	if err := os.WriteFile(file, []byte("{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: a, namespace: shop}, spec: {podSelector: {}, port: 9990}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files, err := lab.Open(lab.Choice{}, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, population, err := files.CasesInFull(lab.Surroundings{Inbound: policy.Inbound{Workload: policy.Workload{Name: "backend", Namespace: "default"}, Port: 8080}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := all[len(all)-1]; len(all) != 2 || last.Name != file || !strings.HasPrefix(population.Assumed, "backend/8080") {
+		t.Errorf("%d cases, the last one is %q; assumed %q", len(all), last.Name, population.Assumed)
 	}
 }

@@ -10,12 +10,15 @@ import (
 )
 
 // TestDefaultMTLS holds that files of policies have the mode of their mesh where nothing states
-// one: Istio's is permissive, and Kuma's callers need a certificate.
+// one: those of Istio, Linkerd and Cilium take plaintext, Gateway API states no mode, and Kuma's callers need a certificate.
 func TestDefaultMTLS(t *testing.T) {
 	t.Parallel()
 	const (
 		authorization = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: a}, spec: {rules: [{}]}}\n"
 		strict        = "---\n{apiVersion: security.istio.io/v1, kind: PeerAuthentication, metadata: {name: a, namespace: istio-system}, spec: {mtls: {mode: STRICT}}}\n"
+		linkerd       = "{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: a}, spec: {podSelector: {}, port: 8080}}\n"
+		cilium        = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: a}, spec: {endpointSelector: {}, ingress: [{}]}}\n"
+		gateway       = "{apiVersion: gateway.networking.x-k8s.io/v1alpha1, kind: XAuthorizationPolicy, metadata: {name: a}, spec: {targetRefs: [{kind: Pod, selector: {}}], action: ALLOW, enforcementLevel: Network, rules: [{}]}}\n"
 		kuma          = "{type: MeshTrafficPermission, mesh: default, name: a, spec: {default: {allow: [{path: {type: Prefix, value: /}}]}}}\n"
 	)
 	for name, tt := range map[string]struct {
@@ -24,6 +27,9 @@ func TestDefaultMTLS(t *testing.T) {
 	}{
 		"Istio without a mode": {authorization, mtls.Permissive, mtls.Permissive},
 		"Istio, strict":        {authorization + strict, mtls.Unset, mtls.Strict},
+		"Linkerd":              {linkerd, mtls.Permissive, mtls.Permissive},
+		"Cilium":               {cilium, mtls.Permissive, mtls.Permissive},
+		"Gateway API":          {gateway, mtls.Unset, mtls.Unset},
 		"Kuma":                 {kuma, mtls.Unset, mtls.Unset},
 	} {
 		t.Run(name, func(t *testing.T) {

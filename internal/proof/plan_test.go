@@ -187,6 +187,24 @@ requests: [{from: plaintext, to: backend/in, want: refused}]
 	}
 }
 
+// Where a case states no mode and its mesh takes plaintext by default, the proof says that it is not about callers in plaintext.
+func TestModeThatNobodyStates(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[string]int{"": 1, ", mtls: strict": 0, ", mtls: permissive": 0} {
+		p := plan(t, casetest.Parse(t, "case: x\nworkloads: [{name: backend, inbounds: [{name: in, port: 80"+mode+`}]}]
+policies: [{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: p}, spec: {podSelector: {}, port: 80, accessPolicy: all-unauthenticated}}]
+requests: [{from: anonymous, to: backend/in, want: handshake-failure}]
+`))
+		report := proof.Report{}
+		report.Add(p, result.Case{})
+		var text strings.Builder
+		report.WriteText(&text, false)
+		if got := strings.Count(text.String(), "unreachable: each caller in plaintext: nobody says"); got != want {
+			t.Errorf("%s: told %d times in\n%s", mode, got, &text)
+		}
+	}
+}
+
 // The plan has unusual spellings of a path too.
 func TestPlanOfOddPaths(t *testing.T) {
 	t.Parallel()

@@ -10,6 +10,7 @@ import (
 	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
 )
@@ -216,6 +217,9 @@ func (in InboundVerdict) unreachable() (out []classes.Unreachable) {
 	}
 	if in.Inbound.MTLS == mtls.Disable && len(in.Classes) > 1 {
 		out = append(out, plaintextOnly)
+	}
+	if why := verdict.Unstated(in.Inbound.Inbound.Inbound, in.Inbound.Inbound.Program); why != "" {
+		out = append(out, classes.Unreachable{Cell: "each caller in plaintext", Reason: errors.New(why)})
 	}
 	return out
 }

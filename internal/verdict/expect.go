@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -76,10 +75,10 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 		return HandshakeFails{why}
 	}
 	seen, err := See(in.Inbound, in.normalization(), in.Program.Tokens, q)
-	method := requestline.CheckMethod(q.Method, in.Protocol)
+	rejected := RejectedBy(q, in.Protocol, err)
 	if in.passesUnjudged(q.From) {
-		if why := cmp.Or(err, method); why != nil {
-			return Rejected{400, why}
+		if rejected != nil {
+			return *rejected
 		}
 		return Unjudged{}
 	}
@@ -95,11 +94,8 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 	}
 	d, traces := in.Explain(seen)
 	beforePath, beforeToken := Precedes(d, traces)
-	if err == nil {
-		err = method
-	}
-	if err != nil && !beforePath {
-		return Rejected{400, err}
+	if rejected != nil && !beforePath {
+		return *rejected
 	}
 	if refusal := in.refusal(q); refusal.Status != 0 && !beforeToken {
 		return Rejected{refusal.Status, errors.New(refusal.Why)}
@@ -114,6 +110,20 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 	}
 	judged.Asked = in.asks(seen)
 	return judged
+}
+
+// RejectedBy says how Envoy answers a request before the policies on L7 are asked, because of its method or its target, or of its
+// path, which the listener may not take: the error of [See] says so. It is nil where Envoy does not answer.
+func RejectedBy(q cases.Request, over policy.Protocol, path error) *Rejected {
+	method, target := requestline.MethodAndTarget(q.Method, q.Path, q.GRPC)
+	switch refusal := requestline.Refuse(method, target, over); {
+	case path != nil:
+		return &Rejected{400, path}
+	case refusal.Status != 0:
+		return &Rejected{refusal.Status, refusal.Why}
+	default:
+		return nil
+	}
 }
 
 // Precedes reports whether a decision comes before the listener reads the path, and whether it comes

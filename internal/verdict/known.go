@@ -46,12 +46,11 @@ func (in Inbound) Contradiction(q cases.Request) string {
 	return ""
 }
 
-// findsRoute reports whether a route takes a request which, as the case says, none does: that is a decision too. The
-// routes of the lab itself take no target that is no path, such as the star of OPTIONS.
+// findsRoute reports whether a route takes a request which, as the case says, none does: that is a decision too.
 func findsRoute(expected Expectation, q cases.Request) bool {
 	status, _ := q.Want.Status()
 	x, judged := expected.(Judged)
-	return judged && status == 404 && x.Decision.Effect != policy.NoRoute && (q.Path == "" || q.Path[0] == '/')
+	return judged && status == 404 && x.Decision.Effect != policy.NoRoute
 }
 
 // bears reports whether a request that must become what is expected can become what the

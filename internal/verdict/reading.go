@@ -24,7 +24,6 @@ import (
 	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/candidates"
 	"github.com/meshproof/meshproof/internal/capability"
-	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
@@ -131,34 +130,6 @@ func NormalizationOf(set language.Policies, stated policy.PathNormalization) (po
 		return stated, errors.New("options: pathNormalization says otherwise than normalization of the mesh: leave one of the two out")
 	default:
 		return stated, nil
-	}
-}
-
-// settleMTLS gives each inbound the mTLS that its policies ask for. It fails where the case
-// states another one.
-func (r *Reading) settleMTLS() error {
-	r.Case.Inbounds = slices.Clone(r.Case.Inbounds)
-	for i := range r.Case.Inbounds {
-		in := &r.Case.Inbounds[i]
-		mode, err := ModeOf(*in, r.programs[i])
-		if err != nil {
-			return &InboundError{fmt.Errorf("%s: %w", r.Case.Place, err)}
-		}
-		in.MTLS = mode
-	}
-	return nil
-}
-
-// ModeOf returns which callers an inbound takes, which its policies or else its case say. It
-// fails where the two differ.
-func ModeOf(in cases.Inbound, program language.Program) (mtls.Mode, error) {
-	switch {
-	case program.MTLS == mtls.Unset:
-		return in.MTLS, nil
-	case in.MTLS != mtls.Unset && in.MTLS != program.MTLS:
-		return 0, fmt.Errorf("inbound %s: mtls is %s here, and the policies say %s: leave mtls out", in, in.MTLS, program.MTLS)
-	default:
-		return program.MTLS, nil
 	}
 }
 

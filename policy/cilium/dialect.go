@@ -16,6 +16,7 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/cilium/internal/evaluation"
 	"github.com/meshproof/meshproof/policy/cilium/internal/networkpolicy"
@@ -62,7 +63,7 @@ func (p policies) Check(in policy.Inbound) error { return networkpolicy.Check(p.
 
 func (p policies) Program(in policy.Inbound) language.Program {
 	selection := networkpolicy.Select(p.all, in, p.options)
-	out := language.Program{JudgesPlaintext: true, Ignored: selection.Ignored}
+	out := language.Program{JudgesPlaintext: true, DefaultMTLS: mtls.Permissive, Ignored: selection.Ignored}
 	if p.Check(in) != nil {
 		out.Program = closed
 	} else {

@@ -75,8 +75,8 @@ type Program struct {
 	// MTLS says which callers the policies let the inbound take. The zero value says that
 	// they do not speak of it.
 	MTLS mtls.Mode
-	// DefaultMTLS is what the dialect's mesh has where nothing states a mode. It only tells what
-	// policies change that begin or cease to state one.
+	// DefaultMTLS is what the dialect's mesh has where nothing states a mode: the mode of inbounds
+	// that no case describes. A case has to state the mode where it asks in plaintext and this one takes it.
 	DefaultMTLS mtls.Mode
 	// Tokens is what the policies demand of tokens (JWT) before they judge. The zero value
 	// reads no token, so that no request has claims.

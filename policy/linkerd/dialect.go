@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/linkerd/internal/authorization"
@@ -74,7 +75,7 @@ type policies struct {
 func (p policies) Check(in policy.Inbound) error { return authorization.Check(p.set, in) }
 
 func (p policies) Program(in policy.Inbound) language.Program {
-	out := language.Program{JudgesPlaintext: true, Ignored: authorization.Ignored(p.set, in, p.options)}
+	out := language.Program{JudgesPlaintext: true, DefaultMTLS: mtls.Permissive, Ignored: authorization.Ignored(p.set, in, p.options)}
 	if p.Check(in) != nil {
 		out.Program = closed
 	} else {
