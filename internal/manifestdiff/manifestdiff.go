@@ -121,6 +121,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 	for _, o := range slices.Concat(c.oldPolicies.all, c.recentPolicies.all) {
 		c.named.addSelectors(o.fields)
 		c.peers.addPeers(o.fields)
+		c.peers.addOwn(o)
 		c.addTargets(o.fields)
 		eachText(o.fields, func(text string) { c.byAddress = c.byAddress || isAddress(text) })
 		c.byOrigin = c.byOrigin || o.choosesByOrigin()
