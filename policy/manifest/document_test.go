@@ -234,10 +234,11 @@ func TestDocumentWithoutAField(t *testing.T) {
 func TestFlow(t *testing.T) {
 	t.Parallel()
 	for yaml, want := range map[string]string{
-		"{}":    "{}",
-		"[]":    "[]",
-		"a: ~":  "{a: null}",
-		"- yes": `["yes"]`,
+		"{}":      "{}",
+		"[]":      "[]",
+		"a: ~":    "{a: null}",
+		"- yes":   "[true]",
+		"- 'yes'": `["yes"]`,
 		"a: {b: [1, 1.5, true, x], 'c d': 'e, f'}\nspiffe: spiffe://td/a": `{a: {b: [1, 1.5, true, x], "c d": "e, f"}, spiffe: spiffe://td/a}`,
 	} {
 		doc := parseOne(t, yaml)

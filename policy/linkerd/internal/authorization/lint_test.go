@@ -29,8 +29,8 @@ func TestLint(t *testing.T) {
 	}
 	const (
 		account = "{kind: ServiceAccount, name: x}"
-		address = "{group: policy.linkerd.io, kind: NetworkAuthentication, name: n}"
-		nodes   = "---\n{apiVersion: policy.linkerd.io/v1alpha1, kind: NetworkAuthentication, metadata: {name: n}, spec: {networks: [{cidr: 10.0.0.0/24}]}}\n"
+		address = "{group: policy.linkerd.io, kind: NetworkAuthentication, name: 'n'}"
+		nodes   = "---\n{apiVersion: policy.linkerd.io/v1alpha1, kind: NetworkAuthentication, metadata: {name: 'n'}, spec: {networks: [{cidr: 10.0.0.0/24}]}}\n"
 	)
 	on := func(protocol policy.Protocol) []policy.Inbound {
 		return []policy.Inbound{{Workload: policy.Workload{Name: "web", Labels: map[string]string{"app": "web"}}, Port: 8080, Protocol: protocol}}
