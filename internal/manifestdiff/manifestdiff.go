@@ -41,6 +41,8 @@ type Side struct {
 	Uncompared []manifest.Document
 	// Cases are the documents of case files, and Services the services that routes lead to.
 	Cases, Services []manifest.Document
+	// Released are the policies with parts that no release of their mesh has, and no policy of the first side.
+	Released []Released
 	// Unread has the files that are not read, by their paths in the folder, with a text that stands for
 	// their content; "" where nothing does.
 	Unread map[string]string
