@@ -142,6 +142,22 @@ type Drafter interface {
 	Drafts(docs []manifest.Document) []string
 }
 
+// Releaser is a dialect with parts that no release of its mesh has.
+type Releaser interface {
+	// Released returns what a release makes of each policy with a part that no policy of before has. The documents are those of
+	// the dialect. Of documents that it refuses it says nothing.
+	Released(before, docs []manifest.Document) []Released
+}
+
+// Released is what a release of a mesh makes of a policy: Left, or nothing of it where that is refused. Why names the part that the release
+// does not have.
+type Released struct {
+	Document manifest.Document
+	Why      string
+	Left     []manifest.Document
+	Refused  bool
+}
+
 // Delegator is a set of policies that leave decisions to authorizers. The lab has one of its own in
 // the place of each.
 type Delegator interface {

@@ -126,6 +126,17 @@ func Having[Capability any]() []Capability {
 	return out
 }
 
+// Released returns what releases of their mesh make of policies with parts that those of before do not have, see [capability.Releaser].
+func Released(before, docs []manifest.Document) (out []capability.Released) {
+	for _, d := range dialects {
+		if releaser, ok := d.(capability.Releaser); ok {
+			foreign := func(doc manifest.Document) bool { return !d.Owns(doc) }
+			out = append(out, releaser.Released(slices.DeleteFunc(slices.Clone(before), foreign), slices.DeleteFunc(slices.Clone(docs), foreign))...)
+		}
+	}
+	return out
+}
+
 // Drafts returns what of the policies releases of their mesh, or older ones, take otherwise, see [capability.Drafter].
 func Drafts(docs []manifest.Document) (out []string) {
 	for _, d := range dialects {

@@ -29,14 +29,14 @@ func TestWideningByAge(t *testing.T) {
 		same, old, recent string
 		widens            bool
 	}{
-		"another header":              {route("r", header("/a", "x", "1")), route("s", header("/b", "y", "1")), route("s", header("/a", "y", "1")), true},
+		"another header":              {route("r", header("/a", "x", "1")), route("s", header("/b", "'y'", "1")), route("s", header("/a", "'y'", "1")), true},
 		"another line of one header":  {route("r", header("/a", "x", "1")), route("s", header("/b", "x", "2")), route("s", header("/a", "x", "2")), true},
-		"another parameter":           {route("r", query("/a", "x")), route("s", query("/b", "y")), route("s", query("/a", "y")), true},
+		"another parameter":           {route("r", query("/a", "x")), route("s", query("/b", "'y'")), route("s", query("/a", "'y'")), true},
 		"an expression of the path":   {route("r", of("Exact", "/a/x")), route("s", of("RegularExpression", "^(/b/.*)$")), route("s", of("RegularExpression", "^(/a/.*)$")), true},
-		"the one that closes is gone": {route("s", header("/a", "y", "1")), route("z", header("/a", "x", "1")) + lets("z", "{kind: ServiceAccount, name: fe}"), lets("z", "{kind: ServiceAccount, name: fe}"), true},
-		"other paths":                 {route("r", header("/a", "x", "1")), route("s", header("/c", "y", "1")), route("s", header("/b", "y", "1")), false},
+		"the one that closes is gone": {route("s", header("/a", "'y'", "1")), route("z", header("/a", "x", "1")) + lets("z", "{kind: ServiceAccount, name: fe}"), lets("z", "{kind: ServiceAccount, name: fe}"), true},
+		"other paths":                 {route("r", header("/a", "x", "1")), route("s", header("/c", "'y'", "1")), route("s", header("/b", "'y'", "1")), false},
 		"another method":              {route("r", "{path: {value: /a}, method: GET}"), route("s", "{path: {value: /b}, method: POST}"), route("s", "{path: {value: /a}, method: POST}"), false},
-		"nothing":                     {route("r", header("/a", "x", "1")), route("s", header("/a", "y", "1")), route("s", header("/a", "y", "1")), false},
+		"nothing":                     {route("r", header("/a", "x", "1")), route("s", header("/a", "'y'", "1")), route("s", header("/a", "'y'", "1")), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

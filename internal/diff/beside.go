@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -20,6 +21,9 @@ func compareBeside(old, recent Side, symmetric, routed bool) (manifestdiff.Resul
 		return manifestdiff.Result{}, err
 	}
 	was.Options, is.Options = old.Options.Document, recent.Options.Document
+	for _, released := range dialects.Released(was.Policies, is.Policies) {
+		is.Released = append(is.Released, manifestdiff.Released(released))
+	}
 	if routed {
 		was.Services, is.Services = servicesOf(old.Routing), servicesOf(recent.Routing)
 	} else {

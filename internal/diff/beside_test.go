@@ -42,7 +42,7 @@ func TestDenyOtherChanges(t *testing.T) {
 	const (
 		rules   = "apiVersion: security.istio.io/v1\nkind: AuthorizationPolicy\nmetadata: {name: p, namespace: shop}\nspec: {selector: {matchLabels: {app: web}}, rules: [{to: [{operation: {paths: [/a]}}]}]}\n"
 		dp      = "type: Dataplane\nmesh: default\nname: web\nlabels: {app: web}\nnetworking: {address: 10.0.0.1, inbound: [{name: in, port: 8080, protocol: http}]}\n"
-		config  = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: n}\ndata: {a: b}\n"
+		config  = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: 'n'}\ndata: {a: b}\n"
 		service = "type: MeshService\nmesh: default\nname: db\nspec: {selector: {dataplaneTags: {app: db}}, ports: [{port: 80, targetPort: 80, appProtocol: http}]}\n"
 		route   = "type: MeshTimeout\nmesh: default\nname: t\nspec: {to: [{targetRef: {kind: Mesh}, default: {connectionTimeout: 1s}}]}\n"
 		ofCase  = "case: c\nworkloads: [{name: web, namespace: shop, labels: {app: web}, inbounds: [{name: in, port: 8080, protocol: http}]}]\npolicies: {files: [x/p.yaml]}\nrequests: [{from: plaintext, to: web/in, want: 403}]\n"
@@ -60,13 +60,13 @@ func TestDenyOtherChanges(t *testing.T) {
 		"a new policy":                       {old: files{}, recent: files{"q.yaml": strings.Replace(rules, "name: p", "name: q", 1)}},
 		"another name of a file":             {old: files{}, recent: files{"p.yaml": "", "q.yml": rules}},
 		"a config in another folder":         {old: files{"c.yaml": config}, recent: files{"d/c.yaml": config}, want: "ConfigMap default/n is in another folder"},
-		"a comment, and the order of keys":   {old: files{"c.yaml": config}, recent: files{"c.yaml": "# a\n" + strings.Replace(config, "{name: n}", "{namespace: default, name: n}", 1)}, want: "ConfigMap default/n metadata.namespace"},
-		"a list for its objects":             {old: files{"c.yaml": config}, recent: files{"c.yaml": "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: ConfigMap, metadata: {name: n}, data: {a: b}}]\n"}},
+		"a comment, and the order of keys":   {old: files{"c.yaml": config}, recent: files{"c.yaml": "# a\n" + strings.Replace(config, "{name: 'n'}", "{namespace: default, name: 'n'}", 1)}, want: "ConfigMap default/n metadata.namespace"},
+		"a list for its objects":             {old: files{"c.yaml": config}, recent: files{"c.yaml": "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: ConfigMap, metadata: {name: 'n'}, data: {a: b}}]\n"}},
 		"a label of a policy":                {old: files{}, recent: files{"p.yaml": strings.Replace(rules, "namespace: shop}", "namespace: shop, labels: {a: b}}", 1)}, want: "AuthorizationPolicy shop/p metadata.labels.a"},
 		"a config":                           {old: files{"c.yaml": config}, recent: files{"c.yaml": strings.Replace(config, "a: b", "a: c", 1)}, want: "ConfigMap default/n data.a"},
 		"a new config":                       {old: files{}, recent: files{"c.yaml": config}, want: "ConfigMap default/n is new"},
 		"a config that is gone":              {old: files{"c.yaml": config}, recent: files{}, want: "ConfigMap default/n is gone"},
-		"what may matter":                    {old: files{}, recent: files{"c.yaml": "apiVersion: networking.istio.io/v1alpha3\nkind: EnvoyFilter\nmetadata: {name: n}\n"}, want: "(EnvoyFilter default/n) is new"},
+		"what may matter":                    {old: files{}, recent: files{"c.yaml": "apiVersion: networking.istio.io/v1alpha3\nkind: EnvoyFilter\nmetadata: {name: 'n'}\n"}, want: "(EnvoyFilter default/n) is new"},
 		"a file that nothing reads":          {old: files{"README.md": "a"}, recent: files{"README.md": "b"}, want: "file README.md has changed"},
 		"the same file":                      {old: files{"README.md": "a"}, recent: files{"README.md": "a"}},
 		"a file in a folder":                 {old: files{"d/values.star": "a"}, recent: files{}, want: "file d/values.star is gone"},
@@ -113,7 +113,7 @@ func TestDenyOtherChanges(t *testing.T) {
 // What passes is counted, and the first differences are named.
 func TestPassedNote(t *testing.T) {
 	t.Parallel()
-	const text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: n}\ndata: {a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1}\n"
+	const text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: 'n'}\ndata: {a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1}\n"
 	const p = "---\n{type: MeshTrafficPermission, mesh: default, name: p, spec: {}}\n"
 	for recent, want := range map[string]string{
 		text:                                     "",
@@ -147,7 +147,7 @@ func TestWideningByTemplates(t *testing.T) {
 		deny   = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: d, namespace: shop}, spec: {selector: {matchLabels: {app: web}}, action: DENY, rules: [{to: [{operation: {paths: [/admin]}}]}]}}\n"
 		caller = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {rules: [{from: [{source: {principals: ['cluster.local/ns/shop/sa/${caller}']}}]}]}}\n"
 		config = "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: cluster-vars}, data: {caller: '*'}}\n"
-		web    = "---\n{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: n}, spec: {podSelector: {}}}\n"
+		web    = "---\n{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: 'n'}, spec: {podSelector: {}}}\n"
 	)
 	helm := func(text string) string { return "# {{- if .Values.a }}\n" + text + "# {{- end }}\n" }
 	for name, tt := range map[string]struct {

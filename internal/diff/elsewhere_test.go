@@ -89,8 +89,8 @@ func TestAuthenticationsElsewhere(t *testing.T) {
 		server    = "---\n{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: web, namespace: shop}, spec: {podSelector: {matchLabels: {app: web}}, port: 8080}}\n"
 		fe        = "{kind: ServiceAccount, name: fe}"
 		mesh      = "{group: policy.linkerd.io, kind: MeshTLSAuthentication, name: m, namespace: other}"
-		network   = "{group: policy.linkerd.io, kind: NetworkAuthentication, name: n, namespace: other}"
-		elsewhere = "---\n{apiVersion: policy.linkerd.io/v1alpha1, kind: NetworkAuthentication, metadata: {name: n, namespace: other}, spec: {networks: [{cidr: 10.0.0.0/8}]}}\n"
+		network   = "{group: policy.linkerd.io, kind: NetworkAuthentication, name: 'n', namespace: other}"
+		elsewhere = "---\n{apiVersion: policy.linkerd.io/v1alpha1, kind: NetworkAuthentication, metadata: {name: 'n', namespace: other}, spec: {networks: [{cidr: 10.0.0.0/8}]}}\n"
 	)
 	expectDangling(t, server, map[string]danglingChange{
 		"a policy with an authentication of elsewhere":          {"", "", ap("b", mesh), true},

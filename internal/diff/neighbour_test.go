@@ -36,7 +36,7 @@ func TestWideningToOtherMeshes(t *testing.T) {
 		"a wildcard of everything, beside a SPIFFE ID": {names(end + ", 'spiffe://p/a'"), names(all), true},
 		"all that are authenticated":                   {names(end), server(", accessPolicy: all-authenticated"), true},
 		"a grant":                                      {grant("meshTLS: {identities: [" + end + "]}"), grant("meshTLS: {identities: [" + all + "]}"), true},
-		"each request, where a route had it":           {names(own) + routed + httpRoute("/b") + strings.NewReplacer("kind: Server, name: s", "kind: HTTPRoute, name: r", "name: p,", "name: q,").Replace(byMeshTLS("n", "identities: ["+all+"]")), names(end) + routed + httpRoute("/b"), true},
+		"each request, where a route had it":           {names(own) + routed + httpRoute("/b") + strings.NewReplacer("kind: Server, name: s", "kind: HTTPRoute, name: r", "name: p,", "name: q,").Replace(byMeshTLS("'n'", "identities: ["+all+"]")), names(end) + routed + httpRoute("/b"), true},
 		"everything of authentication":                 {names(all), server(", accessPolicy: all-authenticated"), false},
 		"another name of the authentication":           {names(all), server("") + byMeshTLS("other", "identities: ["+all+"]"), false},
 		"a first Server":                               {"---\n{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: s, namespace: x}, spec: {podSelector: {matchLabels: {app: c}}, port: 8080}}\n", "---\n{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: s, namespace: x}, spec: {podSelector: {matchLabels: {app: c}}, port: 8080}}\n" + strings.ReplaceAll(names(all), "name: s", "name: t"), false},
@@ -87,7 +87,7 @@ func TestWideningToNamedStrangers(t *testing.T) {
 	const (
 		fe      = "{kind: ServiceAccount, name: fe}"
 		partner = "{group: policy.linkerd.io, kind: MeshTLSAuthentication, name: m}"
-		network = "{group: policy.linkerd.io, kind: NetworkAuthentication, name: n}"
+		network = "{group: policy.linkerd.io, kind: NetworkAuthentication, name: 'n'}"
 	)
 	both := server("web") + server("db") + lets("a", "Server", "web", fe)
 	const account = "a.b.serviceaccount.identity."
@@ -96,7 +96,7 @@ func TestWideningToNamedStrangers(t *testing.T) {
 		grant := func(selector string) string {
 			return strings.Replace(of("ServerAuthorization", "g", "server: {"+selector+"}, client: {meshTLS: {identities: ["+identity+"]}}"), "v1alpha1", "v1beta1", 1)
 		}
-		at := of("NetworkAuthentication", "n", "networks: [{cidr: 10.0.0.0/8}]")
+		at := of("NetworkAuthentication", "'n'", "networks: [{cidr: 10.0.0.0/8}]")
 		tie := server("web") + route("r") + route("s") + lets("x", "HTTPRoute", "r", fe)
 		for name, tt := range map[string]struct {
 			same, old, recent string
@@ -108,9 +108,9 @@ func TestWideningToNamedStrangers(t *testing.T) {
 			"a wildcard that has it":     {server("web") + strings.ReplaceAll(named+lets("b", "Server", "db", partner), "name: m", "name: k"), lets("c", "Server", "web", fe), lets("c", "Server", "web", partner) + of("MeshTLSAuthentication", "m", "identities: ['*', fe.x.serviceaccount.identity.linkerd.cluster.local]"), true},
 			"another name of a policy":   {both + named, lets("b", "Server", "db", partner), lets("c", "Server", "db", partner), false},
 			"another account":            {both + named + lets("b", "Server", "db", partner), "", lets("c", "Server", "db", fe), true},
-			"the younger route":          {tie, lets("y", "HTTPRoute", "s", fe), lets("y", "HTTPRoute", "s", ""), true},
-			"a policy of the younger":    {tie, "", lets("y", "HTTPRoute", "s", ""), true},
-			"more that both routes take": {server("web") + more(route("r")) + lets("x", "HTTPRoute", "r", fe) + lets("y", "HTTPRoute", "s", ""), route("s"), more(route("s")), true},
+			"the younger route":          {tie, lets("'y'", "HTTPRoute", "s", fe), lets("'y'", "HTTPRoute", "s", ""), true},
+			"a policy of the younger":    {tie, "", lets("'y'", "HTTPRoute", "s", ""), true},
+			"more that both routes take": {server("web") + more(route("r")) + lets("x", "HTTPRoute", "r", fe) + lets("'y'", "HTTPRoute", "s", ""), route("s"), more(route("s")), true},
 			"a tie stays":                {tie, server("db"), server("db") + lets("b", "Server", "db", fe), true},
 		} {
 			d := differenceOf(t, tt.same+tt.old, tt.same+tt.recent)

@@ -26,14 +26,14 @@ func TestWideningOfOtherFolders(t *testing.T) {
 		return object("MeshTLSAuthentication", "v1alpha1", "m", "shared", "identities: ["+text+"]")
 	}
 	networks := func(text string) string {
-		return object("NetworkAuthentication", "v1alpha1", "n", "shared", "networks: ["+text+"]")
+		return object("NetworkAuthentication", "v1alpha1", "'n'", "shared", "networks: ["+text+"]")
 	}
 	const (
 		namespace = "kind: Namespace, name: shop"
 		db        = "group: policy.linkerd.io, kind: Server, name: db"
 		fe, be    = "{kind: ServiceAccount, name: fe}", "{kind: ServiceAccount, name: be}"
 		byMesh    = "{group: policy.linkerd.io, kind: MeshTLSAuthentication, name: m, namespace: shared}"
-		byNetwork = "{group: policy.linkerd.io, kind: NetworkAuthentication, name: n, namespace: shared}"
+		byNetwork = "{group: policy.linkerd.io, kind: NetworkAuthentication, name: 'n', namespace: shared}"
 		ofFE      = "fe.shop.serviceaccount.identity.linkerd.cluster.local"
 		everybody = "unauthenticated: true, networks: [{cidr: 0.0.0.0/0}]"
 		one       = "meshTLS: {serviceAccounts: [{name: fe}]}"
@@ -54,7 +54,7 @@ func TestWideningOfOtherFolders(t *testing.T) {
 		"labels are granted more":                             {"", grant("{}", one), grant("{}", everybody), true, true},
 		"fewer labels are asked for":                          {"", grant("{matchLabels: {a: b, c: d}}", one), grant("{matchLabels: {a: b}}", one), true, true},
 		"more values are asked for":                           {"", grant("{matchExpressions: [{key: a, operator: In, values: [b]}]}", one), grant("{matchExpressions: [{key: a, operator: In, values: [b, c]}]}", one), true, true},
-		"the second values of two labels":                     {grant("{matchLabels: {a: b}}", one) + grantOf("h", "{matchLabels: {c: d}}", one), "", grantOf("i", "{matchExpressions: [{key: a, operator: In, values: [b, x]}, {key: c, operator: In, values: [d, y]}]}", one), true, true},
+		"the second values of two labels":                     {grant("{matchLabels: {a: b}}", one) + grantOf("h", "{matchLabels: {c: d}}", one), "", grantOf("i", "{matchExpressions: [{key: a, operator: In, values: [b, x]}, {key: c, operator: In, values: [d, 'y']}]}", one), true, true},
 		"more labels are asked for":                           {"", grant("{matchLabels: {a: b}}", one), grant("{matchLabels: {a: b, c: d}}", one), false, true},
 		"a shared authentication has everybody":               {policyOf("p", db, byMesh), identities(ofFE), identities("'*'"), true, true},
 		"a shared authentication has another mesh":            {policyOf("p", db, byMesh), identities("'*.identity.linkerd.cluster.local'"), identities("'*.local'"), true, true},
@@ -102,7 +102,7 @@ func TestServersOfOtherFolders(t *testing.T) {
 	const (
 		fe, be   = "{kind: ServiceAccount, name: fe}", "{kind: ServiceAccount, name: be}"
 		byMesh   = "{group: policy.linkerd.io, kind: MeshTLSAuthentication, name: m}"
-		nowhere  = "{group: policy.linkerd.io, kind: MeshTLSAuthentication, name: n, namespace: other}"
+		nowhere  = "{group: policy.linkerd.io, kind: MeshTLSAuthentication, name: 'n', namespace: other}"
 		ofFE     = "fe.shop.serviceaccount.identity.linkerd.cluster.local"
 		accounts = "meshTLS: {serviceAccounts: [{name: fe}, {name: be}]}"
 	)

@@ -76,7 +76,7 @@ func TestRoutesAlone(t *testing.T) {
 	}
 	const service = "{type: MeshService, name: s, spec: {selector: {dataplaneTags: {app: s}}, ports: [{port: 80, targetPort: 80, appProtocol: http}]}}\n"
 	const bound = "---\n{type: MeshTimeout, name: t, spec: {to: [{targetRef: {kind: MeshService, name: s}, default: {http: {requestTimeout: 1s}}}]}}\n"
-	const never = "---\n{type: MeshTimeout, name: n, spec: {targetRef: {kind: Dataplane, labels: {kuma.io/mesh: x}}, to: [{targetRef: {kind: MeshService, name: s}, default: {http: {requestTimeout: 1s}}}]}}\n"
+	const never = "---\n{type: MeshTimeout, name: 'n', spec: {targetRef: {kind: Dataplane, labels: {kuma.io/mesh: x}}, to: [{targetRef: {kind: MeshService, name: s}, default: {http: {requestTimeout: 1s}}}]}}\n"
 	const mesh = "---\n{type: Mesh, name: default, mtls: {enabledBackend: a, backends: [{name: a, type: builtin, mode: PERMISSIVE}]}}\n"
 	for _, tt := range []struct {
 		name, recent, verdict string
@@ -109,7 +109,7 @@ func TestRoutesOfCases(t *testing.T) {
 		t.Fatal(err)
 	}
 	const operator = "  - {apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission, metadata: {name: operator"
-	nobody := "  - {type: MeshTimeout, name: n, spec: {targetRef: {kind: Dataplane, labels: {app: nobody}}, to: [{targetRef: {kind: MeshService, name: backend}, default: {http: {requestTimeout: 1s}}}]}}\n"
+	nobody := "  - {type: MeshTimeout, name: 'n', spec: {targetRef: {kind: Dataplane, labels: {app: nobody}}, to: [{targetRef: {kind: MeshService, name: backend}, default: {http: {requestTimeout: 1s}}}]}}\n"
 	for name, tt := range map[string]struct {
 		change   *strings.Replacer
 		verdict  string

@@ -25,8 +25,8 @@ func TestWideningAroundRules(t *testing.T) {
 	asks := func(name, app, provider string) string {
 		return ap(name, "selector: {matchLabels: {app: "+app+"}}, action: CUSTOM, provider: {name: "+provider+"}, rules: [{}]")
 	}
-	const providers = "istio: {extensionProviders: [{name: x, envoyExtAuthzGrpc: {service: a.b, port: 9000}}, {name: y, envoyExtAuthzGrpc: {service: c.d, port: 9000}}]}"
-	cnp := "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: default}, spec: {endpointSelector: {matchLabels: {app: a}}, ingress: [{fromEndpoints: [{matchLabels: {io.cilium.k8s.namespace.labels.x: y}}]}]}}"
+	const providers = "istio: {extensionProviders: [{name: x, envoyExtAuthzGrpc: {service: a.b, port: 9000}}, {name: 'y', envoyExtAuthzGrpc: {service: c.d, port: 9000}}]}"
+	cnp := "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: default}, spec: {endpointSelector: {matchLabels: {app: a}}, ingress: [{fromEndpoints: [{matchLabels: {io.cilium.k8s.namespace.labels.x: 'y'}}]}]}}"
 	calls := func(egress string) string {
 		return "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: default}, spec: {endpointSelector: {}, ingress: [{fromEntities: [all]}]" + egress + "}}"
 	}
@@ -35,13 +35,13 @@ func TestWideningAroundRules(t *testing.T) {
 		return mtp + "\n---\n{type: Dataplane, mesh: default, name: web, networking: {address: 10.0.0.1, inbound: [{port: 8080, protocol: http" + more + "}]}}\n"
 	}
 	for name, tt := range map[string]struct{ same, old, recent string }{
-		"another provider that nobody knows":           {"", ap("p", "action: CUSTOM, provider: {name: x}, rules: [{}]"), ap("p", "action: CUSTOM, provider: {name: y}, rules: [{}]")},
-		"two workloads swap their providers":           {"", caseOf("c", providers, web+", "+db, asks("p", "a", "x")+", "+asks("q", "b", "y")), caseOf("c", providers, web+", "+db, asks("p", "a", "y")+", "+asks("q", "b", "x"))},
+		"another provider that nobody knows":           {"", ap("p", "action: CUSTOM, provider: {name: x}, rules: [{}]"), ap("p", "action: CUSTOM, provider: {name: 'y'}, rules: [{}]")},
+		"two workloads swap their providers":           {"", caseOf("c", providers, web+", "+db, asks("p", "a", "x")+", "+asks("q", "b", "'y'")), caseOf("c", providers, web+", "+db, asks("p", "a", "'y'")+", "+asks("q", "b", "x"))},
 		"a CUSTOM becomes a DENY by the lab's header":  {"", caseOf("c", providers, web, asks("p", "a", "x")), caseOf("c", providers, web, ap("p", "action: DENY, rules: [{when: [{key: 'request.headers[X-Ext-Authz]', notValues: [allow]}]}]"))},
 		"an ALLOW by the lab's header beside a CUSTOM": {"", caseOf("c", providers, web, asks("p", "a", "x")+", "+ap("q", "rules: [{when: [{key: 'request.headers[x-ext-authz]', values: [deny]}]}]")), caseOf("c", providers, web, asks("p", "a", "x")+", "+ap("q", "rules: [{when: [{key: 'request.headers[x-ext-authz]', values: [deny, other]}]}]"))},
 		"a server name more beside a CUSTOM, on tcp":   {"", caseOf("c", providers, stream, asks("p", "a", "x")+", "+ap("q", "rules: [{when: [{key: connection.sni, values: [a.com]}]}]")), caseOf("c", providers, stream, asks("p", "a", "x")+", "+ap("q", "rules: [{when: [{key: connection.sni, values: [a.com, b.com]}]}]"))},
 		"options without a policy":                     {"", caseOf("c", "linkerd: {defaultInboundPolicy: deny}", web, ""), caseOf("c", "linkerd: {defaultInboundPolicy: all-unauthenticated}", web, "")},
-		"a namespace gets a label":                     {"", caseOf("c", "cilium: {namespaceLabels: {a: {x: y}}}", web, cnp), caseOf("c", "cilium: {namespaceLabels: {a: {x: y}, b: {x: y}}}", web, cnp)},
+		"a namespace gets a label":                     {"", caseOf("c", "cilium: {namespaceLabels: {a: {x: 'y'}}}", web, cnp), caseOf("c", "cilium: {namespaceLabels: {a: {x: 'y'}, b: {x: 'y'}}}", web, cnp)},
 		"other calls of a workload":                    {"", caseOf("c", "", web, calls(", egress: [{toEndpoints: [{matchLabels: {app: b}}]}]")), caseOf("c", "", web, calls(", egress: [{toEndpoints: [{matchLabels: {app: c}}]}]"))},
 		"no rules of calls any more":                   {"", caseOf("c", "", web, calls(", egressDeny: [{toEntities: [world]}]")), caseOf("c", "", web, calls(""))},
 		"a gone case denied an unsent method":          {caseOf("c", "", web, mtp), gone, ""},

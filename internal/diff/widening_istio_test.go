@@ -94,12 +94,12 @@ func TestWideningOfIstio(t *testing.T) {
 		"the mesh is permissive":                    {ap("p", "default", all), pa("m", root, "mtls: {mode: STRICT}"), pa("m", root, "mtls: {mode: PERMISSIVE}")},
 		"strict mTLS goes to another namespace":     {ap("p", "default", all), pa("m", "default", "mtls: {mode: STRICT}"), pa("m", "other", "mtls: {mode: STRICT}")},
 		"a custom authorizer is lost":               {"", ap("p", "default", friend), ap("p", "default", friend+"") + ap("q", "default", "rules: [{to: [{operation: {methods: [OPTIONS]}}]}]")},
-		"a mode for fewer workloads":                {ap("p", "default", all), pa("m", "default", "mtls: {mode: PERMISSIVE}") + pa("n", "default", one+"mtls: {mode: STRICT}"), pa("m", "default", "mtls: {mode: PERMISSIVE}") + pa("n", "default", two+"mtls: {mode: STRICT}")},
+		"a mode for fewer workloads":                {ap("p", "default", all), pa("m", "default", "mtls: {mode: PERMISSIVE}") + pa("'n'", "default", one+"mtls: {mode: STRICT}"), pa("m", "default", "mtls: {mode: PERMISSIVE}") + pa("'n'", "default", two+"mtls: {mode: STRICT}")},
 		"a DENY that is kept, on other ports":       {ap("none", root, "") + ap("ports", root, denied(to(`notPorts: ["8443"]`))) + ap("p", "default", one+friend), ap("d", "default", three+deny), ""},
-		"two modes of one workload by their age":    {disabled + older("n", "2024-05-01", three+"mtls: {mode: PERMISSIVE}"), older("o", "2024-01-01", "selector: {matchLabels: {env: x}}, mtls: {mode: DISABLE}"), ""},
-		"a mode and tokens":                         {pa("m", root, "mtls: {mode: DISABLE}") + pa("n", "default", strict) + ra("corp", root, login) + ra("jwt", "default", three+`jwtRules: [{issuer: j, jwksUri: "https://j/keys"}]`), ap("p", "default", one+rule(from(staff)+", "+to("methods: [GET]"))), ap("p", "default", one+rule(from(staff)+", "+to("methods: [GET, POST]")))},
-		"a DENY and an ALLOW, where names are read": {disabled + pa("n", "default", strict), ap("d", "default", three+deny), ""},
-		"names are read of callers that one allows": {disabled + ap("d", "default", three+denied(from(`notPrincipals: ["*"]`))), "", pa("n", "default", strict)},
+		"two modes of one workload by their age":    {disabled + older("'n'", "2024-05-01", three+"mtls: {mode: PERMISSIVE}"), older("o", "2024-01-01", "selector: {matchLabels: {env: x}}, mtls: {mode: DISABLE}"), ""},
+		"a mode and tokens":                         {pa("m", root, "mtls: {mode: DISABLE}") + pa("'n'", "default", strict) + ra("corp", root, login) + ra("jwt", "default", three+`jwtRules: [{issuer: j, jwksUri: "https://j/keys"}]`), ap("p", "default", one+rule(from(staff)+", "+to("methods: [GET]"))), ap("p", "default", one+rule(from(staff)+", "+to("methods: [GET, POST]")))},
+		"a DENY and an ALLOW, where names are read": {disabled + pa("'n'", "default", strict), ap("d", "default", three+deny), ""},
+		"names are read of callers that one allows": {disabled + ap("d", "default", three+denied(from(`notPrincipals: ["*"]`))), "", pa("'n'", "default", strict)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

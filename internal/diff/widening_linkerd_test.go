@@ -94,7 +94,7 @@ func TestDocumentsWithoutServer(t *testing.T) {
 		return object("ServerAuthorization", "v1beta1", "server: {"+server+"}, client: {"+client+"}")
 	}
 	nodes := func(rule string) string {
-		return "---\n{apiVersion: cilium.io/v2, kind: CiliumClusterwideNetworkPolicy, metadata: {name: n}, spec: {nodeSelector: {}, ingress: [" + rule + "]}}\n"
+		return "---\n{apiVersion: cilium.io/v2, kind: CiliumClusterwideNetworkPolicy, metadata: {name: 'n'}, spec: {nodeSelector: {}, ingress: [" + rule + "]}}\n"
 	}
 	const (
 		server, account      = "group: policy.linkerd.io, kind: Server, name: s", "{kind: ServiceAccount, name: a}"

@@ -24,7 +24,7 @@ requests: [{from: plaintext, to: backend/http, want: handshake-failure}]
 case: refused
 workloads: [{name: backend, inbounds: [{name: http, port: 8080, protocol: http}]}]
 policies: []
-expectError: no
+expectError: 'no'
 `
 	aDataplane = `type: Dataplane
 name: web

@@ -47,7 +47,7 @@ func TestPopulate(t *testing.T) {
 		"a shadow policy":               {policies: kuma("p", "{kind: Mesh}") + "labels: {kuma.io/effect: shadow}\n", unasked: 1},
 		"a shadow policy beside others": {policies: kuma("p", "{kind: Mesh}") + "labels: {kuma.io/effect: shadow}\n---\n" + kuma("q", "{kind: Mesh}")},
 		"two namespaces": {
-			policies: "apiVersion: kuma.io/v1alpha1\nkind: MeshTrafficPermission\nmetadata: {name: p, namespace: x}\nspec: {targetRef: {kind: Dataplane, labels: {k8s.kuma.io/namespace: y}}, default: {}}\n",
+			policies: "apiVersion: kuma.io/v1alpha1\nkind: MeshTrafficPermission\nmetadata: {name: p, namespace: x}\nspec: {targetRef: {kind: Dataplane, labels: {k8s.kuma.io/namespace: 'y'}}, default: {}}\n",
 			unasked:  1,
 		},
 		"a selector":        {policies: gateway("matchLabels: {app: a}", ""), want: []string{"made-for-p/8080 map[app:a]"}},
@@ -58,7 +58,7 @@ func TestPopulate(t *testing.T) {
 		"there and not":     {policies: gateway("matchExpressions: [{key: app, operator: Exists}, {key: app, operator: DoesNotExist}]", ""), unasked: 1},
 		"two values of one": {policies: gateway("matchLabels: {app: a}, matchExpressions: [{key: app, operator: In, values: [b]}]", ""), unasked: 1},
 		"nothing but an authentication that no policy names": {
-			policies: "apiVersion: policy.linkerd.io/v1alpha1\nkind: NetworkAuthentication\nmetadata: {name: n, namespace: x}\nspec: {networks: [{cidr: 10.0.0.0/8}]}\n",
+			policies: "apiVersion: policy.linkerd.io/v1alpha1\nkind: NetworkAuthentication\nmetadata: {name: 'n', namespace: x}\nspec: {networks: [{cidr: 10.0.0.0/8}]}\n",
 			unasked:  1,
 		},
 		"nothing but a route of a Service": {

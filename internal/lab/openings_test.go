@@ -19,7 +19,7 @@ func TestWarnsOfFurtherPorts(t *testing.T) {
 		"probes":                {"type: Dataplane\nmesh: default\nname: b\nprobes: {port: 9000}\n" + plane, "a.yaml:1: kri_dp_default___b_: its sidecar takes requests on further ports, which no policy judges and the lab does not play (probes: {port: 9000})"},
 		"an ignored inbound":    {"type: Dataplane\nmesh: default\nname: b\n" + strings.Replace(plane, "port: 8080", "port: 8080, state: Ignored", 1), "(inbound h: {state: Ignored})"},
 		"an inbound not ready":  {"type: Dataplane\nmesh: default\nname: b\n" + strings.Replace(plane, "port: 8080", "port: 8080, state: NotReady", 1), ""},
-		"metrics in Kubernetes": {"apiVersion: kuma.io/v1alpha1\nkind: Dataplane\nmetadata: {name: b, namespace: n}\nspec:\n  metrics: {type: prometheus}\n  " + plane, "(metrics: {type: prometheus})"},
+		"metrics in Kubernetes": {"apiVersion: kuma.io/v1alpha1\nkind: Dataplane\nmetadata: {name: b, namespace: 'n'}\nspec:\n  metrics: {type: prometheus}\n  " + plane, "(metrics: {type: prometheus})"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -147,6 +147,9 @@ func TestNewWorkloadsOfOthers(t *testing.T) {
 	monitor := func(secret string) string {
 		return "apiVersion: monitoring.coreos.com/v1\nkind: ServiceMonitor\nmetadata: {name: m, namespace: shop}\nspec: {endpoints: [{authorization: {credentials: {name: " + secret + "}}}]}\n"
 	}
+	gateway := func(account string) string {
+		return "apiVersion: gateway.networking.x-k8s.io/v1alpha1\nkind: XAuthorizationPolicy\nmetadata: {name: p, namespace: shop}\nspec: {rules: [{sources: [{type: ServiceAccount, serviceAccount: " + account + "}]}]}\n"
+	}
 	entry := "apiVersion: networking.istio.io/v1\nkind: WorkloadEntry\nmetadata: {name: vm, namespace: shop}\nspec: {address: 10.0.0.9, labels: {app: vm}}\n"
 	for _, tt := range []struct {
 		change
@@ -167,6 +170,8 @@ func TestNewWorkloadsOfOthers(t *testing.T) {
 		{change{"a target that gets another Secret", bearer, "", monitor("other")}, ""},
 		{change{"an account that may not", bound("ServiceAccount", "other"), "", deployment}, ""},
 		{change{"the address of a pod", policy, "", entry}, "is new"},
+		{change{"an account of the policy's own namespace", gateway("{name: '*'}"), "", deployment}, "serviceAccountName"},
+		{change{"an account of another namespace", gateway("{name: '*', namespace: other}"), "", deployment}, ""},
 	} {
 		tt.expect(t, tt.want)
 	}

@@ -13,7 +13,7 @@ func TestDerivedLabels(t *testing.T) {
 		return together(strings.Replace(policy, "{app: web}", "{app: web, "+label+"}", 1), deployment)
 	}
 	of := func(version, kind, more string) string {
-		return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: n, namespace: shop}\n" + more
+		return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: 'n', namespace: shop}\n" + more
 	}
 	set := func(label string) string { return strings.Replace(selecting(label), "Deployment", "StatefulSet", 1) }
 	const (

@@ -76,6 +76,9 @@ func (c *comparison) doubts() (out []Doubt) {
 	out = append(out, d.byFolder(c.old, c.recent)...)
 	out = append(out, d.byNamespace(c.oldObjects, c.recentObjects)...)
 	out = append(out, d.byDiscovery(slices.Concat(c.recentObjects.all, c.oldObjects.all))...)
+	out = append(out, c.byForm(d)...)
+	out = append(out, c.byKind(d)...)
+	out = append(out, c.byRelease(d)...)
 	out = append(out, c.refusals(d)...)
 	for _, o := range c.recentPolicies.all {
 		if why := c.ending(o); why != "" {
@@ -85,22 +88,13 @@ func (c *comparison) doubts() (out []Doubt) {
 	return out
 }
 
-// refusals doubts each policy that has changed and that may be refused. Some tools delete nothing where something that they apply is
-// refused, and others delete before they apply: what NEW has no more may stay, or not.
+// refusals doubts each policy that has changed and that may be refused.
 func (c *comparison) refusals(d doubter) (out []Doubt) {
 	exported := isExport(c.oldPolicies) && isExport(c.recentPolicies)
-	add := func(doubt Doubt) {
-		if len(d.gone) > 0 {
-			staying := doubt
-			staying.left = documentsOf(d.gone)
-			out = append(out, staying)
-			doubt.Why += ", and a tool may delete first what NEW has no more"
-		}
-		out = append(out, doubt)
-	}
+	add := func(doubt Doubt) { out = append(out, d.refused(doubt)...) }
 	beside := slices.Concat(c.recentObjects.all, c.oldObjects.all)
 	for i, p := range d.changed {
-		why := cmp.Or(p.refusal(exported), c.otherVersion(p), c.otherOrigin(p))
+		why := cmp.Or(p.refusal(exported), c.otherList(p.object), c.otherVersion(p), c.otherOrigin(p))
 		if rest := d.changed[i:]; why != "" && len(rest) > 1 {
 			add(doubtOf(rest, p.String()+" may be refused, and a tool may stop there: "+why))
 		}

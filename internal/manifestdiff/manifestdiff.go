@@ -41,6 +41,8 @@ type Side struct {
 	Uncompared []manifest.Document
 	// Cases are the documents of case files, and Services the services that routes lead to.
 	Cases, Services []manifest.Document
+	// Released are the policies with parts that no release of their mesh has, and no policy of the first side.
+	Released []Released
 	// Unread has the files that are not read, by their paths in the folder, with a text that stands for
 	// their content; "" where nothing does.
 	Unread map[string]string
@@ -121,6 +123,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 	for _, o := range slices.Concat(c.oldPolicies.all, c.recentPolicies.all) {
 		c.named.addSelectors(o.fields)
 		c.peers.addPeers(o.fields)
+		c.peers.addOwn(o)
 		c.addTargets(o.fields)
 		eachText(o.fields, func(text string) { c.byAddress = c.byAddress || isAddress(text) })
 		c.byOrigin = c.byOrigin || o.choosesByOrigin()

@@ -143,7 +143,7 @@ func TestOrdinaryChanges(t *testing.T) {
 	t.Parallel()
 	all := together(policy, deployment, service, serviceAccount)
 	of := func(version, kind, more string) string {
-		return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: n, namespace: shop}\n" + more
+		return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: 'n', namespace: shop}\n" + more
 	}
 	for _, tt := range []change{
 		{"another image", all, "image: shop/web:1", "image: shop/web:2"},
@@ -174,7 +174,7 @@ func TestOrdinaryChanges(t *testing.T) {
 		{"a new workload", policy, "", deployment},
 		{"a new workload with its service", policy, "", together(deployment, service, serviceAccount)},
 		{"a workload and its service go", policy, together(deployment, service), ""},
-		{"a new namespace", policy, "", "apiVersion: v1\nkind: Namespace\nmetadata: {name: n, labels: {istio-injection: enabled, team: a}}"},
+		{"a new namespace", policy, "", "apiVersion: v1\nkind: Namespace\nmetadata: {name: 'n', labels: {istio-injection: enabled, team: a}}"},
 		{"a config of an application", policy, of("v1", "ConfigMap", "data: {a: b}"), of("v1", "ConfigMap", "data: {a: c}")},
 		{"a secret of an application", policy, "", of("v1", "Secret", "type: Opaque\ndata: {a: b}")},
 		{"an autoscaler", all, "", of("autoscaling/v2", "HorizontalPodAutoscaler", "spec: {maxReplicas: 2}")},
@@ -186,15 +186,15 @@ func TestOrdinaryChanges(t *testing.T) {
 		{"a ServiceEntry of another host", all, "", of("networking.istio.io/v1", "ServiceEntry", "spec: {hosts: [a.example], resolution: DNS}")},
 		{"a job", policy, of("batch/v1", "CronJob", "spec: {schedule: a, jobTemplate: {spec: {template: {spec: {containers: [{name: c, image: a}]}}}}}"), of("batch/v1", "CronJob", "spec: {schedule: b, jobTemplate: {spec: {template: {spec: {containers: [{name: c, image: b}]}}}}}")},
 		{"a label that policies have too", together(strings.Replace(policy, "namespace: shop}", "namespace: shop, labels: {app.kubernetes.io/version: '1'}}", 1), deployment), "track: stable", "track: stable, app.kubernetes.io/version: '2'"},
-		{"addresses that a server writes", all, "", strings.Replace(of("v1", "Endpoints", "subsets: []"), "name: n", "name: web", 1)},
-		{"a job under another name", policy, of("batch/v1", "Job", "spec: {}"), strings.Replace(of("batch/v1", "Job", "spec: {}"), "name: n", "name: m", 1)},
+		{"addresses that a server writes", all, "", strings.Replace(of("v1", "Endpoints", "subsets: []"), "name: 'n'", "name: web", 1)},
+		{"a job under another name", policy, of("batch/v1", "Job", "spec: {}"), strings.Replace(of("batch/v1", "Job", "spec: {}"), "name: 'n'", "name: m", 1)},
 		{"the same workload twice, alike", policy, deployment, together(deployment, deployment)},
 		{"metrics where Istio is not there", strings.Replace(together(linkerdServer, deployment), "checksum/config: abc", "prometheus.io/scrape: 'true', prometheus.io/port: '8080'", 1), "prometheus.io/port: '8080'", "prometheus.io/port: '9090', prometheus.io/path: /m"},
 		{"a volume with the name of a workload", strings.Replace(all, "volumes: [", "volumes: [{name: web, configMap: {name: a}}, ", 1), "configMap: {name: a}", "configMap: {name: b}"},
 		{"a workload under another name, with another image", linkerdServer, deployment, strings.NewReplacer("name: web, namespace", "name: web2, namespace", "shop/web:1", "shop/web:2").Replace(deployment)},
 		{"another name of a host", policy, "", "apiVersion: v1\nkind: Service\nmetadata: {name: db, namespace: shop}\nspec: {type: ExternalName, externalName: db.example}"},
 		{"limited calls of the kernel", all, "runAsNonRoot: true", "runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}"},
-		{"a certificate of a host, with its issuer", policy, "", together(of("cert-manager.io/v1", "Certificate", "spec: {secretName: shop-tls, dnsNames: [shop.example.com], issuerRef: {name: le}}"), strings.Replace(of("cert-manager.io/v1", "Issuer", "spec: {acme: {server: a}}"), "name: n", "name: le", 1))},
+		{"a certificate of a host, with its issuer", policy, "", together(of("cert-manager.io/v1", "Certificate", "spec: {secretName: shop-tls, dnsNames: [shop.example.com], issuerRef: {name: le}}"), strings.Replace(of("cert-manager.io/v1", "Issuer", "spec: {acme: {server: a}}"), "name: 'n'", "name: le", 1))},
 		{"a new workload beside a pattern of another namespace", strings.Replace(policy, "cluster.local/ns/shop/sa/fe", "cluster.local/ns/other/*", 1), "", deployment},
 		{"a new workload beside a pattern of another namespace, in Linkerd", strings.Replace(policy, "cluster.local/ns/shop/sa/fe", "'*.other.serviceaccount.identity.linkerd.cluster.local'", 1), "", deployment},
 		{"a canary behind a service, which its policy selects too", together(policy, deployment, service, serviceAccount), "", strings.NewReplacer("name: web, namespace", "name: web-canary, namespace", "track: stable", "track: canary").Replace(deployment)},

@@ -22,7 +22,7 @@ metadata:
   ownerReferences: [{kind: Deployment, name: web, controller: true}]
 spec:
   serviceAccountName: web
-  nodeName: n
+  nodeName: 'n'
   containers:
     - name: web
       ports: [{name: http, containerPort: 8080, protocol: TCP}]
@@ -35,7 +35,7 @@ spec:
 `
 	sidecar := strings.NewReplacer("abc}", "abc, sidecar.istio.io/status: a}", "    - {name: log}\n", "    - {name: log}\n    - {name: istio-proxy, image: a, volumeMounts: [{name: kube-api-access-x7k2q, mountPath: /var/run/secrets/kubernetes.io/serviceaccount}]}\n").Replace(pod)
 	second := strings.NewReplacer("name: web-1", "name: web-2", "x7k2q", "9zzzz", "pod-template-hash: a", "pod-template-hash: b").Replace
-	spec := func(more string) string { return strings.Replace(pod, "  nodeName: n\n", "  "+more+"\n", 1) }
+	spec := func(more string) string { return strings.Replace(pod, "  nodeName: 'n'\n", "  "+more+"\n", 1) }
 	job := func(name, kind, owner, more string) string {
 		return "apiVersion: batch/v1\nkind: " + kind + "\nmetadata: {name: " + name + ", namespace: shop" + owner + "}\nspec: " + more
 	}
@@ -98,7 +98,7 @@ spec: {template: {metadata: {labels: {app: web}}, spec: {serviceAccountName: web
 func TestDeliveries(t *testing.T) {
 	t.Parallel()
 	of := func(version, kind, spec string) string {
-		return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: n, namespace: shop}\nspec: " + spec + "\n"
+		return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: 'n', namespace: shop}\nspec: " + spec + "\n"
 	}
 	const application, flux, source = "argoproj.io/v1alpha1", "kustomize.toolkit.fluxcd.io/v1", "source.toolkit.fluxcd.io/v1"
 	for name, tt := range map[string]struct{ manifests, want string }{
@@ -110,11 +110,11 @@ func TestDeliveries(t *testing.T) {
 		"Flux does nothing":                    {of(flux, "Kustomization", "{path: ./a, suspend: true}"), "spec.suspend"},
 		"a source":                             {of(source, "GitRepository", "{url: a, ref: {branch: main}}"), ""},
 		"a source that leaves files out":       {of(source, "GitRepository", "{url: a, ignore: 'deny-*'}"), "spec.ignore"},
-		"rules of kapp":                        {"apiVersion: kapp.k14s.io/v1alpha1\nkind: Config\nmetadata: {name: n}\nrebaseRules: []\n", "Config default/n) may leave"},
-		"a mutation of Kyverno":                {"apiVersion: kyverno.io/v1\nkind: ClusterPolicy\nmetadata: {name: n}\nspec: {rules: []}\n", "ClusterPolicy default/n) may leave"},
-		"a mutation of the server":             {"apiVersion: admissionregistration.k8s.io/v1\nkind: MutatingAdmissionPolicy\nmetadata: {name: n}\nspec: {}\n", "may leave"},
-		"a transformer of Kustomize":           {"apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: n}\npatch: a\n", "may leave"},
-		"a package of kpt":                     {"apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: n}\npipeline: {mutators: []}\n", "Kptfile default/n) may leave"},
+		"rules of kapp":                        {"apiVersion: kapp.k14s.io/v1alpha1\nkind: Config\nmetadata: {name: 'n'}\nrebaseRules: []\n", "Config default/n) may leave"},
+		"a mutation of Kyverno":                {"apiVersion: kyverno.io/v1\nkind: ClusterPolicy\nmetadata: {name: 'n'}\nspec: {rules: []}\n", "ClusterPolicy default/n) may leave"},
+		"a mutation of the server":             {"apiVersion: admissionregistration.k8s.io/v1\nkind: MutatingAdmissionPolicy\nmetadata: {name: 'n'}\nspec: {}\n", "may leave"},
+		"a transformer of Kustomize":           {"apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: 'n'}\npatch: a\n", "may leave"},
+		"a package of kpt":                     {"apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: 'n'}\npipeline: {mutators: []}\n", "Kptfile default/n) may leave"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

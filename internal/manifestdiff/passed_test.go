@@ -29,7 +29,7 @@ func TestPassed(t *testing.T) {
 	t.Parallel()
 	all := together(policy, deployment, service, serviceAccount)
 	of := func(version, kind, more string) string {
-		return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: n, namespace: shop}\n" + more
+		return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: 'n', namespace: shop}\n" + more
 	}
 	const dp = "type: Dataplane\nmesh: default\nname: web\nlabels: {app: web}\nnetworking: {address: 10.0.0.1, inbound: [{name: in, port: 8080, tags: {kuma.io/service: web}, health: {ready: true}}]}\n"
 	for _, tt := range []struct {

@@ -66,8 +66,8 @@ func (c *comparison) policiesDiffer() bool {
 	return differ
 }
 
-// filesDiffer reports whether a policy stands in another file than before, or whether its file has become a link: a tool that takes
-// files by what they are may leave it out now.
+// filesDiffer reports whether a policy stands in another file than before, whether its file has become a link, or whether it has come into
+// a list that may be refused: a tool that takes files by what they are may leave it out now.
 func (c *comparison) filesDiffer() bool {
 	differ := false
 	if c.old.Root == "" || c.recent.Root == "" {
@@ -85,6 +85,9 @@ func filesIn(root string, links []string, all []object) (out []string) {
 		name := pathIn(root, o.file())
 		if slices.Contains(links, o.file()) {
 			name += " (link)"
+		}
+		if list := o.doc.DoubtfulList(); list != "" {
+			name += " (" + list + ")"
 		}
 		out = append(out, name)
 	}
@@ -113,6 +116,9 @@ func (c *comparison) ending(o object) string {
 		return "its file is a link, and some tools take none"
 	case isJSON(o) && len(c.oldPolicies.all) > 0 && !slices.ContainsFunc(c.oldPolicies.all, isJSON):
 		return "it stands in a file in JSON, OLD has none, and some tools take YAML alone"
+	}
+	if why := c.otherList(o); why != "" {
+		return why
 	}
 	if key := c.lacksShared(o); key != "" {
 		return "it has not the label " + key + " of all policies of OLD, and a tool may choose by that"

@@ -82,7 +82,7 @@ func TestRights(t *testing.T) {
 func TestCarriedManifests(t *testing.T) {
 	t.Parallel()
 	config := func(kind, field, text string) string {
-		return fmt.Sprintf("apiVersion: v1\nkind: %s\nmetadata: {name: n, namespace: shop}\n%s: {a: %s}\n", kind, field, text)
+		return fmt.Sprintf("apiVersion: v1\nkind: %s\nmetadata: {name: 'n', namespace: shop}\n%s: {a: %s}\n", kind, field, text)
 	}
 	for _, tt := range []struct {
 		change

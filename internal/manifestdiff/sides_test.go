@@ -14,7 +14,7 @@ func TestDifferences(t *testing.T) {
 	t.Parallel()
 	host := strings.Replace(deployment, "serviceAccountName: web", "hostNetwork: true", 1)
 	of := func(version, kind, more string) string {
-		return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: n, namespace: shop}\n" + more
+		return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: 'n', namespace: shop}\n" + more
 	}
 	const dp = "type: Dataplane\nmesh: default\nname: web\nnetworking: {address: 10.0.0.1, inbound: [{name: in, port: 8080}]%s}\n"
 	for name, tt := range map[string]struct {
@@ -33,8 +33,8 @@ func TestDifferences(t *testing.T) {
 		"the account of a caller":              {policy, strings.Replace(deployment, "serviceAccountName: web", "serviceAccountName: fe", 1), "serviceAccountName"},
 		"ports that pass the sidecar":          {policy, strings.Replace(deployment, "checksum/config", "traffic.sidecar.istio.io/excludeInboundPorts", 1), "excludeInboundPorts"},
 		"no sidecar":                           {policy, strings.Replace(deployment, "track: stable", "sidecar.istio.io/inject: 'false'", 1), "sidecar.istio.io/inject"},
-		"a namespace without sidecars":         {policy, "apiVersion: v1\nkind: Namespace\nmetadata: {name: n, labels: {istio-injection: disabled}}", "istio-injection"},
-		"a namespace of ambient":               {policy, "apiVersion: v1\nkind: Namespace\nmetadata: {name: n, labels: {istio.io/dataplane-mode: ambient}}", "dataplane-mode"},
+		"a namespace without sidecars":         {policy, "apiVersion: v1\nkind: Namespace\nmetadata: {name: 'n', labels: {istio-injection: disabled}}", "istio-injection"},
+		"a namespace of ambient":               {policy, "apiVersion: v1\nkind: Namespace\nmetadata: {name: 'n', labels: {istio.io/dataplane-mode: ambient}}", "dataplane-mode"},
 		"a service of common pods":             {together(policy, deployment), service, "Service shop/web"},
 		"a service of pods elsewhere":          {policy, service, "Service shop/web"},
 		"a filter":                             {policy, of("networking.istio.io/v1alpha3", "EnvoyFilter", "spec: {}"), "EnvoyFilter"},

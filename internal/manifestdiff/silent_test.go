@@ -57,7 +57,7 @@ func others(value any) (out []any) {
 func TestNoDifferenceIsSilent(t *testing.T) {
 	t.Parallel()
 	side := sideOf(t, together(policy, deployment, service, serviceAccount,
-		"apiVersion: v1\nkind: Namespace\nmetadata: {name: n, labels: {a: b}}",
+		"apiVersion: v1\nkind: Namespace\nmetadata: {name: 'n', labels: {a: b}}",
 		"apiVersion: v1\nkind: Pod\nmetadata: {name: web-1, namespace: shop, labels: {app: web, pod-template-hash: a}, ownerReferences: [{kind: Deployment, name: web, controller: true}]}\nspec: {serviceAccountName: web, containers: [{name: web, image: a}]}",
 		"apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {name: a}\nendpoints: [{addresses: [a, b]}]",
 		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {a: b}",

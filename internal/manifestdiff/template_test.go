@@ -79,7 +79,7 @@ func TestVariables(t *testing.T) {
 		"the network of the host":      {change: change{"", together(policy, strings.Replace(image, "nodeSelector", "hostNetwork: $(host)\n      nodeSelector", 1)), config("ConfigMap", "data", "host", "a"), config("ConfigMap", "data", "host", "b")}},
 		"the account of a workload":    {change: change{"", together(policy, strings.Replace(image, "serviceAccountName: web", "serviceAccountName: '${ account }'", 1)), config("ConfigMap", "data", "account", "a"), config("ConfigMap", "data", "account", "b")}},
 		"a value of a Helm chart":      {change: change{"", together(policy, strings.Replace(image, "serviceAccountName: web", "serviceAccountName: '{{ .Values.account }}'", 1)), config("ConfigMap", "data", "account", "a"), config("ConfigMap", "data", "account", "b")}, quiet: true},
-		"a variable of an unknown kind": {change: change{"", together(policy, "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: n}\nspec: {podSelector: {matchLabels: {a: '${app}'}}}"),
+		"a variable of an unknown kind": {change: change{"", together(policy, "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: 'n'}\nspec: {podSelector: {matchLabels: {a: '${app}'}}}"),
 			config("ConfigMap", "data", "app", "a"), config("ConfigMap", "data", "app", "b")}},
 	} {
 		t.Run(name, func(t *testing.T) {

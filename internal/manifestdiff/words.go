@@ -72,6 +72,16 @@ func (w words) addPeers(value any) {
 	}
 }
 
+// addOwn adds the namespace of a policy that lets in each account of its own namespace without naming it.
+func (w words) addOwn(o object) {
+	if anyIn(o.fields, func(value any) bool {
+		account, _ := fieldOf(value, "serviceAccount").(map[string]any)
+		return account["name"] == "*" && (account["namespace"] == nil || account["namespace"] == "")
+	}) {
+		w.addValue(o.namespace)
+	}
+}
+
 // hasEmpty reports whether a value has a mapping without fields: a selector of everything.
 func hasEmpty(value any) bool {
 	return anyIn(value, func(value any) bool {

@@ -19,7 +19,7 @@ func TestNothingIsPassedOver(t *testing.T) {
 		services = `---
 {type: MeshService, name: b, labels: {tier: x}, STATUS spec: {selector: {dataplaneTags: {kuma.io/service: b}}, ports: [{name: http, port: 80, targetPort: 8080, appProtocol: http}]}}
 ---
-{type: MeshService, name: c, labels: {tier: y}, spec: {selector: {dataplaneTags: {kuma.io/service: b}}, ports: [{name: http, port: 80, targetPort: 8080, appProtocol: http}]}}
+{type: MeshService, name: c, labels: {tier: 'y'}, spec: {selector: {dataplaneTags: {kuma.io/service: b}}, ports: [{name: http, port: 80, targetPort: 8080, appProtocol: http}]}}
 `
 		all      = web + b + services
 		zones    = services + "---\n{type: MeshMultiZoneService, name: z, spec: {selector: {meshService: {matchLabels: {tier: x}}}, ports: [{name: http, port: 80, appProtocol: http}]}}\n"
@@ -40,7 +40,7 @@ func TestNothingIsPassedOver(t *testing.T) {
 		"nothing changes":                                {all + route, all + route, ""},
 		"the target of bounds on inbounds":               {with(all+inbounds, "APP", "web"), with(all+inbounds, "APP", "b"), "bounds on the requests that a workload gets are not compared"},
 		"the labels of bounds on inbounds":               {with(all+inbounds, "APP", "b"), with(all+inbounds, "APP", "b", "LABELS", "labels: {kuma.io/effect: shadow},"), "bounds on the requests that a workload gets are not compared"},
-		"a service of several zones, without Dataplanes": {with(zones), with(strings.Replace(zones, "tier: y", "tier: x", 1)), "services"},
+		"a service of several zones, without Dataplanes": {with(zones), with(strings.Replace(zones, "tier: 'y'", "tier: x", 1)), "services"},
 		"whether a service is ready for TLS":             {with(all), with(all, "STATUS", "status: {tls: {status: NotReady}},"), "status.tls"},
 		"the address of a service":                       {with(all, "STATUS", "status: {vips: [{ip: 240.0.0.1}]},"), with(all, "STATUS", "status: {vips: [{ip: 240.0.0.2}]},"), "status.vips"},
 		"the age of a service":                           {with(all+oldest, "AGE", "2020"), with(all+oldest, "AGE", "2021"), "and Kuma takes the oldest"},

@@ -112,6 +112,19 @@ func (dialect) Drafts(docs []manifest.Document) []string {
 	return permission.Drafts(all)
 }
 
+// Released implements [capability.Releaser].
+func (dialect) Released(before, docs []manifest.Document) (out []capability.Released) {
+	was, errOld := permission.ParseAll(before)
+	all, errNew := permission.ParseAll(docs)
+	if errOld != nil || errNew != nil {
+		return nil
+	}
+	for _, r := range permission.Releases(was, all) {
+		out = append(out, capability.Released{Document: r.Policy.Doc, Why: r.Why, Left: r.Left, Refused: r.Refused})
+	}
+	return out
+}
+
 // istio is the design of Istio's AuthorizationPolicy.
 const istio = "istio"
 

@@ -7,13 +7,14 @@
 // and of list items.
 //
 // It guarantees too that kubectl reads the same documents: data that its parser reads
-// otherwise are refused, but for case files, which no other program reads. A text such as
-// yes is a boolean for kubectl; an API server refuses it where a text is wanted.
+// otherwise are refused, but for case files, which no other program reads. A word such as
+// yes without quotes is a boolean for kubectl, and so it is one here: where a text is wanted
+// it is refused, as an API server does.
 //
 // It reads mappings with text keys, lists and scalars. It refuses anchors, aliases,
 // merge keys, tags and directives, keys that are there twice, more than 100 levels of
-// nesting, and more than 10,000 keys in one mapping. Scalars follow YAML 1.2: true and
-// false are booleans, yes and no are text.
+// nesting, and more than 10,000 keys in one mapping. Scalars follow YAML 1.2, but for the
+// words of kubectl: in a case file yes and no are text.
 //
 // Its only schema is a list of objects, which counts as its objects. The types
 // that a document is decoded into are its schema.

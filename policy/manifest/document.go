@@ -18,6 +18,8 @@ type Document struct {
 	node  *node
 	// comments are those of the whole file, as a list of texts.
 	comments *node
+	// list names the list that the document stands in, where kubectl may refuse the list.
+	list string
 }
 
 // Head has the fields that say which kind of resource a document is.
@@ -121,6 +123,30 @@ func (d Document) WithoutKey(key string) Document {
 		return Document{}
 	}
 	return rest
+}
+
+// WithoutField returns the document without the field at a path. The other fields keep their places. A path that leads nowhere, or to an
+// item of a list, takes nothing away.
+func (d Document) WithoutField(field string) Document {
+	first, rest, ok := cutStep(field)
+	if !ok || d.node == nil {
+		return d
+	}
+	if first.named && rest == "" {
+		return d.withoutKeys(func(key string) bool { return key == first.key })
+	}
+	n := *d.node
+	n.entries, n.items = slices.Clone(n.entries), slices.Clone(n.items)
+	for i, e := range n.entries {
+		if first.named && e.key == first.key {
+			n.entries[i].value = Document{node: e.value}.WithoutField(rest).node
+		}
+	}
+	if !first.named && rest != "" && first.index < len(n.items) {
+		n.items[first.index] = Document{node: n.items[first.index]}.WithoutField(rest).node
+	}
+	d.node = &n
+	return d
 }
 
 func (d Document) withoutKeys(drop func(key string) bool) Document {

@@ -234,10 +234,11 @@ func TestDocumentWithoutAField(t *testing.T) {
 func TestFlow(t *testing.T) {
 	t.Parallel()
 	for yaml, want := range map[string]string{
-		"{}":    "{}",
-		"[]":    "[]",
-		"a: ~":  "{a: null}",
-		"- yes": `["yes"]`,
+		"{}":      "{}",
+		"[]":      "[]",
+		"a: ~":    "{a: null}",
+		"- yes":   "[true]",
+		"- 'yes'": `["yes"]`,
 		"a: {b: [1, 1.5, true, x], 'c d': 'e, f'}\nspiffe: spiffe://td/a": `{a: {b: [1, 1.5, true, x], "c d": "e, f"}, spiffe: spiffe://td/a}`,
 	} {
 		doc := parseOne(t, yaml)
@@ -283,5 +284,29 @@ func TestComments(t *testing.T) {
 		if _, found := docs[0].Lookup("#"); found {
 			t.Errorf("%q has a comment", text)
 		}
+	}
+}
+
+// A field goes, and all others stay as they are, in the document that it is taken from too.
+func TestWithoutField(t *testing.T) {
+	t.Parallel()
+	const text = "{a: [{b: 1, c: 2}, {b: 3}], d: {e: 4}}"
+	doc := parseOne(t, text)
+	for field, want := range map[string]string{
+		"a[0].b": "{a: [{c: 2}, {b: 3}], d: {e: 4}}",
+		"a[1].b": "{a: [{b: 1, c: 2}, {}], d: {e: 4}}",
+		"d":      "{a: [{b: 1, c: 2}, {b: 3}]}",
+		"d.e":    "{a: [{b: 1, c: 2}, {b: 3}], d: {}}",
+		"a[7].b": text, "a[0]": text, "d.x.y": text, "": text, "[": text,
+	} {
+		if got := doc.WithoutField(field).Flow(); got != want {
+			t.Errorf("without %s: %s, want %s", field, got, want)
+		}
+		if doc.Flow() != text {
+			t.Fatalf("without %s the document itself is %s", field, doc.Flow())
+		}
+	}
+	if got, _ := doc.WithoutField("a[0].b").Lookup("a[0].c"); got.Place("") != "p.yaml:1: a[0].c" {
+		t.Errorf("the other field is at %s", got.Place(""))
 	}
 }

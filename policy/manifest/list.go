@@ -23,7 +23,7 @@ func (d Document) isList() bool {
 	switch head := d.Type(); {
 	case head.Type != "":
 		return false
-	case head.APIVersion == "v1" && head.Kind == "List":
+	case head.APIVersion == "v1" && head.Kind == listKind:
 		return true
 	case head.APIVersion != "":
 		return hasItems // whatever its kind: kubectl takes each document with this field for a list
@@ -31,6 +31,36 @@ func (d Document) isList() bool {
 		return hasItems && !slices.ContainsFunc(d.Keys(), func(key string) bool { return key != "items" && key != "total" && key != "next" })
 	}
 }
+
+// DoubtfulList names the list that the document stands in, where kubectl applies the list only if the cluster has its
+// kind, which the document does not show; "" for all other documents. kubectl knows v1 List, lists with the apiVersion of
+// the item whose kind is List or that of the item, with or without List behind it, and it takes no list out of a list. A list of
+// universal resources is none that kubectl gets.
+func (d Document) DoubtfulList() string { return d.list }
+
+// doubtful names a list that may be refused for an item of it, "" where it is not.
+func (l listSchema) doubtful(within string, item Document) string {
+	switch of := item.Type(); {
+	case within != "":
+		return within
+	case of.Type != "":
+		return ""
+	case l.APIVersion == "":
+		return "a list without a kind"
+	case l.APIVersion == "v1" && l.Kind == listKind:
+		if item.isList() {
+			return "a list within a list"
+		}
+		return ""
+	case l.APIVersion == of.APIVersion && (l.Kind == listKind || l.Kind == of.Kind || l.Kind == of.Kind+listKind):
+		return ""
+	default:
+		return "a list of the kind " + l.APIVersion + " " + l.Kind
+	}
+}
+
+// listKind is the kind of a list of any objects, and ends the kinds of lists.
+const listKind = "List"
 
 // appendObjects appends the document, or the objects of a list, which may have lists in
 // turn.
@@ -49,9 +79,10 @@ func appendObjects(docs []Document, d Document) ([]Document, error) {
 		return nil, d.Errorf(field, "the list is one page of several, and the policies of the others are missing: get all pages")
 	}
 	for i, item := range *schema.Items {
-		if of := item.Type(); schema.APIVersion != "" && schema.Kind != "List" && of.APIVersion == "" && of.Kind == "" {
+		if of := item.Type(); schema.APIVersion != "" && schema.Kind != listKind && of.APIVersion == "" && of.Kind == "" {
 			return nil, d.Errorf("items["+strconv.Itoa(i)+"]", "the item has neither apiVersion nor kind, and kubectl takes them from the list: write both")
 		}
+		item.list = schema.doubtful(d.list, item)
 		var err error
 		if docs, err = appendObjects(docs, item); err != nil {
 			return nil, err

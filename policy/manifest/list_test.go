@@ -40,6 +40,32 @@ func TestParseLists(t *testing.T) {
 	}
 }
 
+// A list that kubectl may refuse is named at each of its objects.
+func TestDoubtfulList(t *testing.T) {
+	t.Parallel()
+	const item = "items: [{apiVersion: a/v1, kind: A}]"
+	for yaml, want := range map[string]string{
+		"apiVersion: v1\nkind: List\n" + item:    "",
+		"apiVersion: a/v1\nkind: AList\n" + item: "",
+		"apiVersion: a/v1\nkind: List\n" + item:  "",
+		"apiVersion: a/v1\nkind: A\n" + item:     "",
+		"apiVersion: a/v2\nkind: AList\n" + item: "a list of the kind a/v2 AList",
+		"apiVersion: b/v1\nkind: List\n" + item:  "a list of the kind b/v1 List",
+		"apiVersion: v1\nkind: BList\n" + item:   "a list of the kind v1 BList",
+		item:                                     "a list without a kind",
+		"items: [{type: A}]":                     "",
+		"apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: List, " + item + "}]": "a list within a list",
+	} {
+		docs, err := manifest.Parse("p.yaml", []byte(yaml))
+		if err != nil || len(docs) != 1 {
+			t.Fatalf("%q: %d documents, %v", yaml, len(docs), err)
+		}
+		if got := docs[0].DoubtfulList(); got != want {
+			t.Errorf("%q: %q, want %q", yaml, got, want)
+		}
+	}
+}
+
 func TestParseRefusesLists(t *testing.T) {
 	t.Parallel()
 	const page = "the list is one page of several, and the policies of the others are missing: get all pages"

@@ -298,9 +298,11 @@ var kindNames = [...]string{"nothing", "a boolean", "a number", "a number", "tex
 
 // node is one value of a document. Only the fields of its kind are set.
 type node struct {
-	kind    kind
-	line    int
-	scalar  string
+	kind   kind
+	line   int
+	scalar string
+	// word is what is written for a boolean, where that is a word such as yes.
+	word    string
 	items   []*node
 	entries []entry
 }
@@ -325,6 +327,9 @@ func (n *node) entry(key string) (entry, bool) {
 func (n *node) describe() string {
 	switch n.kind {
 	case boolean:
+		if n.word != "" {
+			return "the word " + n.word + ", which kubectl reads as the boolean " + n.scalar
+		}
 		return "the boolean " + n.scalar
 	case integer, float:
 		return "the number " + n.scalar

@@ -24,7 +24,7 @@ func TestParseDocuments(t *testing.T) {
 		"two documents":       {"a: b\n---\n- c\n", []any{map[string]any{"a": "b"}, []any{"c"}}},
 		"document end":        {"a: b\n...\n---\nc: d\n...\n", []any{map[string]any{"a": "b"}, map[string]any{"c": "d"}}},
 		"carriage returns":    {"a:\r\n  b: c\r\n---\r\nd: e\r\n", []any{map[string]any{"a": map[string]any{"b": "c"}}, map[string]any{"d": "e"}}},
-		"scalars":             {"[1, -2, 0x1F, 18446744073709551615, 1.5, .inf, true, yes, ~, 'x', \"\\u0041\"]", []any{[]any{int64(1), int64(-2), int64(31), uint64(1<<64 - 1), 1.5, inf, true, "yes", nil, "x", "A"}}},
+		"scalars":             {"[1, -2, 0x1F, 18446744073709551615, 1.5, .inf, true, Yes, 'off', ~, 'x', \"\\u0041\"]", []any{[]any{int64(1), int64(-2), int64(31), uint64(1<<64 - 1), 1.5, inf, true, true, "off", nil, "x", "A"}}},
 		"block text":          {"a: |\n  x\n  y\nb: >-\n  x\n  y\n", []any{map[string]any{"a": "x\ny\n", "b": "x y"}}},
 		"empty collections":   {"{a: [], b: {}, c: }", []any{map[string]any{"a": []any{}, "b": map[string]any{}, "c": nil}}},
 		"keys that are words": {"{true: 1, 2: b, a.b: c}", []any{map[string]any{"true": int64(1), "2": "b", "a.b": "c"}}},

@@ -41,6 +41,7 @@ func agreeWithSecond(file string, data []byte, first []*node) error {
 		if field, line, was := n.differs(second[i], ""); was != "" {
 			return &Error{File: file, Line: line, Field: field, Reason: was}
 		}
+		n.adopt(second[i])
 	}
 	if len(second) > len(first) {
 		return &Error{File: file, Reason: fmt.Sprintf("kubectl reads %d documents here, and meshproof %d: %s", len(second), len(first), separately)}
@@ -189,13 +190,35 @@ func isFloat(from any) bool {
 // words are booleans of YAML 1.1.
 var words = []string{"y", "n", "yes", "no", "on", "off"}
 
+// adopt makes each word that kubectl reads as a boolean the boolean that it reads. The node is one that does not differ.
+func (n *node) adopt(from any) {
+	switch from := from.(type) {
+	case map[any]any:
+		keyed := make(map[string]any, len(from))
+		for key, value := range from {
+			keyed[fmt.Sprint(key)] = value
+		}
+		for _, e := range n.entries {
+			e.value.adopt(keyed[e.key])
+		}
+	case []any:
+		for i, item := range n.items {
+			item.adopt(from[i])
+		}
+	case bool:
+		if n.kind == text {
+			n.kind, n.scalar, n.word = boolean, strconv.FormatBool(from), n.scalar
+		}
+	}
+}
+
 // isScalar reports whether a scalar is the value of another reader.
 func (n *node) isScalar(from any) bool {
 	switch from := from.(type) {
 	case nil:
 		return n.kind == null
 	case bool:
-		// An API server refuses a boolean where a text is wanted: words such as yes lead to no policy.
+		// [node.adopt] makes a word such as yes a boolean.
 		return n.kind == boolean && n.scalar == strconv.FormatBool(from) || n.kind == text && slices.Contains(words, strings.ToLower(n.scalar))
 	case string:
 		return n.kind == text && n.scalar == from

@@ -299,7 +299,7 @@ func TestRoundTripKeepsEveryField(t *testing.T) {
   metadata: {name: p, namespace: web, labels: {}, annotations: {a: b}, generation: 7, uid: u, resourceVersion: "1", creationTimestamp: t},
   spec: {targetRefs: [{group: "", kind: Pod, name: "", selector: {matchLabels: {a: ""}, matchExpressions: [{key: b, operator: Exists, values: []}, {key: c, operator: In, values: [d]}]}}],
     action: ALLOW, enforcementLevel: Network, rules: [{sources: [{type: SPIFFE, spiffe: spiffe://td/a}, {type: ServiceAccount, serviceAccount: {namespace: x, name: "*"}}], networkAttributes: {ports: [1]}}]},
-  status: {ancestors: [{ancestorRef: {group: "", kind: Namespace, namespace: n, name: web, sectionName: s, port: 1}, controllerName: a/b,
+  status: {ancestors: [{ancestorRef: {group: "", kind: Namespace, namespace: 'n', name: web, sectionName: s, port: 1}, controllerName: a/b,
     conditions: [{type: Accepted, status: "True", observedGeneration: 7, lastTransitionTime: t, reason: Accepted, message: m}]}]}}`
 	p := parseAll(t, full)[0]
 	var want, got map[string]any

@@ -26,7 +26,7 @@ func TestDemand(t *testing.T) {
 spec: {jwtRules: [{issuer: a, audiences: [x], jwksUri: https://a/keys}]}
 ---
 `+head+`metadata: {name: own, namespace: shop}
-spec: {jwtRules: [{issuer: a, audiences: [y]}, {issuer: b, forwardOriginalToken: true}]}
+spec: {jwtRules: [{issuer: a, audiences: ['y']}, {issuer: b, forwardOriginalToken: true}]}
 ---
 `+head+`metadata: {name: selected, namespace: shop}
 spec: {selector: {matchLabels: {app: web}}, jwtRules: [{issuer: b, audiences: [z]}, {issuer: c}]}

@@ -86,7 +86,7 @@ func TestMode(t *testing.T) {
 						text.WriteString("}\n")
 					}
 					if namespace != "" {
-						fmt.Fprintf(&text, head+"metadata: {name: n, namespace: shop}\nspec: {mtls: {mode: %s}}\n", namespace)
+						fmt.Fprintf(&text, head+"metadata: {name: 'n', namespace: shop}\nspec: {mtls: {mode: %s}}\n", namespace)
 					}
 					if mesh != "" {
 						fmt.Fprintf(&text, head+"metadata: {name: m, namespace: istio-system}\nspec: {selector: {}, mtls: {mode: %s}}\n", mesh)

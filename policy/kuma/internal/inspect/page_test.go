@@ -112,7 +112,7 @@ func TestPageOfNothing(t *testing.T) {
 		"no mesh":      {&Resources{}, "/", "There is no mesh."},
 		"no dataplane": {parse(t, "{type: MeshTrafficPermission, name: p}", permission.Options{}), "/", "<li>no dataplane</li>"},
 		"no inbound":   {parse(t, "{type: Dataplane, name: a}", permission.Options{}), "/", "<li>no inbound</li>"},
-		"two meshes":   {parse(t, "{type: Dataplane, mesh: b, name: x}\n---\n{type: Dataplane, mesh: a, name: y}", permission.Options{}), "/", "<h2>Mesh a</h2>\n<ul>\n<li><strong title=\"kri_dp_a___y_\">y</strong>"},
+		"two meshes":   {parse(t, "{type: Dataplane, mesh: b, name: x}\n---\n{type: Dataplane, mesh: a, name: 'y'}", permission.Options{}), "/", "<h2>Mesh a</h2>\n<ul>\n<li><strong title=\"kri_dp_a___y_\">y</strong>"},
 		"no rule":      {parse(t, dataplaneOnly, permission.Options{}), "/?inbound=kri_dp_default___backend_http-port", "No rule applies: everybody is denied."},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,16 +14,21 @@ type draft struct {
 	what, becomes string
 	// find returns the places of the part in a policy.
 	find func(p *Policy) []string
+	// family names the parts that come together: who has one of them has a control plane that knows the others.
+	family string
+	// drop returns what a release makes of a policy with the part, and whether it takes the policy at all. No document is a policy
+	// without a rule.
+	drop func(p *Policy, doc manifest.Document) (left []manifest.Document, taken bool)
 }
 
 var drafts = [...]draft{
-	{"path", "the field is lost, so that the rest of the matcher lets in, or refuses, more", inMatchers("path")},
-	{"method", "the field is lost, so that the rest of the matcher lets in, or refuses, more", inMatchers("method")},
-	{"spiffeId", "the field is lost: write spiffeID, which is the same here", inMatchers("spiffeId")},
-	{"a prefix that ends in a slash", "it is refused: name each identity with Exact", slashed},
-	{"default without rules", "the field is lost, and the policy has no rule: write rules: [{default: …}]", inDocument("spec.default")},
-	{"conditions", "the field is lost: only lists in a default are read", conditions},
-	{"an empty targetRef", "it is refused: leave it out", emptyTarget},
+	{"path", "the field is lost, so that the rest of the matcher lets in, or refuses, more", inMatchers("path"), "a matcher", withoutInMatchers("path")},
+	{"method", "the field is lost, so that the rest of the matcher lets in, or refuses, more", inMatchers("method"), "a matcher", withoutInMatchers("method")},
+	{"spiffeId", "the field is lost: write spiffeID, which is the same here", inMatchers("spiffeId"), "a matcher", withoutInMatchers("spiffeId")},
+	{"a prefix that ends in a slash", "it is refused: name each identity with Exact", slashed, "a matcher", refused},
+	{"default without rules", "the field is lost, and the policy has no rule: write rules: [{default: …}]", inDocument("spec.default"), "default", withoutRules},
+	{"conditions", "the field is lost: only lists in a default are read", conditions, "conditions", withoutRules},
+	{"an empty targetRef", "it is refused: leave it out", emptyTarget, "targetRef", refused},
 }
 
 // Drafts returns a text for each kind of part that the design has and no release of Kuma up to 2.14, with its first

@@ -114,6 +114,9 @@ func parseKubernetes[Spec any](kind Kind, doc manifest.Document, head manifest.H
 		return Resource{}, schema.Spec, doc.Errorf("kind", "%s %q is not %s %s", schema.APIVersion, schema.Kind, apiVersion, kind.Name)
 	}
 	r := Resource{Doc: doc, Labels: schema.Metadata.KumaLabels(), Namespace: cmp.Or(schema.Metadata.Namespace, DefaultNamespace)}
+	if problem := metadata.NameProblem(schema.Metadata.Name); problem != "" {
+		return Resource{}, schema.Spec, doc.Errorf("metadata.name", "%s", problem)
+	}
 	return r, schema.Spec, r.identify(kind, schema.Metadata.Name, "")
 }
 

@@ -174,10 +174,10 @@ func TestKRI(t *testing.T) {
 		"{type: MeshTrafficPermission, name: p}":                                                                           "kri_mtp_default___p_",
 		"{type: MeshTrafficPermission, mesh: prod, name: p}":                                                               "kri_mtp_prod___p_",
 		"{type: MeshTrafficPermission, name: p, labels: {kuma.io/mesh: prod}}":                                             "kri_mtp_prod___p_",
-		"{type: MeshTrafficPermission, name: p, labels: {kuma.io/zone: z, k8s.kuma.io/namespace: n}}":                      "kri_mtp_default_z_n_p_",
+		"{type: MeshTrafficPermission, name: p, labels: {kuma.io/zone: z, k8s.kuma.io/namespace: 'n'}}":                    "kri_mtp_default_z_n_p_",
 		"{type: MeshTrafficPermission, name: p-hash, labels: {kuma.io/display-name: p}}":                                   "kri_mtp_default___p_",
 		"{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission, metadata: {name: p}}":                                 "kri_mtp_default__default_p_",
-		"{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission, metadata: {name: p, namespace: n}}":                   "kri_mtp_default__n_p_",
+		"{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission, metadata: {name: p, namespace: 'n'}}":                 "kri_mtp_default__n_p_",
 		"{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission, metadata: {name: p, labels: {kuma.io/mesh: prod}}}":   "kri_mtp_prod__default_p_",
 		"{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission, metadata: {name: p, labels: {kuma.io/zone: zone-1}}}": "kri_mtp_default_zone-1_default_p_",
 	} {

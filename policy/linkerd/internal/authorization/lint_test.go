@@ -32,8 +32,8 @@ func TestLint(t *testing.T) {
 	}
 	const (
 		account = "{kind: ServiceAccount, name: x}"
-		address = "{group: policy.linkerd.io, kind: NetworkAuthentication, name: n}"
-		nodes   = "---\n{apiVersion: policy.linkerd.io/v1alpha1, kind: NetworkAuthentication, metadata: {name: n}, spec: {networks: [{cidr: 10.0.0.0/24}]}}\n"
+		address = "{group: policy.linkerd.io, kind: NetworkAuthentication, name: 'n'}"
+		nodes   = "---\n{apiVersion: policy.linkerd.io/v1alpha1, kind: NetworkAuthentication, metadata: {name: 'n'}, spec: {networks: [{cidr: 10.0.0.0/24}]}}\n"
 	)
 	everybody := strings.Replace(nodes, "10.0.0.0/24", "0.0.0.0/0}, {cidr: '::/0'", 1)
 	open := strings.Replace(allow("HTTPRoute", "all", address), "name: p,", "name: q,", 1)

@@ -1,0 +1,140 @@
+package manifestdiff
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/metadata"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// refused returns the doubts about policies that a tool may refuse. Some tools delete nothing where something that they apply is
+// refused, and others delete before they apply: what NEW has no more may stay, or not.
+func (d doubter) refused(doubt Doubt) []Doubt {
+	if len(d.gone) == 0 {
+		return []Doubt{doubt}
+	}
+	staying := doubt
+	staying.left = documentsOf(d.gone)
+	doubt.Why += ", and a tool may delete first what NEW has no more"
+	return []Doubt{staying, doubt}
+}
+
+// otherList says that a policy stands in a list that kubectl may refuse, where no policy of OLD stands in such a one; "" where it does not.
+func (c *comparison) otherList(o object) string {
+	list := o.doc.DoubtfulList()
+	if list == "" || slices.ContainsFunc(c.oldPolicies.all, func(of object) bool { return of.doc.DoubtfulList() == list }) {
+		return ""
+	}
+	return "it stands in " + list + ", and kubectl may refuse that"
+}
+
+// byForm doubts the policies in a form that OLD does not have, in their folder or at all: kubectl refuses the universal form
+// of Kuma's resources, and kumactl takes no other one. Where OLD has neither, and NEW both, either may be refused. All of one form come,
+// or none. A Dataplane says nothing: it may describe a workload to meshproof alone.
+func (c *comparison) byForm(d doubter) (out []Doubt) {
+	forms := func(docs []manifest.Document, in func(object) bool) map[bool]bool {
+		found := map[bool]bool{}
+		for _, doc := range docs {
+			if o := objectOf(doc); (o.universal || o.group == "kuma.io") && o.kind != "Dataplane" && in(o) {
+				found[o.universal] = true
+			}
+		}
+		return found
+	}
+	anywhere := func(object) bool { return true }
+	olds := forms(slices.Concat(c.old.Policies, c.old.Others), anywhere)
+	if len(olds) == 0 {
+		if olds = forms(c.recent.Policies, anywhere); len(olds) == 2 {
+			olds = map[bool]bool{}
+		}
+	}
+	names, groups := d.groups(func(p placedPolicy) string {
+		known := olds
+		if c.old.Root != "" && c.recent.Root != "" {
+			name := folderIn(c.recent.Root, p.doc)
+			if inside := forms(c.old.Placed, func(o object) bool { return folderIn(c.old.Root, o.doc) == name }); len(inside) > 0 {
+				known = inside
+			}
+		}
+		switch {
+		case !p.universal && p.group != "kuma.io" || known[p.universal]:
+			return ""
+		case p.universal:
+			return "kubectl refuses the universal form, and what stands beside has another one"
+		default:
+			return "kumactl refuses the form of Kubernetes, and what stands beside has another one"
+		}
+	})
+	for _, name := range names {
+		out = append(out, d.refused(doubtOf(groups[name], name))...)
+	}
+	return out
+}
+
+// byKind doubts the policies of each kind that no policy of OLD is of: a cluster may not have it. The kinds of Istio come together, and those of
+// Linkerd. Without a route its policies let nobody in. Nobody applies what a case states.
+func (c *comparison) byKind(d doubter) (out []Doubt) {
+	stated := map[string]bool{}
+	for _, doc := range c.recent.Cases {
+		stated[metadata.FileOf(doc)] = true
+	}
+	definition := func(o object) string {
+		switch {
+		case o.universal:
+			return "kuma.io/" + o.kind
+		case isWithin(o.group, []string{"istio.io", "linkerd.io"}):
+			return o.group
+		default:
+			return o.group + "/" + o.kind
+		}
+	}
+	known := map[string]bool{}
+	for _, o := range d.was.all {
+		known[definition(o)] = true
+	}
+	names, groups := d.groups(func(p placedPolicy) string {
+		if len(known) == 0 || known[definition(p.object)] || strings.HasSuffix(p.kind, "Route") || stated[p.file()] {
+			return ""
+		}
+		return "OLD has no " + p.kind + " of " + p.group + ", and a cluster may not have the kind"
+	})
+	for _, name := range names {
+		out = append(out, d.refused(doubtOf(groups[name], name))...)
+	}
+	return out
+}
+
+// Released is what a release of a mesh makes of a policy with a part that it does not have: Left, or nothing of it where that is refused. Why names
+// the part.
+type Released struct {
+	Document manifest.Document
+	Why      string
+	Left     []manifest.Document
+	Refused  bool
+}
+
+// byRelease doubts all policies with parts that no release of their mesh has, and that no policy of OLD has: a release loses the parts, or refuses
+// the policies.
+func (c *comparison) byRelease(d doubter) []Doubt {
+	doubt := Doubt{stays: map[string][]manifest.Document{}}
+	refuses := false
+	for _, r := range c.recent.Released {
+		o := objectOf(r.Document)
+		doubt.Policies = append(doubt.Policies, o.String())
+		doubt.Why = cmp.Or(doubt.Why, r.Why)
+		if refuses = refuses || r.Refused; r.Refused {
+			r.Left = documentsOf(c.oldPolicies.byKey[o.key])
+		}
+		doubt.stays[o.doc.Place("")] = r.Left
+	}
+	switch {
+	case len(doubt.Policies) == 0:
+		return nil
+	case refuses:
+		return d.refused(doubt)
+	default:
+		return []Doubt{doubt}
+	}
+}
