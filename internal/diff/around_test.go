@@ -142,8 +142,9 @@ func TestVerdictOfWidening(t *testing.T) {
 		return dp("web", "app: a", fmt.Sprintf("{name: in, port: %d, protocol: http}, {name: b, port: %d, protocol: http}", a, b))
 	}
 	for name, d := range map[string]*Difference{
-		"ports are exchanged under one policy":  differenceOf(t, mtp("p", mesh, allow(one))+both(1, 2), mtp("p", mesh, allow(one))+both(2, 1)),
-		"inbounds are written in another order": differenceOf(t, mtp("d", section("in"), deny(all))+dp("web", "app: a", in8080+", {name: b, port: 1}"), mtp("d", section("in"), deny(all))+dp("web", "app: a", "{name: b, port: 1}, "+in8080)),
+		"a DENY of those without a name takes other trust domains too": differenceOf(t, ist("d", "x", "{action: DENY, rules: [{from: [{source: {notPrincipals: ['*']}}]}]}"), ist("d", "x", "{action: DENY, rules: [{from: [{source: {notPrincipals: ['trust-domain.mesh/*']}}]}]}")),
+		"ports are exchanged under one policy":                         differenceOf(t, mtp("p", mesh, allow(one))+both(1, 2), mtp("p", mesh, allow(one))+both(2, 1)),
+		"inbounds are written in another order":                        differenceOf(t, mtp("d", section("in"), deny(all))+dp("web", "app: a", in8080+", {name: b, port: 1}"), mtp("d", section("in"), deny(all))+dp("web", "app: a", "{name: b, port: 1}, "+in8080)),
 	} {
 		if len(d.widenings()) > 0 {
 			t.Errorf("%s: %s", name, d.Verdict())

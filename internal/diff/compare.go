@@ -13,6 +13,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/beyond"
@@ -187,12 +189,18 @@ func compare(was, is verdict.Inbound, all bool) Comparison {
 	// Side by side, callers with several names may be left out.
 	onlyNames := all && len(c.Cover.Sampled) == 1 && c.Cover.SampledNames != ""
 	if (c.Cover.Complete() || onlyNames) && !was.Program.Equal(is.Program.Program) {
-		c.Unsendable = beyond.Widened(c.Cover, is.Surface(), old, recent, nil)
+		c.Unsendable = beyond.Widened(c.Cover, is.Surface(), old, recent, hasURIs)
 		if all {
-			c.Unsendable = append(c.Unsendable, beyond.Widened(c.Cover, was.Surface(), recent, old, nil)...)
+			c.Unsendable = append(c.Unsendable, beyond.Widened(c.Cover, was.Surface(), recent, old, hasURIs)...)
 		}
 	}
 	return c
+}
+
+// hasURIs reports whether the names of a caller are URIs as far as their characters go: no URI has a control character (RFC 3986,
+// section 2), so that no CA signs one, and an expression such as .+ leaves out a line break alone.
+func hasURIs(r policy.Request) bool {
+	return !slices.ContainsFunc(r.URIs, func(name string) bool { return strings.ContainsFunc(name, unicode.IsControl) })
 }
 
 // locate finds the lines that decide the witness.
