@@ -199,8 +199,13 @@ func (m *relation) manyLabels(c *cases.Case, policies []any) []any {
 		more["zz"+m.letters(4)] = m.letters(4)
 	}
 	changed, least := policies, 1
-	if ofIstio(policies) {
+	switch {
+	case ofIstio(policies):
 		changed, least = m.opposites(policies), 0
+		policies = append(slices.Clone(policies), changed...)
+	case m.oneIn(2):
+		// The others close the workload where it lacks a label.
+		changed = []any{otherCallers(anotherPolicy(m.chooser, pick(m.chooser, policies...)), m.choose(1<<20))}
 		policies = append(slices.Clone(policies), changed...)
 	}
 	some := false
