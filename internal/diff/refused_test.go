@@ -75,6 +75,7 @@ func TestWideningBehindWhatMayBeRefused(t *testing.T) {
 		"both forms as before":         {[]string{narrow, universal("u", spec(none, none))}, []string{wide, plainDeny, universal("u", spec(none, none))}, ""},
 		"another group":                {[]string{gateway("x-k8s.io/v1alpha1", "XAuthorizationPolicy")}, []string{gateway("k8s.io/v1", "AuthorizationPolicy")}, "OLD has no AuthorizationPolicy of gateway.networking.k8s.io"},
 		"another mesh":                 {[]string{istioNone}, []string{gateway("x-k8s.io/v1alpha1", "XAuthorizationPolicy")}, "OLD has no XAuthorizationPolicy"},
+		"another mesh, universal":      {[]string{istioNone}, []string{plainDeny}, "OLD has no MeshTrafficPermission, and"},
 		"the first of another group":   {[]string{gateway("x-k8s.io/v1alpha1", "XAuthorizationPolicy")}, []string{gateway("x-k8s.io/v1alpha1", "XAuthorizationPolicy"), gateway("k8s.io/v1", "AuthorizationPolicy")}, ""},
 		"a deny of the whole cluster":  {[]string{first}, []string{second, cilium("CiliumClusterwideNetworkPolicy", "d", "ingressDeny: [{fromEndpoints: [{}]}]")}, "OLD has no CiliumClusterwideNetworkPolicy"},
 		"the first of a cluster":       {[]string{first}, []string{first, cilium("CiliumClusterwideNetworkPolicy", "d", "ingressDeny: [{fromEndpoints: [{}]}]")}, ""},

@@ -98,7 +98,11 @@ func (c *comparison) byKind(d doubter) (out []Doubt) {
 		if len(known) == 0 || known[definition(p.object)] || strings.HasSuffix(p.kind, "Route") || stated[p.file()] {
 			return ""
 		}
-		return "OLD has no " + p.kind + " of " + p.group + ", and a cluster may not have the kind"
+		kind := p.kind
+		if !p.universal {
+			kind += " of " + p.group
+		}
+		return "OLD has no " + kind + ", and a cluster may not have the kind"
 	})
 	for _, name := range names {
 		out = append(out, d.refused(doubtOf(groups[name], name))...)
