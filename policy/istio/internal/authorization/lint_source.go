@@ -138,7 +138,7 @@ func lintServerName(value string) (kind warning.Kind, reason string) {
 	bare, port, _ := strings.Cut(name, ":")
 	isPort := port != "" && strings.Trim(port, "0123456789") == ""
 	switch err := servername.Check(value); {
-	case strings.Contains(name, "*"), strings.ContainsAny(name, "${"):
+	case strings.Contains(name, "*"):
 		return "", ""
 	case servername.Kept(value) != value:
 		return warning.NeverMatches, "Envoy keeps a server name in small letters: write " + servername.Kept(value)

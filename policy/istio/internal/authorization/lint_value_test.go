@@ -46,12 +46,12 @@ func TestLintValues(t *testing.T) {
 		{source("notNamespaces"), map[string]string{"a/": noNamespace + ", write a", "a": ""}},
 		{source("principals"), map[string]string{
 			"td/ns/a": noAccount, "td/ns/a/": noAccount, "/td/ns/a/sa/x": noPrincipal, "td/ns/a/sa/x/": noPrincipal, "td/ns/a/sa/X": noPrincipal, "td/ns/a/sa/": noPrincipal, "*/ns/a": noPrincipal,
-			"td/ns/a/sa/x": "", "td/ns/a/sa/x.y": "", "td/ns/a/pod/x": "", "td/vm/x": "", "*/ns/a/sa/x": "", "td/ns/a/sa/*": "", "td/ns/a/sa/${x}": "",
+			"td/ns/a/sa/x": "", "td/ns/a/sa/x.y": "", "td/ns/a/pod/x": "", "td/vm/x": "", "*/ns/a/sa/x": "", "td/ns/a/sa/*": "", "td/ns/a/sa/${x}": "", "${x}": "",
 		}},
 		{source("serviceAccounts"), map[string]string{"x": "", "a/x.y": "", "a/X": noName, "a.b/x": noName}},
 		{operation("methods"), map[string]string{"GET|PUT": oneMethod, "GET,PUT": oneMethod, "get|put": oneMethod, "get": "methods are compared as they stand: write GET", "GET": "", "M-SEARCH": ""}},
 		{operation("hosts"), map[string]string{
-			"https://a.example": noHost + "a.example", "https://a.example:*": noHost + "a.example:*", "a.example/x": noHost + "a.example", "http://a.example/x?y": noHost + "a.example", "a.example:*": "", "*": "",
+			"https://a.example": noHost + "a.example", "https://a.example:*": noHost + "a.example:*", "a.example/x": noHost + "a.example", "http://a.example/x?y": noHost + "a.example", "a.example:*": "", "*": "", "${x}/a": "",
 		}},
 		{when("connection.sni"), map[string]string{
 			"A.example": smallName + "a.example", "*.A.example": smallName + "*.a.example", "a.example:443": "a server name has no port: write a.example", "*.a.example:443": "a server name has no port: write *.a.example",
@@ -59,7 +59,7 @@ func TestLintValues(t *testing.T) {
 		}},
 		{source("requestPrincipals"), map[string]string{
 			"https://a.example": noSubject + "https://a.example/* for all subjects of an issuer", "https://a.example/": noSubject + "https://a.example//* for all subjects of an issuer", "a": noSubject + "a/* for all subjects of an issuer",
-			"https://a.example/x": "", "https://a.example//x": "", "a/x": "", "a/*": "", "*": "",
+			"https://a.example/x": "", "https://a.example//x": "", "a/x": "", "a/*": "", "*": "", "${x}": "",
 		}},
 	} {
 		for value, want := range tt.wants {
