@@ -249,7 +249,11 @@ func (s *subject) lint(value string, values []string, selected []policy.Inbound,
 			if end := strings.IndexAny(bare, "/?#"); end >= 0 {
 				bare = bare[:end]
 			}
-			return warning.NeverMatches, "a host has neither a scheme nor a path, and Envoy answers a request with such a host with a 400: write " + bare
+			advice := ""
+			if bare != "" {
+				advice = ": write " + bare
+			}
+			return warning.NeverMatches, "a host has neither a scheme nor a path, and Envoy answers a request with such a host with a 400" + advice
 		}
 		switch {
 		case strings.Contains(value, ":"), value == "*", !starts && rest != value, slices.ContainsFunc(values, name):

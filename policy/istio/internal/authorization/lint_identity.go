@@ -72,7 +72,7 @@ func lintAccount(subject, value string) (kind warning.Kind, reason string) {
 			namespace, account = "default", value
 		}
 		if !isNamespace.MatchString(namespace) || !isAccount.MatchString(account) {
-			return warning.NeverMatches, "no service account has such a name: the name and its namespace have small letters, digits and hyphens"
+			return warning.NeverMatches, "no service account has such a name: the name has small letters, digits, hyphens and dots, and its namespace has no dot"
 		}
 	}
 	return "", ""

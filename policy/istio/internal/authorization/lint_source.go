@@ -66,8 +66,12 @@ func lintName(subject, value string) (kind warning.Kind, reason string) {
 	if rest, _ := strings.CutPrefix(value, "*"); anyStart && startsInName(rest) && !strings.Contains(rest, "*") {
 		remedy := "write " + rest
 		if subject == "principals" {
-			remedy = "put a slash in front of the name"
-			if !strings.Contains(rest, "/") {
+			switch domain, _, found := strings.Cut(rest, "/ns/"); {
+			case found && !strings.Contains(domain, "/"):
+				remedy = "write the whole trust domain, without the star"
+			case strings.Contains(rest, "/"):
+				remedy = "put a slash in front of the name"
+			default:
 				remedy = "write */sa/" + rest
 			}
 		}
