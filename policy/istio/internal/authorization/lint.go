@@ -253,7 +253,7 @@ func (s *subject) lint(value string, values []string, selected []policy.Inbound,
 			if bare != "" {
 				advice = ": write " + bare
 			}
-			return warning.NeverMatches, "a host has neither a scheme nor a path, and Envoy answers a request with such a host with a 400" + advice
+			return warning.NeverMatches, "a host has neither a scheme nor a path, and Envoy refuses a request with such a host" + advice
 		}
 		switch {
 		case strings.Contains(value, ":"), value == "*", !starts && rest != value, slices.ContainsFunc(values, name):

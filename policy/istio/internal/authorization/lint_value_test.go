@@ -20,7 +20,7 @@ func TestLintValues(t *testing.T) {
 		noPrincipal = "no service account has such a principal: they are TRUST-DOMAIN/ns/NAMESPACE/sa/ACCOUNT, in small letters"
 		noName      = "no service account has such a name: the name has small letters, digits, hyphens and dots, and its namespace has no dot"
 		noAccount   = "a principal is a whole name, and no service account has one that ends behind its namespace: write td/ns/a/sa/ACCOUNT, or td/ns/a/* for all of the namespace"
-		noHost      = "a host has neither a scheme nor a path, and Envoy answers a request with such a host with a 400"
+		noHost      = "a host has neither a scheme nor a path, and Envoy refuses a request with such a host"
 		oneMethod   = "a value is one method, and is compared as a whole: write each method as a value of its own"
 		smallName   = "Envoy keeps a server name in small letters: write "
 		noSubject   = "a principal of a token is ISSUER/SUBJECT: write "
