@@ -33,12 +33,16 @@ func TestWideningBehindWhatMayBeRefused(t *testing.T) {
 	linkerd := func(kind, name, spec string) string {
 		return "{apiVersion: policy.linkerd.io/v1alpha1, kind: " + kind + ", metadata: {name: " + name + ", namespace: shop}, spec: {" + spec + "}}\n"
 	}
+	ofCase := func(policies ...string) string {
+		return "case: c\nworkloads: [{name: web, inbounds: [{name: in, port: 80}]}]\npolicies: [" + strings.ReplaceAll(strings.Join(policies, ", "), "\n", "") + "]\nrequests: [{from: spiffe://td/b, to: web/in, want: allow}]\n"
+	}
 	const (
 		server    = "{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: s, namespace: shop}, spec: {podSelector: {}, port: 80, proxyProtocol: HTTP/1}}\n"
 		httpRoute = "{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: r, namespace: shop}, spec: {parentRefs: [{group: policy.linkerd.io, kind: Server, name: s}], rules: [{matches: [{path: {value: /a}}]}]}}\n"
 		account   = "requiredAuthenticationRefs: [{kind: ServiceAccount, name: fe}]"
 		istioNone = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: i, namespace: shop}, spec: {}}\n"
 		plane     = "{type: Dataplane, mesh: default, name: web, networking: {address: 10.0.0.1, inbound: [{port: 80, tags: {kuma.io/service: web, kuma.io/protocol: http}}]}}\n"
+		slash     = "[{spiffeID: {type: Exact, value: spiffe://td/a}}, {spiffeID: {type: Prefix, value: spiffe://td/a/}}]"
 		more      = ", sni: {type: Exact, value: a.example}"
 	)
 	var (
@@ -75,6 +79,7 @@ func TestWideningBehindWhatMayBeRefused(t *testing.T) {
 		"both forms as before":         {[]string{narrow, universal("u", spec(none, none))}, []string{wide, plainDeny, universal("u", spec(none, none))}, ""},
 		"another group":                {[]string{gateway("x-k8s.io/v1alpha1", "XAuthorizationPolicy")}, []string{gateway("k8s.io/v1", "AuthorizationPolicy")}, "OLD has no AuthorizationPolicy of gateway.networking.k8s.io"},
 		"another mesh":                 {[]string{istioNone}, []string{gateway("x-k8s.io/v1alpha1", "XAuthorizationPolicy")}, "OLD has no XAuthorizationPolicy"},
+		"another mesh, universal":      {[]string{istioNone}, []string{plainDeny}, "OLD has no MeshTrafficPermission, and"},
 		"the first of another group":   {[]string{gateway("x-k8s.io/v1alpha1", "XAuthorizationPolicy")}, []string{gateway("x-k8s.io/v1alpha1", "XAuthorizationPolicy"), gateway("k8s.io/v1", "AuthorizationPolicy")}, ""},
 		"a deny of the whole cluster":  {[]string{first}, []string{second, cilium("CiliumClusterwideNetworkPolicy", "d", "ingressDeny: [{fromEndpoints: [{}]}]")}, "OLD has no CiliumClusterwideNetworkPolicy"},
 		"the first of a cluster":       {[]string{first}, []string{first, cilium("CiliumClusterwideNetworkPolicy", "d", "ingressDeny: [{fromEndpoints: [{}]}]")}, ""},
@@ -86,6 +91,9 @@ func TestWideningBehindWhatMayBeRefused(t *testing.T) {
 		"a path that is lost":          {[]string{plain}, []string{universal("p", spec("[{spiffeID: {type: Prefix, value: spiffe://td}, path: {type: Exact, value: /a}}]", none))}, "p"},
 		"a path for fewer requests":    {[]string{plain}, []string{universal("p", spec(exact("spiffeID", ", path: {type: Exact, value: /a}"), none))}, ""},
 		"the design throughout":        {[]string{byDesign}, []string{universal("p", spec(exact("spiffeId", more+", path: {type: Exact, value: /a}"), none))}, ""},
+		"a prefix that is refused":     {[]string{plainWide, denies}, []string{plainWide, universal("e", spec(none, slash))}, "has a prefix that ends in a slash"},
+		"such a prefix of a case":      {[]string{ofCase(plainWide, denies)}, []string{ofCase(plainWide, universal("e", spec(none, slash)))}, ""},
+		"another form in a case":       {[]string{ofCase(plainWide, denies)}, []string{ofCase(plainWide, object("e", spec(none, own)))}, ""},
 		"default throughout":           {[]string{plainWide, deniesOutside}, []string{plainWide, deniesOutside, universal("e", "spec: {targetRef: {kind: Mesh}, default: {deny: "+own+"}}")}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

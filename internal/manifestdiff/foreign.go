@@ -59,7 +59,7 @@ func (c *comparison) byForm(d doubter) (out []Doubt) {
 			}
 		}
 		switch {
-		case !p.universal && p.group != "kuma.io" || known[p.universal]:
+		case !p.universal && p.group != "kuma.io" || known[p.universal] || c.isOfCase(p.object):
 			return ""
 		case p.universal:
 			return "kubectl refuses the universal form, and what stands beside has another one"
@@ -73,13 +73,14 @@ func (c *comparison) byForm(d doubter) (out []Doubt) {
 	return out
 }
 
+// isOfCase reports whether a case states a policy of NEW: nobody applies it.
+func (c *comparison) isOfCase(o object) bool {
+	return slices.ContainsFunc(c.recent.Cases, func(doc manifest.Document) bool { return metadata.FileOf(doc) == o.file() })
+}
+
 // byKind doubts the policies of each kind that no policy of OLD is of: a cluster may not have it. The kinds of Istio come together, and those of
-// Linkerd. Without a route its policies let nobody in. Nobody applies what a case states.
+// Linkerd. Without a route its policies let nobody in.
 func (c *comparison) byKind(d doubter) (out []Doubt) {
-	stated := map[string]bool{}
-	for _, doc := range c.recent.Cases {
-		stated[metadata.FileOf(doc)] = true
-	}
 	definition := func(o object) string {
 		switch {
 		case o.universal:
@@ -95,10 +96,14 @@ func (c *comparison) byKind(d doubter) (out []Doubt) {
 		known[definition(o)] = true
 	}
 	names, groups := d.groups(func(p placedPolicy) string {
-		if len(known) == 0 || known[definition(p.object)] || strings.HasSuffix(p.kind, "Route") || stated[p.file()] {
+		if len(known) == 0 || known[definition(p.object)] || strings.HasSuffix(p.kind, "Route") || c.isOfCase(p.object) {
 			return ""
 		}
-		return "OLD has no " + p.kind + " of " + p.group + ", and a cluster may not have the kind"
+		kind := p.kind
+		if !p.universal {
+			kind += " of " + p.group
+		}
+		return "OLD has no " + kind + ", and a cluster may not have the kind"
 	})
 	for _, name := range names {
 		out = append(out, d.refused(doubtOf(groups[name], name))...)
@@ -122,6 +127,9 @@ func (c *comparison) byRelease(d doubter) []Doubt {
 	refuses := false
 	for _, r := range c.recent.Released {
 		o := objectOf(r.Document)
+		if c.isOfCase(o) {
+			continue
+		}
 		doubt.Policies = append(doubt.Policies, o.String())
 		doubt.Why = cmp.Or(doubt.Why, r.Why)
 		if refuses = refuses || r.Refused; r.Refused {

@@ -52,7 +52,7 @@ func (r *reader) movesCallers(d dump.Decoded[*listenerv3.Listener]) (reason stri
 // identity for that of the callers; "" where it does not.
 func (r *reader) meetsItself(l *listenerv3.Listener, leads leading) string {
 	if !bindsPort(l) {
-		// Its mTLS to an inbound of its own is taken on trust: a service that calls itself has it.
+		// Where it leads over mTLS to an inbound of this sidecar is taken on trust: a workload that calls its own service has that too.
 		if to := r.onMachine(r.direct(leads)); to.IsValid() {
 			return fmt.Sprintf("it leads to this machine, %s", to)
 		}

@@ -76,7 +76,7 @@ type Program struct {
 	// they do not speak of it.
 	MTLS mtls.Mode
 	// DefaultMTLS is what the dialect's mesh has where nothing states a mode: the mode of inbounds
-	// that no case describes. A case has to state the mode where it asks in plaintext and this one takes it.
+	// that no case describes. Where this mode takes plaintext, a case that asks in plaintext has to state one.
 	DefaultMTLS mtls.Mode
 	// Tokens is what the policies demand of tokens (JWT) before they judge. The zero value
 	// reads no token, so that no request has claims.

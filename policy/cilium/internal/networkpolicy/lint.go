@@ -64,10 +64,13 @@ func (p Policy) lintReach(inbounds []policy.Inbound, identities []identity) []po
 
 func (p Policy) lintPeers(r rule, c callers) (out []policy.Warning) {
 	for _, s := range r.peers.endpoints {
-		for _, asked := range s.requirements {
-			if asked.key == namespaceNameLabel && asked.source != sourceReserved {
-				return append(out, p.warn(warning.NoPeer, s.field, "no pod has the label %s, which is one of namespaces: ask for %s", namespaceNameLabel, namespaceLabel))
-			}
+		i := slices.IndexFunc(s.requirements, func(of requirement) bool { return of.key == namespaceNameLabel && of.source != sourceReserved })
+		switch {
+		case i < 0:
+		case s.requirements[i].meets(identity{}):
+			out = append(out, p.warn(warning.NoPeer, s.field, "no pod has the label %s, which is one of namespaces, so that each pod meets this: ask for %s", namespaceNameLabel, namespaceLabel))
+		default:
+			return append(out, p.warn(warning.NoPeer, s.field, "no pod has the label %s, which is one of namespaces: ask for %s", namespaceNameLabel, namespaceLabel))
 		}
 	}
 	workloads, everyWorld, blocks := c.selected(r.peers)

@@ -79,6 +79,8 @@ func TestLintOfRulesTogether(t *testing.T) {
 		{name: "a block beside some callers", policies: denied(frontend, "fromCIDR: [10.0.0.0/8]"), inbounds: both},
 		{name: "a label of namespaces", policies: allow("fromEndpoints: [{matchLabels: {kubernetes.io/metadata.name: shop}}]"), inbounds: http,
 			want: []string{"no-peer spec.ingress[0].fromEndpoints[0]: no pod has the label kubernetes.io/metadata.name, which is one of namespaces: ask for io.kubernetes.pod.namespace"}},
+		{name: "all but a label of namespaces", policies: allow("fromEndpoints: [{matchExpressions: [{key: kubernetes.io/metadata.name, operator: NotIn, values: [evil]}]}]"), inbounds: http,
+			want: []string{"no-peer spec.ingress[0].fromEndpoints[0]: no pod has the label kubernetes.io/metadata.name, which is one of namespaces, so that each pod meets this: ask for io.kubernetes.pod.namespace"}},
 		{name: "a label of namespaces as Cilium has it", policies: allow("fromEndpoints: [{matchLabels: {io.cilium.k8s.namespace.labels.kubernetes.io/metadata.name: default}}]"), inbounds: http},
 		{name: "the whole world against a block", policies: denied("fromEntities: [world]", "fromCIDR: [0.0.0.0/0]"), inbounds: both},
 	} {

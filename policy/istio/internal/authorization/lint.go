@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/internal/warning"
@@ -55,6 +56,9 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, demand func(poli
 			for t := range r.terms {
 				for field, values := range t.lists {
 					for i, value := range values {
+						if rendering.PlaceholderIn(value) != "" {
+							continue // there is a warning of its own, and what is applied is unknown
+						}
 						kind, reason := t.subject.lint(value, values, selected, opts)
 						if isInsideName(kind) && (p.resource.Spec.Action == actionDeny) != isNegative(field) {
 							continue // the star keeps longer names out here, and without it they would be let in
@@ -245,7 +249,11 @@ func (s *subject) lint(value string, values []string, selected []policy.Inbound,
 			if end := strings.IndexAny(bare, "/?#"); end >= 0 {
 				bare = bare[:end]
 			}
-			return warning.NeverMatches, "a host has neither a scheme nor a path, and Envoy answers a request with such a host with a 400: write " + bare
+			advice := ""
+			if bare != "" {
+				advice = ": write " + bare
+			}
+			return warning.NeverMatches, "a host has neither a scheme nor a path, and Envoy refuses a request with such a host" + advice
 		}
 		switch {
 		case strings.Contains(value, ":"), value == "*", !starts && rest != value, slices.ContainsFunc(values, name):

@@ -39,11 +39,8 @@ func fitsAccount(expression string) bool {
 }
 
 // lintAccount says why no service account has the namespace, the principal or the name that a policy asks
-// for; the kind is "" where one may. Text that a tool replaces has a warning of its own.
+// for; the kind is "" where one may.
 func lintAccount(subject, value string) (kind warning.Kind, reason string) {
-	if strings.ContainsAny(value, "${") {
-		return "", ""
-	}
 	switch subject {
 	case "namespaces":
 		if isNamespace.MatchString(value) || fitsAccount(".*/ns/"+strings.ReplaceAll(regexp.QuoteMeta(value), `\*`, ".*")+"/.*") {
@@ -75,7 +72,7 @@ func lintAccount(subject, value string) (kind warning.Kind, reason string) {
 			namespace, account = "default", value
 		}
 		if !isNamespace.MatchString(namespace) || !isAccount.MatchString(account) {
-			return warning.NeverMatches, "no service account has such a name: the name and its namespace have small letters, digits and hyphens"
+			return warning.NeverMatches, "no service account has such a name: the name has small letters, digits, hyphens and dots, and its namespace has no dot"
 		}
 	}
 	return "", ""

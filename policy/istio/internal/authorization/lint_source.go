@@ -66,8 +66,12 @@ func lintName(subject, value string) (kind warning.Kind, reason string) {
 	if rest, _ := strings.CutPrefix(value, "*"); anyStart && startsInName(rest) && !strings.Contains(rest, "*") {
 		remedy := "write " + rest
 		if subject == "principals" {
-			remedy = "put a slash in front of the name"
-			if !strings.Contains(rest, "/") {
+			switch domain, _, found := strings.Cut(rest, "/ns/"); {
+			case found && !strings.Contains(domain, "/"):
+				remedy = "write the whole trust domain, without the star"
+			case strings.Contains(rest, "/"):
+				remedy = "put a slash in front of the name"
+			default:
 				remedy = "write */sa/" + rest
 			}
 		}
@@ -138,7 +142,7 @@ func lintServerName(value string) (kind warning.Kind, reason string) {
 	bare, port, _ := strings.Cut(name, ":")
 	isPort := port != "" && strings.Trim(port, "0123456789") == ""
 	switch err := servername.Check(value); {
-	case strings.Contains(name, "*"), strings.ContainsAny(name, "${"):
+	case strings.Contains(name, "*"):
 		return "", ""
 	case servername.Kept(value) != value:
 		return warning.NeverMatches, "Envoy keeps a server name in small letters: write " + servername.Kept(value)

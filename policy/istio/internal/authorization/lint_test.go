@@ -188,6 +188,7 @@ func TestLintNames(t *testing.T) {
 		{"principals: ['*', 'td/*', 'td/ns/a/*', '*/sa/x', td/a, 'td/ns/a-*']", "", ""},
 		{"principals: ['*x']", "prefix-inside-name principals[0]: the star also stands for the beginning of a longer name, as in evil-x: write */sa/x", ""},
 		{"principals: ['*a/sa/x']", "prefix-inside-name principals[0]: the star also stands for the beginning of a longer name, as in evil-a/sa/x: put a slash in front of the name", ""},
+		{"principals: ['*td/ns/a/sa/x', '*a/ns/b/sa/x']", "prefix-inside-name principals[0]: the star also stands for the beginning of a longer name, as in evil-td/ns/a/sa/x: write the whole trust domain, without the star; prefix-inside-name principals[1]: the star also stands for the beginning of a longer name, as in evil-a/ns/b/sa/x: write the whole trust domain, without the star", ""},
 		{"namespaces: ['*a', '*-a', '*a*']", "prefix-inside-name namespaces[0]: the star also stands for the beginning of a longer name, as in evil-a: write a", ""},
 		{"principals: [cart]", "never-matches principals[0]: a principal is a whole name: write cluster.local/ns/NAMESPACE/sa/cart, with the trust domain of the mesh",
 			"never-matches principals[0]: a principal is a whole name: write cluster.local/ns/NAMESPACE/sa/cart, with the trust domain of the mesh"},

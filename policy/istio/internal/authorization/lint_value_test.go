@@ -18,9 +18,9 @@ func TestLintValues(t *testing.T) {
 	const (
 		noNamespace = "no service account is of such a namespace: the name of one has small letters, digits and hyphens alone"
 		noPrincipal = "no service account has such a principal: they are TRUST-DOMAIN/ns/NAMESPACE/sa/ACCOUNT, in small letters"
-		noName      = "no service account has such a name: the name and its namespace have small letters, digits and hyphens"
+		noName      = "no service account has such a name: the name has small letters, digits, hyphens and dots, and its namespace has no dot"
 		noAccount   = "a principal is a whole name, and no service account has one that ends behind its namespace: write td/ns/a/sa/ACCOUNT, or td/ns/a/* for all of the namespace"
-		noHost      = "a host has neither a scheme nor a path, and Envoy answers a request with such a host with a 400: write "
+		noHost      = "a host has neither a scheme nor a path, and Envoy refuses a request with such a host"
 		oneMethod   = "a value is one method, and is compared as a whole: write each method as a value of its own"
 		smallName   = "Envoy keeps a server name in small letters: write "
 		noSubject   = "a principal of a token is ISSUER/SUBJECT: write "
@@ -46,12 +46,12 @@ func TestLintValues(t *testing.T) {
 		{source("notNamespaces"), map[string]string{"a/": noNamespace + ", write a", "a": ""}},
 		{source("principals"), map[string]string{
 			"td/ns/a": noAccount, "td/ns/a/": noAccount, "/td/ns/a/sa/x": noPrincipal, "td/ns/a/sa/x/": noPrincipal, "td/ns/a/sa/X": noPrincipal, "td/ns/a/sa/": noPrincipal, "*/ns/a": noPrincipal,
-			"td/ns/a/sa/x": "", "td/ns/a/sa/x.y": "", "td/ns/a/pod/x": "", "td/vm/x": "", "*/ns/a/sa/x": "", "td/ns/a/sa/*": "", "td/ns/a/sa/${x}": "",
+			"td/ns/a/sa/x": "", "td/ns/a/sa/x.y": "", "td/ns/a/pod/x": "", "td/vm/x": "", "*/ns/a/sa/x": "", "td/ns/a/sa/*": "", "td/ns/a/sa/${x}": "", "${x}": "",
 		}},
 		{source("serviceAccounts"), map[string]string{"x": "", "a/x.y": "", "a/X": noName, "a.b/x": noName}},
 		{operation("methods"), map[string]string{"GET|PUT": oneMethod, "GET,PUT": oneMethod, "get|put": oneMethod, "get": "methods are compared as they stand: write GET", "GET": "", "M-SEARCH": ""}},
 		{operation("hosts"), map[string]string{
-			"https://a.example": noHost + "a.example", "https://a.example:*": noHost + "a.example:*", "a.example/x": noHost + "a.example", "http://a.example/x?y": noHost + "a.example", "a.example:*": "", "*": "",
+			"https://a.example": noHost + ": write a.example", "https://a.example:*": noHost + ": write a.example:*", "a.example/x": noHost + ": write a.example", "http://a.example/x?y": noHost + ": write a.example", "a.example:*": "", "*": "", "/": noHost, "https://": noHost, "${x}/a": "",
 		}},
 		{when("connection.sni"), map[string]string{
 			"A.example": smallName + "a.example", "*.A.example": smallName + "*.a.example", "a.example:443": "a server name has no port: write a.example", "*.a.example:443": "a server name has no port: write *.a.example",
@@ -59,7 +59,7 @@ func TestLintValues(t *testing.T) {
 		}},
 		{source("requestPrincipals"), map[string]string{
 			"https://a.example": noSubject + "https://a.example/* for all subjects of an issuer", "https://a.example/": noSubject + "https://a.example//* for all subjects of an issuer", "a": noSubject + "a/* for all subjects of an issuer",
-			"https://a.example/x": "", "https://a.example//x": "", "a/x": "", "a/*": "", "*": "",
+			"https://a.example/x": "", "https://a.example//x": "", "a/x": "", "a/*": "", "*": "", "${x}": "",
 		}},
 	} {
 		for value, want := range tt.wants {

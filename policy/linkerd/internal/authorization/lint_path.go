@@ -11,8 +11,8 @@ import (
 	"github.com/meshproof/meshproof/policy/linkerd/internal/route"
 )
 
-// paths warns of a route of a path that lets fewer callers in than a route which takes every path: the proxy compares a
-// path as it is sent, and another spelling of it takes the wide route.
+// paths warns of a route of a path that refuses callers whom a route of every path lets in: the proxy compares a path as it
+// is sent, and another spelling of it takes the wide route. A route for probes refuses them too, and keeps nobody away.
 func (l *linter) paths(server Server, routes []route.Route) {
 	wide := slices.DeleteFunc(slices.Clone(routes), func(r route.Route) bool { return !takesEveryPath(r) })
 	if len(wide) == 0 || server.kindOfRoutes() != route.HTTP {
@@ -58,7 +58,8 @@ func ofPath(r route.Route) (field string, path route.Value) {
 	return "", route.Value{}
 }
 
-// letsInMore reports whether a caller may take a route of a Server, and may not take another one.
+// letsInMore reports whether a caller may take a route of a Server, and may not take another one. It is false where the other
+// one lets in a caller without an identity whom the first one refuses: it opens its path, as for probes.
 func (l *linter) letsInMore(server Server, r, than route.Route) bool {
 	program := func(of route.Route) policy.Program {
 		rules := slices.Concat(l.rulesOf(server, l.opts), l.opts.defaults(server.Spec.AccessPolicy), l.rulesOfRoute(of, l.opts))
@@ -66,7 +67,14 @@ func (l *linter) letsInMore(server Server, r, than route.Route) bool {
 		return policy.Program{Gates: []policy.Gate{gate}}
 	}
 	more, less := program(r), program(than)
-	return slices.ContainsFunc(classes.Cut(classes.Surface{}, more, less).Classes, func(c classes.Class) bool {
-		return policy.Decide(more, c.Witness).Effect == policy.Allow && policy.Decide(less, c.Witness).Effect == policy.Deny
+	all := classes.Cut(classes.Surface{}, more, less).Classes
+	isOnlyIn := func(q policy.Request, a, b policy.Program) bool {
+		return policy.Decide(a, q).Effect == policy.Allow && policy.Decide(b, q).Effect == policy.Deny
+	}
+	opens := slices.ContainsFunc(all, func(c classes.Class) bool {
+		nameless := c.Witness
+		nameless.URIs, nameless.DNS = nil, nil
+		return isOnlyIn(nameless, less, more)
 	})
+	return !opens && slices.ContainsFunc(all, func(c classes.Class) bool { return isOnlyIn(c.Witness, more, less) })
 }

@@ -63,6 +63,8 @@ func TestLint(t *testing.T) {
 		{"a path beside a prefix for everybody", server("") + route + all("value: /b") + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, nil},
 		{"an exact path for everybody", server("") + route + all("type: Exact, value: /b") + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, nil},
 		{"a path for everybody beside a route for accounts", server("") + route + all("value: /") + strings.Replace(open, "name: all}, r", "name: a}, r", 1) + strings.Replace(allow("HTTPRoute", "all", account), "name: p,", "name: r,", 1) + everybody, policy.HTTP, nil},
+		{"a path for probes beside a route for an account", server("") + route + all("value: /") + allow("HTTPRoute", "a", address) + strings.NewReplacer("name: p,", "name: q,").Replace(allow("HTTPRoute", "all", account)) + nodes, policy.HTTP, nil},
+		{"a path for an account beside a route for another one", server("") + route + all("value: /") + allow("HTTPRoute", "a", account) + strings.NewReplacer("name: p,", "name: q,", "name: x}", "name: z}").Replace(allow("HTTPRoute", "all", account)), policy.HTTP, []string{"probes-refused", "other-spelling spec.rules[0].matches[0].path"}},
 		{"the same callers on both routes", server("") + route + all("value: /") + allow("HTTPRoute", "a", address) + open + nodes, policy.HTTP, nil},
 		{"a path whose Server is open", server(", accessPolicy: all-unauthenticated") + route + all("value: /"), policy.HTTP, nil},
 		{"a method for everybody", server("") + route + strings.Replace(all("value: /"), "{value: /}", "{value: /}, method: GET", 1) + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, nil},
