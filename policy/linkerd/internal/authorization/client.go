@@ -3,7 +3,6 @@ package authorization
 import (
 	"cmp"
 	"fmt"
-	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
@@ -249,8 +248,8 @@ func inNetworks(networks []Network) policy.Condition {
 	return anyOf(any)
 }
 
-// loopback are the addresses from which a caller beside the proxy calls.
-var loopback = inNetworks([]Network{{CIDR: netip.MustParsePrefix("127.0.0.0/8").String()}, {CIDR: "::1"}})
+// loopback are the addresses from which the proxy lets in what calls beside it (ServerPolicy of linkerd2-proxy): no others of 127.0.0.0/8.
+var loopback = inNetworks([]Network{{CIDR: "127.0.0.1"}, {CIDR: "::1"}})
 
 // anyOf leaves out conditions that condition.IsNever hold.
 func anyOf(conditions []policy.Condition) policy.Condition {

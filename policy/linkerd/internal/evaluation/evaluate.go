@@ -180,7 +180,7 @@ func (q question) permits(r policy.Request, taken *route.Route) (out []permit) {
 	}
 	if q.opts.LoopbackBypass {
 		// An address of IPv4 that is written as one of IPv6 is no loopback address to Envoy.
-		add(who.hasAddress("127.0.0.0/8") || who.hasAddress("::1"), "default/localhost", "")
+		add(who.hasAddress("127.0.0.1") || who.hasAddress("::1"), "default/localhost", "")
 	}
 	if q.server == nil {
 		return out

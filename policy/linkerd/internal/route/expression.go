@@ -1,8 +1,10 @@
 package route
 
 import (
+	"regexp"
 	"regexp/syntax"
 	"slices"
+	"strings"
 )
 
 // spansWhole reports whether the first match from the left, of the texts that an expression
@@ -38,6 +40,80 @@ func spansWhole(text string) bool {
 		}
 	}
 	return true
+}
+
+// readAlike reports whether Rust's rules, by which Linkerd reads an expression, are those of RE2 for it. They differ in sets of a class
+// (&&, -- and ~~), in a class inside of a class, in \< and \>, in octal numbers, in \Q and \C, and in a brace that counts nothing.
+func readAlike(text string) bool {
+	inClass := false
+	for i := 0; i < len(text); i++ {
+		rest := text[i:]
+		switch {
+		case rest[0] == '\\':
+			if len(rest) < 2 || strings.ContainsRune("<>QEC0123456789", rune(rest[1])) || strings.HasPrefix(rest, `\b{`) {
+				return false
+			}
+			i++
+		case inClass && strings.HasPrefix(rest, "[:"):
+			i += max(strings.Index(rest, ":]"), 0) + 1
+		case inClass && (rest[0] == '[' || strings.HasPrefix(rest, "&&") || strings.HasPrefix(rest, "--") || strings.HasPrefix(rest, "~~")):
+			return false
+		case inClass:
+			inClass = rest[0] != ']'
+		case rest[0] == '[':
+			inClass = true
+			// The first character of a class is one, also where it is a bracket.
+			for _, first := range []string{"^", "]"} {
+				if strings.HasPrefix(text[i+1:], first) {
+					i++
+				}
+			}
+		case rest[0] == '{' && !counted.MatchString(rest):
+			return false
+		}
+	}
+	return true
+}
+
+// counted is a repetition with numbers.
+var counted = regexp.MustCompile(`^\{[0-9]+(,[0-9]*)?\}`)
+
+// visible returns an expression of the texts that the expression matches, and that have visible characters of ASCII, spaces and tabs
+// alone. Linkerd compares no other line of a header with an expression (MatchHeader of linkerd2-proxy).
+func visible(text string) string {
+	re, err := syntax.Parse(text, syntax.Perl)
+	if err != nil || !limit(re) {
+		return text
+	}
+	return re.String()
+}
+
+// limit takes all but the visible characters, spaces and tabs out of an expression, and reports whether it had others.
+func limit(re *syntax.Regexp) (limited bool) {
+	shown := []rune{'\t', '\t', ' ', '~'}
+	switch re.Op {
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		re.Op, re.Rune, limited = syntax.OpCharClass, shown, true
+	case syntax.OpCharClass:
+		var kept []rune
+		for pair := range slices.Chunk(re.Rune, 2) {
+			for own := range slices.Chunk(shown, 2) {
+				if first, last := max(pair[0], own[0]), min(pair[1], own[1]); first <= last {
+					kept = append(kept, first, last)
+				}
+			}
+		}
+		limited = !slices.Equal(kept, re.Rune)
+		re.Rune = kept
+	case syntax.OpLiteral:
+		if slices.ContainsFunc(re.Rune, func(c rune) bool { return c != '\t' && (c < ' ' || c > '~') }) {
+			re.Op, re.Rune, limited = syntax.OpNoMatch, nil, true
+		}
+	}
+	for _, sub := range re.Sub {
+		limited = limit(sub) || limited
+	}
+	return limited
 }
 
 // flatten returns the parts of an expression one after the other, without its groups. A literal

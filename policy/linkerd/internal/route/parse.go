@@ -289,6 +289,8 @@ func (r *reader) checkExpression(field string, is policy.Is) {
 	program := policy.Program{RoutesOnly: true, Routes: []policy.Route{{Name: "route", When: is}}}
 	if err := program.Check(); err != nil {
 		r.Refuse(field, "%v", errors.Unwrap(err))
+	} else if !readAlike(is.Match.Value) {
+		r.Refuse(field, "Linkerd reads expressions by the rules of Rust: it reads %q otherwise, or refuses it. Escape characters such as & - ~ [ in a class, and a brace that counts nothing", is.Match.Value)
 	} else if !spansWhole(is.Match.Value) {
 		r.Refuse(field, "Linkerd takes the first match from the left, and wants it to span the whole text: with an alternative or a repetition inside, that may be another one than Envoy's. Write the expression as ^(…)$")
 	}
