@@ -96,10 +96,6 @@ var faultsOfDetails = []fault{
 		{"policy/linkerd/internal/route/order.go", `return cmp.Or(strings.Compare(a`, `return cmp.Or(strings.Compare(map[bool]string{true: a.Head.Group()}[FAULT], map[bool]string{true: b.Head.Group()}[FAULT]), strings.Compare(a`},
 		{"policy/linkerd/internal/evaluation/route.go", `return []string{r.Head`, `return []string{map[bool]string{true: group}[FAULT], r.Head`},
 	}},
-	{"an expression of Linkerd matches characters beyond ASCII", []change{
-		{"policy/linkerd/internal/route/order.go", `policy.Regex, visible(h.Value)`, `policy.Regex, map[bool]string{false: visible(h.Value), true: h.Value}[FAULT]`},
-		{"policy/linkerd/internal/evaluation/route.go", `&& isVisible(line) &&`, `&& (FAULT || isVisible(line)) &&`},
-	}},
 	{"each loopback address is beside the proxy", []change{
 		{"policy/linkerd/internal/authorization/client.go", `inNetworks([]Network{{CIDR: "127.0.0.1"}`, `inNetworks([]Network{{CIDR: map[bool]string{false: "127.0.0.1", true: "127.0.0.0/8"}[FAULT]}`},
 		{"policy/linkerd/internal/evaluation/evaluate.go", `who.hasAddress("127.0.0.1")`, `who.hasAddress(map[bool]string{false: "127.0.0.1", true: "127.0.0.0/8"}[FAULT])`},

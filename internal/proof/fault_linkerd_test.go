@@ -73,7 +73,7 @@ var faultsOfLinkerd = []fault{
 	}},
 	{"an exact header of a route is an expression", []change{
 		{"policy/linkerd/internal/route/order.go", `if h.Type == RegularExpression {`, `if FAULT || h.Type == RegularExpression {`},
-		{"policy/linkerd/internal/evaluation/route.go", `if of.Type == "RegularExpression" && isVisible(line) && spans(of.Value, line, r)`, `if (FAULT || of.Type == "RegularExpression") && isVisible(line) && spans(of.Value, line, r)`},
+		{"policy/linkerd/internal/evaluation/route.go", `if of.Type == "RegularExpression" && spans(of.Value, line, r)`, `if (FAULT || of.Type == "RegularExpression") && spans(of.Value, line, r)`},
 	}},
 	{"a suffix of identities needs no star", []change{
 		{"policy/linkerd/internal/authorization/client.go", `case written == "*", wild && strings`, `case written == "*", (wild || FAULT) && strings`},

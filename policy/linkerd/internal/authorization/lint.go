@@ -83,6 +83,7 @@ func (l *linter) server(server Server, inbounds []policy.Inbound) {
 	case !slices.ContainsFunc(inbounds, taken), slices.ContainsFunc(inbounds, func(in policy.Inbound) bool { return taken(in) && in.Protocol != policy.TCP }):
 		l.probes(server, routes)
 		l.paths(server, routes)
+		l.expressions(server, routes)
 	case len(routes) > 0:
 		l.warn(server.doc, server, warning.HTTPOnTCP, "spec.port", "the inbound speaks no HTTP: the routes of the Server have no part there")
 	}

@@ -36,6 +36,36 @@ func (l *linter) paths(server Server, routes []route.Route) {
 	}
 }
 
+// expressions warns of a route of a header by an expression that refuses callers whom a route of every path lets in: the proxy compares
+// no line that has a character beyond ASCII (MatchHeader of linkerd2-proxy), so that it takes the wide route. The lab compares it.
+func (l *linter) expressions(server Server, routes []route.Route) {
+	for _, r := range routes {
+		field, header := ofExpression(r)
+		if header.Name == "" || server.kindOfRoutes() != r.Head.Kind {
+			continue
+		}
+		i := slices.IndexFunc(routes, func(other route.Route) bool { return takesEveryPath(other) && l.letsInMore(server, other, r) })
+		if i >= 0 {
+			l.warnings = append(l.warnings, policy.Warning{Kind: warning.OtherSpelling, Place: r.Place(field), Policy: r.String(), Message: fmt.Sprintf(
+				"Linkerd compares no line of %s with an expression that has a character beyond ASCII: a request with such a line takes %s, which lets in callers whom this route does not, and the lab takes it by this route: compare the header with Exact, or let the other route refuse", header.Name, routes[i])})
+		}
+	}
+}
+
+// ofExpression returns the first header of a route that is compared with an expression, and its field; no name where there is none.
+func ofExpression(r route.Route) (field string, header route.Value) {
+	for i, rule := range r.Rules {
+		for k, m := range rule.Matches {
+			for h, value := range m.Headers {
+				if value.Type == route.RegularExpression {
+					return object.Item(object.Item(object.Item("spec.rules", i)+".matches", k)+".headers", h), value
+				}
+			}
+		}
+	}
+	return "", route.Value{}
+}
+
 // takesEveryPath reports whether a route takes each request that no closer route takes.
 func takesEveryPath(r route.Route) bool {
 	return len(r.Hosts) == 0 && slices.ContainsFunc(r.Rules, func(rule route.Rule) bool {

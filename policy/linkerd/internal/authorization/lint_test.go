@@ -21,6 +21,9 @@ func TestLint(t *testing.T) {
 		return head("policy.linkerd.io/v1beta3", "Server", "web", "default") + "{podSelector: {matchLabels: {app: web}}, port: 8080" + more + "}}\n"
 	}
 	route := head("policy.linkerd.io/v1beta3", "HTTPRoute", "a", "default") + "{parentRefs: [{group: policy.linkerd.io, kind: Server, name: web}], rules: [{matches: [{path: {value: /a}}]}]}}\n"
+	byHeader := func(kind string) string {
+		return strings.Replace(route, "path: {value: /a}", "headers: [{type: "+kind+", name: x-a, value: a+}]", 1)
+	}
 	allow := func(kind, name, refs string) string {
 		return head(mine, "AuthorizationPolicy", "p", "default") + "{targetRef: {group: policy.linkerd.io, kind: " + kind + ", name: " + name + "}, requiredAuthenticationRefs: [" + refs + "]}}\n"
 	}
@@ -64,6 +67,8 @@ func TestLint(t *testing.T) {
 		{"an exact path for everybody", server("") + route + all("type: Exact, value: /b") + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, nil},
 		{"a path for everybody beside a route for accounts", server("") + route + all("value: /") + strings.Replace(open, "name: all}, r", "name: a}, r", 1) + strings.Replace(allow("HTTPRoute", "all", account), "name: p,", "name: r,", 1) + everybody, policy.HTTP, nil},
 		{"a path for probes beside a route for an account", server("") + route + all("value: /") + allow("HTTPRoute", "a", address) + strings.NewReplacer("name: p,", "name: q,").Replace(allow("HTTPRoute", "all", account)) + nodes, policy.HTTP, nil},
+		{"an expression of a header beside a route for everybody", server("") + byHeader("RegularExpression") + all("value: /") + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, []string{"other-spelling spec.rules[0].matches[0].headers[0]"}},
+		{"a value of a header beside a route for everybody", server("") + byHeader("Exact") + all("value: /") + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, nil},
 		{"a path for an account beside a route for another one", server("") + route + all("value: /") + allow("HTTPRoute", "a", account) + strings.NewReplacer("name: p,", "name: q,", "name: x}", "name: z}").Replace(allow("HTTPRoute", "all", account)), policy.HTTP, []string{"probes-refused", "other-spelling spec.rules[0].matches[0].path"}},
 		{"the same callers on both routes", server("") + route + all("value: /") + allow("HTTPRoute", "a", address) + open + nodes, policy.HTTP, nil},
 		{"a path whose Server is open", server(", accessPolicy: all-unauthenticated") + route + all("value: /"), policy.HTTP, nil},

@@ -180,16 +180,11 @@ func spans(expression, text string, r policy.Request) bool {
 // hasHeader compares each line of a header, or all of them as one text where Envoy does so.
 func hasHeader(of route.Value, r policy.Request) bool {
 	for _, line := range plainheader.Lines(r, of.Name, r.RoutesJoinLines) {
-		if of.Type == "RegularExpression" && isVisible(line) && spans(of.Value, line, r) || of.Type != "RegularExpression" && line == of.Value {
+		if of.Type == "RegularExpression" && spans(of.Value, line, r) || of.Type != "RegularExpression" && line == of.Value {
 			return true
 		}
 	}
 	return false
-}
-
-// isVisible reports whether a line has visible characters, spaces and tabs alone: the proxy compares no other one with an expression.
-func isVisible(line string) bool {
-	return strings.IndexFunc(line, func(c rune) bool { return c != '\t' && (c < 32 || c > 126) }) < 0
 }
 
 // hasParameter decodes the query as a form, and compares each parameter.

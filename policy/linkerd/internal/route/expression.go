@@ -78,44 +78,6 @@ func readAlike(text string) bool {
 // counted is a repetition with numbers.
 var counted = regexp.MustCompile(`^\{[0-9]+(,[0-9]*)?\}`)
 
-// visible returns an expression of the texts that the expression matches, and that have visible characters of ASCII, spaces and tabs
-// alone. Linkerd compares no other line of a header with an expression (MatchHeader of linkerd2-proxy).
-func visible(text string) string {
-	re, err := syntax.Parse(text, syntax.Perl)
-	if err != nil || !limit(re) {
-		return text
-	}
-	return re.String()
-}
-
-// limit takes all but the visible characters, spaces and tabs out of an expression, and reports whether it had others.
-func limit(re *syntax.Regexp) (limited bool) {
-	shown := []rune{'\t', '\t', ' ', '~'}
-	switch re.Op {
-	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-		re.Op, re.Rune, limited = syntax.OpCharClass, shown, true
-	case syntax.OpCharClass:
-		var kept []rune
-		for pair := range slices.Chunk(re.Rune, 2) {
-			for own := range slices.Chunk(shown, 2) {
-				if first, last := max(pair[0], own[0]), min(pair[1], own[1]); first <= last {
-					kept = append(kept, first, last)
-				}
-			}
-		}
-		limited = !slices.Equal(kept, re.Rune)
-		re.Rune = kept
-	case syntax.OpLiteral:
-		if slices.ContainsFunc(re.Rune, func(c rune) bool { return c != '\t' && (c < ' ' || c > '~') }) {
-			re.Op, re.Rune, limited = syntax.OpNoMatch, nil, true
-		}
-	}
-	for _, sub := range re.Sub {
-		limited = limit(sub) || limited
-	}
-	return limited
-}
-
 // flatten returns the parts of an expression one after the other, without its groups. A literal
 // has one part for each character.
 func flatten(re *syntax.Regexp) (out []*syntax.Regexp) {

@@ -200,7 +200,7 @@ func (m Match) otherConditions() (out []policy.Condition) {
 	for _, h := range m.Headers {
 		is := header(h.Name).Exact(h.Value)
 		if h.Type == RegularExpression {
-			is.Match.Kind, is.Match.Value = policy.Regex, visible(h.Value)
+			is.Match.Kind = policy.Regex
 		}
 		out = append(out, is)
 	}

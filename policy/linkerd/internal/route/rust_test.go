@@ -13,19 +13,3 @@ func TestReadAlike(t *testing.T) {
 		}
 	}
 }
-
-func TestVisible(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"a+":      "a+",
-		"[ab]+":   "[ab]+",
-		"^(.*)$":  `(?-m:\A([\t -~]*)$)`,
-		"[^a]":    "[\\t -`b-~]",
-		"(é|a)":   `([a])`,
-		`a[b-é]?`: "a[b-~]?",
-	} {
-		if got := visible(text); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
-	}
-}
