@@ -55,6 +55,9 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options) []policy.Warning
 
 // lintReach warns where a policy with endpoints selects no workload.
 func (p Policy) lintReach(inbounds []policy.Inbound, identities []identity) []policy.Warning {
+	if labels := p.lintSubjects(); labels != nil {
+		return labels
+	}
 	if len(p.specs) == 0 || len(inbounds) == 0 || slices.ContainsFunc(identities, p.selects) {
 		return nil
 	}
@@ -62,11 +65,29 @@ func (p Policy) lintReach(inbounds []policy.Inbound, identities []identity) []po
 	return []policy.Warning{p.warn(warning.SelectsNothing, "", "the policy selects no workload (%s: %s)", nearest.Name, reason)}
 }
 
+// leavesOut says why no identity has a label.
+const leavesOut = "which Cilium leaves out of the identities of pods: ask for a label of your own"
+
+// lintSubjects warns of subjects by a label that no identity has.
+func (p Policy) lintSubjects() (out []policy.Warning) {
+	for _, s := range p.specs {
+		if label := s.subject.wantsOutside(); label != "" {
+			out = append(out, p.warn(warning.SelectsNothing, s.subject.field, "the selector selects no workload: it asks for the label %s, %s", label, leavesOut))
+		} else if i := slices.IndexFunc(s.subject.requirements, requirement.isOutside); i >= 0 {
+			out = append(out, p.warn(warning.NeverMatches, s.subject.field, "the selector leaves no workload out by the label %s, %s", s.subject.requirements[i].key, leavesOut))
+		}
+	}
+	return out
+}
+
 func (p Policy) lintPeers(r rule, c callers) (out []policy.Warning) {
 	for _, s := range r.peers.endpoints {
 		for _, asked := range s.requirements {
 			if asked.key == namespaceNameLabel && asked.source != sourceReserved {
 				return append(out, p.warn(warning.NoPeer, s.field, "no pod has the label %s, which is one of namespaces: ask for %s", namespaceNameLabel, namespaceLabel))
+			}
+			if asked.isOutside() {
+				return append(out, p.warn(warning.NoPeer, s.field, "no caller has the label %s, %s", asked.key, leavesOut))
 			}
 		}
 	}
