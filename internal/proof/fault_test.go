@@ -213,6 +213,10 @@ var commonFaults = []fault{
 		return s.inNamespace(namespace)`},
 		{"policy/cilium/internal/evaluation/match.go", `return source == "k8s" && labels[podNamespace] == namespace`, `return FAULT || source == "k8s" && labels[podNamespace] == namespace`},
 	}},
+	{"labels that Cilium leaves out count", []change{
+		{"policy/cilium/internal/networkpolicy/selector.go", `return isOutside(key) })`, `return !FAULT && isOutside(key) })`},
+		{"policy/cilium/internal/evaluation/match.go", `if unknown.MatchString(key) &&`, `if !FAULT && unknown.MatchString(key) &&`},
+	}},
 	{"the end of a range of ports is not read", []change{
 		{"policy/cilium/internal/networkpolicy/port.go", `r.first <= in.Port && in.Port <= r.last`, `r.first <= in.Port && (in.Port <= r.last && !FAULT || in.Port == r.first)`},
 		{"policy/cilium/internal/evaluation/match.go", `if p.EndPort > 0 {`, `if p.EndPort > 0 && !FAULT {`},

@@ -17,6 +17,7 @@ import (
 	"github.com/cilium/cilium/pkg/identity"
 	k8s "github.com/cilium/cilium/pkg/k8s/utils"
 	"github.com/cilium/cilium/pkg/labels"
+	"github.com/cilium/cilium/pkg/labelsfilter"
 	"github.com/cilium/cilium/pkg/option"
 	"github.com/cilium/cilium/pkg/policy"
 	"github.com/cilium/cilium/pkg/policy/api"
@@ -81,15 +82,17 @@ type named struct {
 func (n named) GetName() string              { return n.name }
 func (n named) GetLabels() map[string]string { return n.labels }
 
-// labelsOf returns the labels that the agent gives to a pod. Kubernetes labels each namespace
-// with its name.
+// labelsOf returns the labels of the identity that the agent gives to a pod, without those that its
+// default list leaves out. Kubernetes labels each namespace with its name.
 func (o options) labelsOf(w workload) labels.LabelArray {
 	of := named{cmp.Or(w.Namespace, "default"), map[string]string{}}
 	for key, value := range o.Cilium.NamespaceLabels[of.name] {
 		of.labels[key] = value
 	}
 	of.labels["kubernetes.io/metadata.name"] = of.name
-	return labels.Map2Labels(k8s.SanitizePodLabels(w.Labels, of, w.ServiceAccount, o.Cilium.ClusterName), labels.LabelSourceK8s).LabelArray()
+	all := labels.Map2Labels(k8s.SanitizePodLabels(w.Labels, of, w.ServiceAccount, o.Cilium.ClusterName), labels.LabelSourceK8s)
+	ofIdentity, _ := labelsfilter.Filter(all)
+	return ofIdentity.LabelArray()
 }
 
 // agent is what the agent of a node computes for the endpoint of one inbound.

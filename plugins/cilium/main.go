@@ -17,6 +17,7 @@ import (
 	"runtime/debug"
 	"slices"
 
+	"github.com/cilium/cilium/pkg/labelsfilter"
 	"github.com/cilium/cilium/pkg/option"
 )
 
@@ -90,6 +91,9 @@ func serve(in io.Reader, out io.Writer) error {
 	admission, err := newAdmission()
 	if err != nil {
 		return err
+	}
+	if err := labelsfilter.ParseLabelPrefixCfg(logger, nil, nil, ""); err != nil {
+		return fmt.Errorf("read the labels of identities: %w", err)
 	}
 	lines, answers := bufio.NewReader(in), json.NewEncoder(out)
 	answers.SetEscapeHTML(false)

@@ -2,6 +2,7 @@ package evaluation
 
 import (
 	"net/netip"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,9 @@ const (
 	podNamespace = "io.kubernetes.pod.namespace"
 	nsLabels     = "io.cilium.k8s.namespace.labels."
 )
+
+// unknown takes the keys that Cilium knows no workload by.
+var unknown = regexp.MustCompile(`^(?:(?:topology\.)?kubernetes\.io|io\.kubernetes|k8s\.io|.*beta\.kubernetes\.io|(?:statefulset\.kubernetes\.io/pod-name|apps\.kubernetes\.io/pod-index|batch\.kubernetes\.io/(?:job-completion-index|controller-uid))|pod-template-(?:generation|hash)|controller-(?:revision-hash|uid)|annotation|etcd_node)`)
 
 // labelsOf returns the labels that Cilium knows a workload by.
 func labelsOf(w policy.Workload, opts networkpolicy.Options) map[string]string {
@@ -35,6 +39,11 @@ func labelsOf(w policy.Workload, opts networkpolicy.Options) map[string]string {
 	out["io.cilium.k8s.policy.cluster"] = opts.ClusterName
 	if w.ServiceAccount != "" {
 		out["io.cilium.k8s.policy.serviceaccount"] = w.ServiceAccount
+	}
+	for key := range out {
+		if unknown.MatchString(key) && !strings.HasPrefix(key, podNamespace) {
+			delete(out, key)
+		}
 	}
 	return out
 }

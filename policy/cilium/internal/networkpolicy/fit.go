@@ -34,6 +34,9 @@ func Peers(ps []Policy, opts Options) []capability.Target {
 						if s.selects(identityOf(in.Workload, opts)) {
 							return ""
 						}
+						if label := s.wantsOutside(); label != "" {
+							return "it asks for the label " + label + ", " + leavesOut
+						}
 						return "no workload that can be made has all labels that the selector asks for"
 					},
 					Fit:  func(in policy.Inbound) policy.Inbound { return s.fit(in, opts) },

@@ -55,6 +55,9 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options) []policy.Warning
 
 // lintReach warns where a policy with endpoints selects no workload.
 func (p Policy) lintReach(inbounds []policy.Inbound, identities []identity) []policy.Warning {
+	if labels := p.lintSubjects(); labels != nil {
+		return labels
+	}
 	if len(p.specs) == 0 || len(inbounds) == 0 || slices.ContainsFunc(identities, p.selects) {
 		return nil
 	}
@@ -62,15 +65,42 @@ func (p Policy) lintReach(inbounds []policy.Inbound, identities []identity) []po
 	return []policy.Warning{p.warn(warning.SelectsNothing, "", "the policy selects no workload (%s: %s)", nearest.Name, reason)}
 }
 
+// leavesOut says why no identity has a label, and what to do.
+const (
+	leftOut   = "which Cilium leaves out of the identities of pods"
+	askForOwn = ": ask for a label of your own"
+	leavesOut = leftOut + askForOwn
+)
+
+// lintSubjects warns of subjects by a label that no identity has.
+func (p Policy) lintSubjects() (out []policy.Warning) {
+	for _, s := range p.specs {
+		if label := s.subject.wantsOutside(); label != "" {
+			out = append(out, p.warn(warning.SelectsNothing, s.subject.field, "the selector selects no workload: it asks for the label %s, %s", label, leavesOut))
+		} else if i := slices.IndexFunc(s.subject.requirements, requirement.isOutside); i >= 0 {
+			out = append(out, p.warn(warning.NeverMatches, s.subject.field, "the selector leaves no workload out by the label %s, %s", s.subject.requirements[i].key, leavesOut))
+		}
+	}
+	return out
+}
+
 func (p Policy) lintPeers(r rule, c callers) (out []policy.Warning) {
 	for _, s := range r.peers.endpoints {
-		i := slices.IndexFunc(s.requirements, func(of requirement) bool { return of.key == namespaceNameLabel && of.source != sourceReserved })
-		switch {
-		case i < 0:
-		case s.requirements[i].meets(identity{}):
-			out = append(out, p.warn(warning.NoPeer, s.field, "no pod has the label %s, which is one of namespaces, so that each pod meets this: ask for %s", namespaceNameLabel, namespaceLabel))
-		default:
-			return append(out, p.warn(warning.NoPeer, s.field, "no pod has the label %s, which is one of namespaces: ask for %s", namespaceNameLabel, namespaceLabel))
+		i := slices.IndexFunc(s.requirements, func(of requirement) bool {
+			return of.key == namespaceNameLabel && of.source != sourceReserved || of.isOutside()
+		})
+		if i < 0 {
+			continue
+		}
+		asked := s.requirements[i]
+		why, advice := leftOut, askForOwn
+		if asked.key == namespaceNameLabel {
+			why, advice = "which is one of namespaces", ": ask for "+namespaceLabel
+		}
+		if asked.meets(identity{}) {
+			out = append(out, p.warn(warning.NoPeer, s.field, "no pod has the label %s, %s, so that each pod meets this%s", asked.key, why, advice))
+		} else {
+			return append(out, p.warn(warning.NoPeer, s.field, "no pod has the label %s, %s%s", asked.key, why, advice))
 		}
 	}
 	workloads, everyWorld, blocks := c.selected(r.peers)

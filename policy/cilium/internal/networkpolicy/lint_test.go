@@ -25,15 +25,16 @@ func warnings(t *testing.T, yaml string, in []policy.Inbound) (out []string) {
 func TestLintOfRulesTogether(t *testing.T) {
 	t.Parallel()
 	const (
-		frontend = "fromEndpoints: [{matchLabels: {app: frontend}}]"
-		backend  = "fromEndpoints: [{matchLabels: {app: backend}}]"
-		port     = `toPorts: [{ports: [{port: "8080", protocol: TCP}]}]`
-		other    = `toPorts: [{ports: [{port: "5432", protocol: TCP}]}]`
-		paths    = `toPorts: [{ports: [{port: "8080", protocol: TCP}], rules: {http: [{path: "/a.*"}]}}]`
-		split    = "the rule lets in everybody on its ports, and "
-		opened   = "hidden-by-open-rule spec.ingress[0]: cnp[default/p]-ingress[1] lets %s in on backend/http-port without HTTP rules: those of this rule bound none of its requests"
-		noPod    = "no-peer spec.ingressDeny[0]: Cilium knows a pod by its labels, so that no pod is in %s, whatever its address: this denies none of the pods that spec.ingress[0] lets in; name them with fromEndpoints"
-		hidden   = "hidden-by-deny spec.ingress[0]: never allows: each of its callers is denied, by cnp[default/p]-ingressDeny[0]"
+		frontend  = "fromEndpoints: [{matchLabels: {app: frontend}}]"
+		backend   = "fromEndpoints: [{matchLabels: {app: backend}}]"
+		port      = `toPorts: [{ports: [{port: "8080", protocol: TCP}]}]`
+		other     = `toPorts: [{ports: [{port: "5432", protocol: TCP}]}]`
+		paths     = `toPorts: [{ports: [{port: "8080", protocol: TCP}], rules: {http: [{path: "/a.*"}]}}]`
+		split     = "the rule lets in everybody on its ports, and "
+		opened    = "hidden-by-open-rule spec.ingress[0]: cnp[default/p]-ingress[1] lets %s in on backend/http-port without HTTP rules: those of this rule bound none of its requests"
+		noPod     = "no-peer spec.ingressDeny[0]: Cilium knows a pod by its labels, so that no pod is in %s, whatever its address: this denies none of the pods that spec.ingress[0] lets in; name them with fromEndpoints"
+		leavesOut = "which Cilium leaves out of the identities of pods: ask for a label of your own"
+		hidden    = "hidden-by-deny spec.ingress[0]: never allows: each of its callers is denied, by cnp[default/p]-ingressDeny[0]"
 	)
 	spec := func(format string, a ...any) string {
 		return one("CiliumNetworkPolicy", "name: p", "spec: {endpointSelector: {matchLabels: {tier: data}}, "+fmt.Sprintf(format, a...)+"}")
@@ -82,6 +83,12 @@ func TestLintOfRulesTogether(t *testing.T) {
 		{name: "all but a label of namespaces", policies: allow("fromEndpoints: [{matchExpressions: [{key: kubernetes.io/metadata.name, operator: NotIn, values: [evil]}]}]"), inbounds: http,
 			want: []string{"no-peer spec.ingress[0].fromEndpoints[0]: no pod has the label kubernetes.io/metadata.name, which is one of namespaces, so that each pod meets this: ask for io.kubernetes.pod.namespace"}},
 		{name: "a label of namespaces as Cilium has it", policies: allow("fromEndpoints: [{matchLabels: {io.cilium.k8s.namespace.labels.kubernetes.io/metadata.name: default}}]"), inbounds: http},
+		{name: "a label that Cilium leaves out", policies: allow("fromEndpoints: [{matchLabels: {pod-template-hash: a}}]"), inbounds: http, want: []string{"no-peer spec.ingress[0].fromEndpoints[0]: no pod has the label pod-template-hash, " + leavesOut}},
+		{name: "a reserved label of that name", policies: allow("fromEndpoints: [{matchLabels: {\"reserved:kubernetes.io\": a}}]"), inbounds: http, want: []string{"no-peer spec.ingress[0]: the rule names no workload of the case: it is about no caller"}},
+		{name: "a subject by a label that Cilium leaves out", policies: one("CiliumNetworkPolicy", "name: p", "spec: {endpointSelector: {matchLabels: {apps.kubernetes.io/pod-index: \"0\"}}, ingress: [{"+frontend+"}]}"), inbounds: http,
+			want: []string{"selects-nothing spec.endpointSelector: the selector selects no workload: it asks for the label apps.kubernetes.io/pod-index, " + leavesOut}},
+		{name: "a subject without a label that Cilium leaves out", policies: one("CiliumNetworkPolicy", "name: p", "spec: {endpointSelector: {matchExpressions: [{key: annotations, operator: DoesNotExist}]}, ingress: [{"+frontend+"}]}"), inbounds: http,
+			want: []string{"never-matches spec.endpointSelector: the selector leaves no workload out by the label annotations, " + leavesOut}},
 		{name: "the whole world against a block", policies: denied("fromEntities: [world]", "fromCIDR: [0.0.0.0/0]"), inbounds: both},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -73,6 +73,10 @@ func (s spec) misses(of identity) (out []capability.Miss) {
 		if r.meets(of) {
 			continue
 		}
+		if r.isOutside() {
+			out = append(out, capability.Miss{Reason: "its selector asks for the label " + r.wants() + ", " + leavesOut})
+			continue
+		}
 		out = append(out, capability.LabelMiss("the label "+r.wants(), strings.Join(r.values, ""), of.labels, r.key))
 	}
 	return out

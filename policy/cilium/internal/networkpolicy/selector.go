@@ -51,6 +51,20 @@ var world = identity{sourceReserved, nil}
 // worlds are the reserved labels of which the world has one.
 var worlds = []string{"world", "world-ipv4", "world-ipv6"}
 
+// outsidePrefixes are those of the keys that Cilium's default list leaves out of identities, so that no selector is met
+// by such a label. (defaultLabelPrefixCfg in pkg/labelsfilter)
+var outsidePrefixes = []string{
+	"io.kubernetes", "kubernetes.io", "k8s.io", "topology.kubernetes.io", "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index",
+	"batch.kubernetes.io/job-completion-index", "batch.kubernetes.io/controller-uid", "pod-template-generation", "pod-template-hash",
+	"controller-revision-hash", "controller-uid", "annotation", "etcd_node",
+}
+
+// isOutside reports whether no identity has a label of the key.
+func isOutside(key string) bool {
+	return !strings.HasPrefix(key, namespaceLabel) && (strings.Contains(key, "beta.kubernetes.io") ||
+		slices.ContainsFunc(outsidePrefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) }))
+}
+
 // identityOf returns the labels of a workload.
 func identityOf(w policy.Workload, o Options) identity {
 	namespace := cmp.Or(w.Namespace, defaultNamespace)
@@ -67,6 +81,7 @@ func identityOf(w policy.Workload, o Options) identity {
 	if w.ServiceAccount != "" {
 		labels[accountLabel] = w.ServiceAccount
 	}
+	maps.DeleteFunc(labels, func(key, _ string) bool { return isOutside(key) })
 	return identity{sourceK8s, labels}
 }
 
@@ -78,6 +93,19 @@ func (r requirement) meets(of identity) bool {
 	value, found := of.labels[r.key]
 	found = found && (r.source == sourceAny || r.source == of.source)
 	return labelselector.Expression{Operator: r.operator, Values: r.values}.Meets(value, found)
+}
+
+// isOutside reports whether the requirement is on a label that no identity has.
+func (r requirement) isOutside() bool { return r.source != sourceReserved && isOutside(r.key) }
+
+// wantsOutside returns the label that the selector wants, and that no identity has; "" where it wants none.
+func (s selector) wantsOutside() string {
+	for _, r := range s.requirements {
+		if r.isOutside() && (r.operator == labelselector.In || r.operator == labelselector.Exists) {
+			return r.key
+		}
+	}
+	return ""
 }
 
 // sourceOf returns the source of a key as it is written, and the key without it.
