@@ -215,7 +215,7 @@ var commonFaults = []fault{
 	}},
 	{"labels that Cilium leaves out count", []change{
 		{"policy/cilium/internal/networkpolicy/selector.go", `return isOutside(key) })`, `return !FAULT && isOutside(key) })`},
-		{"policy/cilium/internal/evaluation/match.go", `if unknown.MatchString(key) &&`, `if !FAULT && unknown.MatchString(key) &&`},
+		{"policy/cilium/internal/evaluation/match.go", `if isUnknown(key) &&`, `if !FAULT && isUnknown(key) &&`},
 	}},
 	{"the end of a range of ports is not read", []change{
 		{"policy/cilium/internal/networkpolicy/port.go", `r.first <= in.Port && in.Port <= r.last`, `r.first <= in.Port && (in.Port <= r.last && !FAULT || in.Port == r.first)`},
