@@ -90,11 +90,17 @@ func (r *reader) tellUnbound(l *listenerv3.Listener) {
 	r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: l.Name, Reason: "it binds no port, and no inbound listener hands connections to its address over: something else has the port", Idle: true})
 }
 
+// handsIn reports whether an inbound listener hands redirected connections of others over to the listener of their destination.
+func handsIn(l *listenerv3.Listener) bool {
+	inbound, _ := direction(l)
+	return inbound && bindsPort(l) && l.GetUseOriginalDst().GetValue()
+}
+
 // handsOver reports whether an inbound listener hands redirected connections over to another one. It has every address of
 // the family of the other one, or the same address. Envoy looks for the other one by the text of its address, so that no connection of
 // IPv4 comes to one that is written as IPv6. Those that come to a socket of IPv6 (ipv4_compat) have such an address, too.
 func handsOver(from, to *listenerv3.Listener) bool {
-	if inbound, _ := direction(from); !inbound || !bindsPort(from) || !from.GetUseOriginalDst().GetValue() {
+	if !handsIn(from) {
 		return false
 	}
 	return slices.ContainsFunc(sockets(from), func(socket *corev3.SocketAddress) bool {

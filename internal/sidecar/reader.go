@@ -57,10 +57,7 @@ func read(r *dump.Resources, described []netip.Addr) (Sidecar, dump.References) 
 	}
 	reader.stated, _ = StatedAddresses(r.Nodes)
 	reader.handsOutAlone, reader.itself = handsOutAlone(r.Listeners), gatherItself(r.Listeners, r.AdminPipe)
-	reader.handsIn = slices.ContainsFunc(r.Listeners, func(d dump.Decoded[*listenerv3.Listener]) bool {
-		inbound, _ := direction(d.Message)
-		return inbound && bindsPort(d.Message) && d.Message.GetUseOriginalDst().GetValue()
-	})
+	reader.handsIn = slices.ContainsFunc(r.Listeners, func(d dump.Decoded[*listenerv3.Listener]) bool { return handsIn(d.Message) })
 	guarded := reader.guardedBy(r.Listeners)
 	reader.callees = reader.gatherCallees()
 	for _, l := range r.Listeners {
