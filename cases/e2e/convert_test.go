@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/internal/plugin"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
 )
 
 // TestConvertedCases shows that a policy that is converted to another design of
@@ -76,7 +77,7 @@ func convert(t *testing.T, c cases.Case, to int) cases.Case {
 		t.Fatalf("%s: %v", c.Place, err)
 	}
 	otherShadow := to == 3 && written.ShadowForm == "accepted"
-	conversion, err := dialects.Having[capability.Converter]()[0].Convert(c.Policies, fmt.Sprint("option", to))
+	conversion, err := dialects.Having[capability.Converter]()[0].Convert(c.Policies, fmt.Sprint("option", to), spiffeid.TrustDomain{})
 	if err != nil {
 		t.Fatalf("%s: %v", c.Place, err)
 	}

@@ -6,8 +6,10 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/internal/dialects"
+	"github.com/meshproof/meshproof/internal/flagvalue"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/optionflag"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -16,6 +18,7 @@ import (
 
 func newConvert() *cobra.Command {
 	to := optionflag.New(dialects.Designs())
+	var mesh spiffeid.TrustDomain
 	cmd := &cobra.Command{
 		Use:   "convert --to OPTION PATH…",
 		Short: "Rewrite MeshTrafficPermissions for another design or for Istio, or Istio's policies for Kuma",
@@ -23,13 +26,15 @@ func newConvert() *cobra.Command {
 prints them: option1 has rules with lists, option2 a single item with lists, option3 rules with
 conditions and an action. Names, labels and targetRefs are kept, comments are not. With istio it
 prints AuthorizationPolicies of Istio, and with kuma it reads these and prints MeshTrafficPermissions.
-What they cannot say is an error.
+What they cannot say is an error. The trust domain of Istio's mesh stands in no policy: where they
+name it cluster.local, --trust-domain says which it is.
 
 A rewritten policy lets the same requests in, where the mesh has all of its fields. The designs differ in
 the policy that Envoy names and in what the shadow says of a plain allow. Notes on standard error say so,
 and name the fields that no release of Kuma has.`,
 		Example: `  meshproof convert --to option3 policies.yaml
-  meshproof convert --to istio operators.yaml owners.yaml`,
+  meshproof convert --to istio operators.yaml owners.yaml
+  meshproof convert --to kuma --trust-domain my.mesh istio.yaml`,
 		Args: needPath,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			if !cmd.Flags().Changed("to") {
@@ -39,7 +44,7 @@ and name the fields that no release of Kuma has.`,
 			if err != nil {
 				return err
 			}
-			converted, err := dialects.ConverterTo(to.String()).Convert(policies, to.String())
+			converted, err := dialects.ConverterTo(to.String()).Convert(policies, to.String(), mesh)
 			if err != nil {
 				return err
 			}
@@ -55,6 +60,7 @@ and name the fields that no release of Kuma has.`,
 		ValidArgsFunction: completeFiles,
 	}
 	cmd.Flags().Var(to, to.Name, to.Usage)
+	cmd.Flags().Var(flagvalue.Text(&mesh, "name"), "trust-domain", "trust domain of Istio's mesh, which cluster.local in its policies stands for")
 	// The flag is required: its zero value is no default.
 	cmd.Flags().Lookup("to").DefValue = ""
 	completeValues(cmd, "to")

@@ -14,6 +14,7 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
 )
 
 // Grower is a set of policies that can show their decision as a tree.
@@ -255,8 +256,10 @@ type Converter interface {
 	// Designs is the flag that chooses the design to rewrite for.
 	Designs() Flag
 	// Convert rewrites policies for a design, which is a text of the flag. A document
-	// of another dialect is an error.
-	Convert(docs []manifest.Document, design string) (Conversion, error)
+	// of another dialect is an error. The trust domain is that of the mesh, which policies name
+	// by another word, such as Istio's cluster.local. It is zero where nobody stated it; one that the
+	// design has no use for is an error.
+	Convert(docs []manifest.Document, design string, mesh spiffeid.TrustDomain) (Conversion, error)
 }
 
 // Conversion is a set of policies, rewritten for another design.

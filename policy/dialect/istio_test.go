@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/casetest"
@@ -30,7 +32,7 @@ func TestConvertedToIstio(t *testing.T) {
 		if _, ok := c.Options.Document.Lookup("systemNamespace"); ok {
 			continue // The command has no such option.
 		}
-		result, err := converter.Convert(c.Policies, "istio")
+		result, err := converter.Convert(c.Policies, "istio", spiffeid.TrustDomain{})
 		if err != nil {
 			if !strings.Contains(err.Error(), "istio cannot say it: ") {
 				t.Errorf("%s: %v", c.Place, err)
@@ -107,7 +109,7 @@ func TestConvertedToKuma(t *testing.T) {
 		}
 		docs := c.Policies
 		if isKuma {
-			there, err := dialects.ConverterTo("istio").Convert(docs, "istio")
+			there, err := dialects.ConverterTo("istio").Convert(docs, "istio", spiffeid.TrustDomain{})
 			if err != nil {
 				continue
 			}
@@ -118,7 +120,11 @@ func TestConvertedToKuma(t *testing.T) {
 		if isIstio {
 			docs = append(slices.Clone(docs), nothing(t)...)
 		}
-		result, err := back.Convert(docs, "kuma")
+		mesh := c.Options.TrustDomain
+		if mesh.IsZero() {
+			mesh = spiffeid.RequireTrustDomainFromString("trust-domain.mesh")
+		}
+		result, err := back.Convert(docs, "kuma", mesh)
 		if err != nil {
 			if !strings.Contains(err.Error(), "kuma cannot say it: ") || isKuma && !strings.Contains(err.Error(), "metadata.namespace: kuma cannot say it: the policies of kuma-system") {
 				t.Errorf("%s: %v", c.Place, err)

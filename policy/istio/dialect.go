@@ -24,6 +24,7 @@ import (
 	"github.com/meshproof/meshproof/policy/istio/internal/peerauthentication"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
 )
 
 // Dialect reads the AuthorizationPolicy of Istio. Its options are one mapping, istio, with
@@ -137,8 +138,8 @@ func (dialect) Designs() capability.Flag {
 }
 
 // Convert implements [capability.Converter].
-func (dialect) Convert(docs []manifest.Document, _ string) (capability.Conversion, error) {
-	return conversion.ToKuma(docs)
+func (dialect) Convert(docs []manifest.Document, _ string, mesh spiffeid.TrustDomain) (capability.Conversion, error) {
+	return conversion.ToKuma(docs, mesh)
 }
 
 // Normalization implements [capability.Normalizer].

@@ -34,6 +34,7 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/tree"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
 )
 
 // Dialect reads MeshTrafficPermission. Its options are kumaOption, shadowForm,
@@ -139,9 +140,12 @@ func (dialect) Designs() capability.Flag {
 }
 
 // Convert implements [capability.Converter].
-func (dialect) Convert(docs []manifest.Document, design string) (capability.Conversion, error) {
+func (dialect) Convert(docs []manifest.Document, design string, mesh spiffeid.TrustDomain) (capability.Conversion, error) {
 	var to permission.Option
 	var errs []error
+	if !mesh.IsZero() {
+		errs = append(errs, fmt.Errorf("--trust-domain %s: the SPIFFE IDs of a MeshTrafficPermission have their trust domains: leave the flag out", mesh))
+	}
 	if design != istio {
 		errs = append(errs, to.UnmarshalText([]byte(design)))
 	}

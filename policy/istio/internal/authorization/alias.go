@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// localDomain stands for the mesh's own trust domain and its aliases, whatever their names.
-const localDomain = "cluster.local"
+// LocalDomain stands for the mesh's own trust domain and its aliases, whatever their names.
+const LocalDomain = "cluster.local"
 
-// expand returns the principals that a principal of a policy stands for. A whole principal, such
+// Expand returns the principals that a principal of a policy stands for. A whole principal, such
 // as td/ns/a/sa/b, in the mesh's trust domain or in an alias of it, stands for the same principal
 // in all these domains. Every other principal stands for itself.
-func (o Options) expand(principal string) []string {
+func (o Options) Expand(principal string) []string {
 	domain, rest, _ := strings.Cut(principal, "/")
 	own := append([]string{o.TrustDomain}, o.TrustDomainAliases...)
 	alike := func(of string) bool {
 		return of == domain || of == "*" || covers(of, domain) || covers(domain, of)
 	}
-	if strings.Count(rest, "/") != 3 || domain == "*" || domain != localDomain && !slices.ContainsFunc(own, alike) {
+	if strings.Count(rest, "/") != 3 || domain == "*" || domain != LocalDomain && !slices.ContainsFunc(own, alike) {
 		return []string{principal}
 	}
 	var out []string

@@ -54,7 +54,7 @@ var subjects = byName(
 		refuse: func(value string) string { return refuseText(strings.HasPrefix(value, "*") && value != "*", value) },
 		compile: func(value string, s scope) policy.Condition {
 			var or []policy.Condition
-			for _, name := range s.opts.expand(value) {
+			for _, name := range s.opts.Expand(value) {
 				or = append(or, principal(name))
 			}
 			return condition.Any(or)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy/istio/internal/authorization"
@@ -65,7 +66,10 @@ const (
 // It refuses what they cannot say: other kinds, actions and fields, values with stars other than a
 // beginning, a rule that meets every caller, and a mesh in which Istio lets callers in where no
 // policy speaks. All errors are joined, one line each.
-func ToKuma(docs []manifest.Document) (capability.Conversion, error) {
+//
+// A whole principal of cluster.local becomes one of the mesh's trust domain, as Istio reads it. It is refused
+// where nobody stated the domain, which is zero then.
+func ToKuma(docs []manifest.Document, mesh spiffeid.TrustDomain) (capability.Conversion, error) {
 	var all []read
 	var errs []error
 	closed := false
@@ -74,7 +78,7 @@ func ToKuma(docs []manifest.Document) (capability.Conversion, error) {
 			errs = append(errs, doc.Errorf("", "kuma cannot say it: a MeshTrafficPermission says what an AuthorizationPolicy says, and nothing of tokens and mTLS"))
 			continue
 		}
-		one, err := readPolicy(doc)
+		one, err := readPolicy(doc, mesh)
 		all, errs = append(all, one), append(errs, err)
 		closed = closed || one.namespace == rootNamespace && one.list == allow && len(one.labels) == 0
 	}
@@ -124,7 +128,7 @@ type read struct {
 	fields []string
 }
 
-func readPolicy(doc manifest.Document) (read, error) {
+func readPolicy(doc manifest.Document, mesh spiffeid.TrustDomain) (read, error) {
 	p, err := authorization.Parse(doc)
 	if err != nil {
 		return read{}, err
@@ -153,7 +157,7 @@ func readPolicy(doc manifest.Document) (read, error) {
 	}
 	var errs []error
 	for i, rule := range *resource.Spec.Rules {
-		w := writer{doc: doc, field: item("spec.rules", i)}
+		w := writer{doc: doc, mesh: mesh, field: item("spec.rules", i)}
 		made := w.matchers(rule)
 		errs = append(errs, w.errs...)
 		for _, m := range made {

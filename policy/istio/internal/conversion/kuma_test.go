@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/policy/istio/internal/conversion"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -33,23 +34,32 @@ func TestToKuma(t *testing.T) {
 	for name, tt := range map[string]struct {
 		docs []string
 		want string
+		mesh spiffeid.TrustDomain
 	}{
 		"callers, methods and paths": {
 			[]string{nothing, policy(`{selector: {matchLabels: {app: web}}, rules: [{from: [{source: {principals: [td/a, "td/ns/b/*"]}}], to: [{operation: {methods: [GET], paths: [/a, "/a/*", /b]}}], when: [{key: connection.sni, values: [s.example]}]}]}`)},
 			`{name: p, namespace: shop} {Dataplane map[app:web]} allow: Exact spiffe://td/a GET Prefix /a s.example; Exact spiffe://td/a GET Exact /b s.example; Prefix spiffe://td/ns/b/ GET Prefix /a s.example; Prefix spiffe://td/ns/b/ GET Exact /b s.example`,
+			spiffeid.TrustDomain{},
 		},
 		"a deny of the root namespace": {
 			[]string{nothing, strings.Replace(policy(`{action: DENY, rules: [{to: [{operation: {paths: ["/*"]}}]}]}`), "shop", "istio-system", 1)},
 			`{name: p, namespace: kuma-system} <nil> deny: Prefix /`,
+			spiffeid.TrustDomain{},
 		},
 		"a dry run": {
 			[]string{nothing, trial, strings.Replace(policy(`{rules: [{from: [{source: {principals: [td/a]}}]}]}`), "name: p", "name: q", 1)},
 			`{name: p, namespace: shop} <nil> allowWithShadowDeny: Exact spiffe://td/a | {name: q, namespace: shop} <nil> allow: Exact spiffe://td/a`,
+			spiffeid.TrustDomain{},
+		},
+		"the mesh's own trust domain, which stands for a whole principal alone": {
+			[]string{nothing, policy(`{rules: [{from: [{source: {principals: [cluster.local/ns/a/sa/b, "cluster.local/ns/a/sa/c*", "cluster.local/ns/d/*", td/ns/a/sa/e]}}]}]}`)},
+			`{name: p, namespace: shop} <nil> allow: Exact spiffe://my.mesh/ns/a/sa/b; Prefix spiffe://my.mesh/ns/a/sa/c; Prefix spiffe://cluster.local/ns/d/; Exact spiffe://td/ns/a/sa/e`,
+			spiffeid.RequireTrustDomainFromString("my.mesh"),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := conversion.ToKuma(policies(t, tt.docs...))
+			got, err := conversion.ToKuma(policies(t, tt.docs...), tt.mesh)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,12 +184,12 @@ func TestToKumaRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got, err := conversion.ToKuma(policies(t, nothing, tt.doc)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if got, err := conversion.ToKuma(policies(t, nothing, tt.doc), spiffeid.TrustDomain{}); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %q\n%s", err, tt.want, got.YAML)
 			}
 		})
 	}
-	if _, err := conversion.ToKuma(policies(t, source(`principals: [td/a]`))); err == nil || !strings.Contains(err.Error(), "where no ALLOW applies, Istio lets every caller in and Kuma none") {
+	if _, err := conversion.ToKuma(policies(t, source(`principals: [td/a]`)), spiffeid.TrustDomain{}); err == nil || !strings.Contains(err.Error(), "where no ALLOW applies, Istio lets every caller in and Kuma none") {
 		t.Error(err)
 	}
 }

@@ -32,7 +32,9 @@ func prefix(value string) *match { return &match{"Prefix", value} }
 
 // writer turns a rule into matchers, and collects what they cannot say.
 type writer struct {
-	doc   manifest.Document
+	doc manifest.Document
+	// mesh is the mesh's own trust domain, zero where nobody stated it.
+	mesh  spiffeid.TrustDomain
 	field string
 	errs  []error
 }
@@ -110,6 +112,10 @@ func (w *writer) callers(field string, source *authorization.Source) (out []*mat
 	w.refuseOthers(field, source, "principals")
 	for i, value := range source.Principals {
 		at := item(field+".principals", i)
+		if !w.mesh.IsZero() {
+			// The mesh has one trust domain here: a principal stands for one.
+			value = authorization.Options{TrustDomain: w.mesh.Name()}.Expand(value)[0]
+		}
 		name, begins := strings.CutSuffix(value, "*")
 		domain, _, hasPath := strings.Cut(name, "/")
 		_, wrongDomain := spiffeid.TrustDomainFromString(domain)
@@ -117,8 +123,8 @@ func (w *writer) callers(field string, source *authorization.Source) (out []*mat
 		switch {
 		case strings.HasPrefix(value, "*"):
 			w.refuse(at, "a SPIFFE ID is compared as a whole, or by its beginning")
-		case domain == "cluster.local" && hasPath:
-			w.refuse(at, "cluster.local stands for the trust domain of the mesh: write that")
+		case domain == authorization.LocalDomain && hasPath && w.mesh.IsZero():
+			w.refuse(at, "%s stands for the trust domain of the mesh: state it by --trust-domain", domain)
 		case begins && (wrongDomain != nil || !hasPath), !begins && wrongID != nil:
 			w.refuse(at, "%q is no SPIFFE ID and no beginning of one behind its trust domain", value)
 		case begins:
