@@ -205,6 +205,11 @@ func (b *builder) checkProtocol(field string, s requestSchema, in Inbound) error
 			if !http2Target(path) {
 				return b.doc.Errorf(field+".path", "%q cannot be sent over HTTP/2 as it is: ask an http inbound for it", path)
 			}
+			for _, method := range orNone(s.Method) {
+				if refusal := requestline.Refuse(method, path, in.Protocol); refusal.Unanswered() {
+					return b.doc.Errorf(field+".path", "%v: the access log gives no reason for it, so that nothing proves it: ask an http inbound for it", refusal.Why)
+				}
+			}
 		}
 	}
 	return nil

@@ -191,7 +191,7 @@ func see(s lab.Subject, program language.Program, q cases.Request) (seen policy.
 	if rejected := verdict.RejectedBy(q, over, err); rejected != nil {
 		return seen, fmt.Sprintf("%d: %v", rejected.Status, rejected.Why)
 	}
-	if refusal := requestline.Refuse(q.Method, q.Path, over); refusal.Why != nil {
+	if refusal := requestline.Refuse(q.Method, q.Path, over); refusal.Unanswered() {
 		return seen, "no answer: " + refusal.Why.Error()
 	}
 	if tunnel := requestline.CheckTunnel(q.Method, over); tunnel != nil {

@@ -25,10 +25,13 @@ var Methods = strings.Fields(`GET POST PUT DELETE PATCH HEAD OPTIONS TRACE ACL B
 // Refusal is what Envoy does with a request before any policy is asked, and why. The zero value is for a request that
 // comes to the policies.
 type Refusal struct {
-	// Status is 0 where Envoy closes the connection without an answer.
+	// Status is 0 where Envoy ends the stream without an answer, see [Refusal.Unanswered].
 	Status int
 	Why    error
 }
+
+// Unanswered reports whether Envoy ends the stream without an answer. Its access log gives no reason for it.
+func (r Refusal) Unanswered() bool { return r.Why != nil && r.Status == 0 }
 
 // Refuse returns what Envoy does with the method and the target of a request over a protocol before any policy is asked,
 // as measured on 1.36.4, 1.38.3 and 1.40.0. A request without a method is a GET, or a call of gRPC, and one without a
