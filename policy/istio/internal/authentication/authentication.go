@@ -222,26 +222,6 @@ func Demand(ps []Policy, in policy.Inbound, rootNamespace string) (d token.Deman
 	return d, ignored
 }
 
-// Check refuses a program of the inbound that asks for a header which a policy writes: what such
-// a header says is a matter of the token, and not of the caller.
-func Check(ps []Policy, in policy.Inbound, rootNamespace string, program policy.Program) error {
-	for _, p := range ps {
-		if p.missReason(in.Workload, rootNamespace) != "" {
-			continue
-		}
-		for _, rule := range p.resource.Spec.Rules {
-			for c := range program.Conditions() {
-				is, ok := c.(policy.Is)
-				written := func(w token.Written) bool { return w.Header == is.Attribute.Key }
-				if ok && strings.HasSuffix(is.Attribute.Family, "header") && slices.ContainsFunc(rule.writes(), written) {
-					return fmt.Errorf("%s %s writes a claim into the header %s, and a policy asks for it: meshproof cannot judge that, so ask for the claim itself, as request.auth.claims[…]", kind, p, is.Attribute.Key)
-				}
-			}
-		}
-	}
-	return nil
-}
-
 // placesOver returns the places that a caller can fill, and the others: a call of gRPC has no query.
 func placesOver(protocol policy.Protocol, places []token.Place) (filled, unfilled []token.Place) {
 	inQuery := func(p token.Place) bool { return p.Kind == token.InParameter }

@@ -134,3 +134,48 @@ spec:
 		}
 	}
 }
+
+// TestTwoRules holds which rules for the tokens of a workload say something that no lab shows.
+func TestTwoRules(t *testing.T) {
+	t.Parallel()
+	header := func(name string) policy.Condition { return attribute.Header(name).Exact("a") }
+	claim := func(path ...string) policy.Condition { return attribute.Claim(path...).Exact("a") }
+	for name, tt := range map[string]struct {
+		first, second string
+		asks          policy.Condition
+		want          string
+	}{
+		"nothing":                       {"{issuer: a}", "{issuer: a}", header("authorization"), ""},
+		"a host":                        {"{issuer: a}", "{issuer: b, outputPayloadToHeader: HOST}", attribute.Host.Exact("a"), "writes a claim into the header host, and a policy"},
+		"a host that nobody asks for":   {"{issuer: a}", "{issuer: b, outputPayloadToHeader: HOST}", header("x"), ""},
+		"a place of its own":            {"{issuer: a}", "{issuer: b, fromHeaders: [{name: x}], outputPayloadToHeader: X}", policy.Always, "shop/own reads tokens there"},
+		"a usual place":                 {"{issuer: a}", "{issuer: b, fromHeaders: [{name: x}], outputPayloadToHeader: authorization}", policy.Always, "istio-system/root reads tokens there"},
+		"a place behind":                {"{issuer: a, outputClaimToHeaders: [{header: X, claim: c}]}", "{issuer: b, fromHeaders: [{name: x}]}", policy.Always, "shop/own reads tokens there"},
+		"cookies":                       {"{issuer: a, outputPayloadToHeader: Cookie}", "{issuer: b, fromCookies: [x]}", policy.Always, "shop/own reads tokens there"},
+		"another header":                {"{issuer: a, outputPayloadToHeader: other}", "{issuer: b, fromHeaders: [{name: x}]}", policy.Always, ""},
+		"forwarded":                     {"{issuer: a, audiences: [p]}", "{issuer: a, audiences: [q], forwardOriginalToken: true}", header("Authorization"), "forwardOriginalToken"},
+		"forwarded, and another header": {"{issuer: a}", "{issuer: a, forwardOriginalToken: true}", header("x"), ""},
+		"forwarded of another issuer":   {"{issuer: a}", "{issuer: b, forwardOriginalToken: true}", header("authorization"), ""},
+		"forwarded elsewhere":           {"{issuer: a, fromHeaders: [{name: x}]}", "{issuer: a, fromHeaders: [{name: z}], forwardOriginalToken: true}", header("x"), ""},
+		"forwarded in the query":        {"{issuer: a}", "{issuer: a, fromParams: [access_token], forwardOriginalToken: true}", header(":path"), "forwardOriginalToken"},
+		"words":                         {"{issuer: a}", "{issuer: a, spaceDelimitedClaims: [groups]}", claim("groups", "[]"), "the claim groups at its spaces"},
+		"words first":                   {"{issuer: a, spaceDelimitedClaims: [groups]}", "{issuer: a}", claim("groups"), "the claim groups at its spaces"},
+		"words of another claim":        {"{issuer: a}", "{issuer: a, spaceDelimitedClaims: [groups]}", claim("teams"), ""},
+		"words of both":                 {"{issuer: a, spaceDelimitedClaims: [groups]}", "{issuer: a, spaceDelimitedClaims: [groups]}", claim("groups"), ""},
+		"words of every rule":           {"{issuer: a}", "{issuer: a, spaceDelimitedClaims: [scope]}", claim("scope"), ""},
+	} {
+		ps, err := parseText(t, head+"metadata: {name: root, namespace: istio-system}\nspec: {jwtRules: ["+tt.first+"]}\n---\n"+head+"metadata: {name: own, namespace: shop}\nspec: {jwtRules: ["+tt.second+"]}\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := policy.Inbound{Workload: policy.Workload{Namespace: "shop"}, Protocol: policy.HTTP}
+		program := policy.Program{Gates: []policy.Gate{{Rules: []policy.Rule{{When: policy.Not{Condition: tt.asks}}}}}}
+		if err := Check(ps, in, "istio-system", program); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
+		in.Protocol = policy.TCP
+		if err := Check(ps, in, "istio-system", program); err != nil {
+			t.Errorf("%s: no token is read on tcp: %v", name, err)
+		}
+	}
+}
