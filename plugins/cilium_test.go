@@ -180,6 +180,7 @@ var beyondCilium = []difference{
 	{"before it begins at", "| `endPort` below `port` | takes it: the datapath has the one port (`toMapState` in `pkg/policy/l4.go`), and its proxy refuses the whole policy (`PortNetworkPolicy` in `cilium/network_policy.cc` of its proxy) |"},
 	{"the port 0 is every port", "| `endPort` beside the port `0` | takes it: the datapath has every port (`keysForRange` in `pkg/policy/l4.go`), and its proxy gets no such rule (`GetDirectionNetworkPolicy` in `pkg/envoy/model.go`) |"},
 	{"a port with a name is no range", "| `endPort` beside the name of a port | takes it: the range begins at the number that the workload gives to the name |"},
+	{"is the same key as any:", "| `app` beside `any:app` with another value in one `matchLabels` | takes one of the two values, at random (`NewESFromK8sLabelSelector` in `pkg/policy/api/selector.go`) |"},
 	{"knows no label of the source", "| a label of another source, such as `container:a` or `cidr:10.0.0.0/8` | takes it; no pod has a label of `cidr` or `fqdn` |"},
 	{"cannot judge the label", "| `reserved:world`, `reserved:world-ipv4`, `reserved:world-ipv6` | takes it: with one family of addresses the world has the first label, with both the other two (`getWorldLabel` in `pkg/labels/cidr.go`) |"},
 	{"is no name of a header", "| a name that no header has, such as `x-a:b` | takes it (`PortRuleHTTP.Sanitize`), and such a header never comes |"},
