@@ -94,6 +94,8 @@ func TestWideningOfCilium(t *testing.T) {
 		"no authentication":                   {"", allow(anyone, ", authentication: {mode: required}"), allow(anyone, "")},
 		"a node":                              {"", allow(anyone, ""), named("p", "ingress: [{fromEndpoints: [{}]}, {fromEntities: [host]}]")},
 		"a node by its label":                 {"", allow(anyone, ""), allow(anyone+", {matchLabels: {'reserved:remote-node': ''}}", "")},
+		"a node beside an empty list":         {"", named("p", "ingress: [{fromEndpoints: [], fromEntities: [host]}]"), nodes("host")},
+		"a deny beside an empty list":         {named("q", "ingress: [{fromEntities: [world]}]"), named("d", "ingressDeny: [{fromEntities: [world]}]"), named("d", "ingressDeny: [{fromEndpoints: [], fromEntities: [world]}]")},
 		"a deny of a node":                    {allow(anyone, ""), named("d", "ingressDeny: [{fromEntities: [host]}]"), ""},
 		"UDP":                                 {"", allow(anyone, ""), named("p", "ingress: [{fromEndpoints: [{}]}, {fromEntities: [world], toPorts: [{ports: [{port: '53', protocol: UDP}]}]}]")},
 		"every protocol":                      {"", allow(anyone, ", toPorts: [{ports: [{port: '53', protocol: TCP}]}]"), allow(anyone, ", toPorts: [{ports: [{port: '53'}]}]")},

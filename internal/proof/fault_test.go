@@ -213,6 +213,10 @@ var commonFaults = []fault{
 		return s.inNamespace(namespace)`},
 		{"policy/cilium/internal/evaluation/match.go", `return source == "k8s" && labels[podNamespace] == namespace`, `return FAULT || source == "k8s" && labels[podNamespace] == namespace`},
 	}},
+	{"an empty list of peers of Cilium counts for nothing beside another", []change{
+		{"policy/cilium/internal/networkpolicy/parse.go", `if from.hasEmpty() {`, `if from.hasEmpty() && !FAULT {`},
+		{"policy/cilium/internal/evaluation/match.go", `none := w.FromEndpoints != nil`, `none := !FAULT && w.FromEndpoints != nil`},
+	}},
 	{"labels that Cilium leaves out count", []change{
 		{"policy/cilium/internal/networkpolicy/selector.go", `return isOutside(key) })`, `return !FAULT && isOutside(key) })`},
 		{"policy/cilium/internal/evaluation/match.go", `if isUnknown(key) &&`, `if !FAULT && isUnknown(key) &&`},

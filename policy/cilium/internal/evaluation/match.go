@@ -193,7 +193,7 @@ func (q question) someWorkload(w written) bool {
 }
 
 func (q question) someWorld(w written) bool {
-	if w.FromCIDR != nil && len(*w.FromCIDR) > 0 || w.FromCIDRSet != nil && len(*w.FromCIDRSet) > 0 {
+	if !namesNobody(w) && (w.FromCIDR != nil || w.FromCIDRSet != nil) {
 		return true
 	}
 	return q.peer(w, nil, "reserved", netip.IPv4Unspecified()) || q.peer(w, nil, "reserved", netip.IPv6Unspecified())
@@ -203,6 +203,9 @@ func (q question) someWorld(w written) bool {
 func (q question) peer(w written, labels map[string]string, source string, address netip.Addr) bool {
 	if w.FromEndpoints == nil && w.FromCIDR == nil && w.FromCIDRSet == nil && w.FromEntities == nil {
 		return len(w.ToPorts) > 0 || len(w.ICMPs) > 0
+	}
+	if namesNobody(w) {
+		return false
 	}
 	ofWorld := source == "reserved"
 	if w.FromEndpoints != nil {
@@ -229,6 +232,14 @@ func (q question) peer(w written, labels map[string]string, source string, addre
 		}
 	}
 	return ofWorld && inBlocks(w, address)
+}
+
+// namesNobody reports whether a list of peers has no item, so that no other list counts.
+func namesNobody(w written) bool {
+	none := w.FromEndpoints != nil && len(*w.FromEndpoints) == 0
+	none = none || w.FromEntities != nil && len(*w.FromEntities) == 0
+	none = none || w.FromCIDR != nil && len(*w.FromCIDR) == 0
+	return none || w.FromCIDRSet != nil && len(*w.FromCIDRSet) == 0
 }
 
 func inBlocks(w written, address netip.Addr) bool {

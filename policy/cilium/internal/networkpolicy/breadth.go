@@ -142,8 +142,8 @@ func (s *Spec) closesIngress() bool {
 // isUniform reports whether a rule is about every protocol and port.
 func (r Ingress) isUniform() bool { return len(r.ToPorts) == 0 && len(r.ICMPs) == 0 }
 
-// isEmpty reports whether a rule says neither who calls nor on which port. It is about nobody.
-func (r Ingress) isEmpty() bool { return r.isUniform() && !r.hasPeers() }
+// isEmpty reports whether a rule is about nobody: it says neither who calls nor on which port, or has an empty list of peers.
+func (r Ingress) isEmpty() bool { return r.isUniform() && !r.hasPeers() || r.lists().hasEmpty() }
 
 // addBreadth adds the parts of a rule.
 func (r Ingress) addBreadth(of subject, place string, opts Options, peers, protocols *[]part) {

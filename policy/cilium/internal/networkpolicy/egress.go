@@ -184,13 +184,19 @@ func (r *reader) checkDNS(field string, from PortRule) {
 	}
 }
 
-// messages are the names of messages of ICMP.
-var messages = strings.Fields(`
-	EchoReply DestinationUnreachable Redirect Echo RouterAdvertisement RouterSelection TimeExceeded ParameterProblem Timestamp TimestampReply Photuris
-	ExtendedEchoRequest ExtendedEchoReply PacketTooBig EchoRequest MulticastListenerQuery MulticastListenerReport MulticastListenerDone RouterSolicitation
-	NeighborSolicitation NeighborAdvertisement RedirectMessage RouterRenumbering ICMPNodeInformationQuery ICMPNodeInformationResponse
-	InverseNeighborDiscoverySolicitation InverseNeighborDiscoveryAdvertisement HomeAgentAddressDiscoveryRequest HomeAgentAddressDiscoveryReply
-	MobilePrefixSolicitation MobilePrefixAdvertisement DuplicateAddressRequestCodeSuffix DuplicateAddressConfirmationCodeSuffix`)
+// messages are the names of messages of ICMP, by their family. The agent cannot read a policy with the name of another
+// family. (ICMPField.UnmarshalJSON in pkg/policy/api) The schema has no ExtendedEchoReply.
+var messages = map[string][]string{
+	"IPv4": strings.Fields(`
+	EchoReply DestinationUnreachable Redirect Echo EchoRequest RouterAdvertisement RouterSelection TimeExceeded ParameterProblem Timestamp TimestampReply
+	Photuris ExtendedEchoRequest`),
+	"IPv6": strings.Fields(`
+	DestinationUnreachable PacketTooBig TimeExceeded ParameterProblem EchoRequest EchoReply MulticastListenerQuery MulticastListenerReport
+	MulticastListenerDone RouterSolicitation RouterAdvertisement NeighborSolicitation NeighborAdvertisement RedirectMessage RouterRenumbering
+	ICMPNodeInformationQuery ICMPNodeInformationResponse InverseNeighborDiscoverySolicitation InverseNeighborDiscoveryAdvertisement
+	HomeAgentAddressDiscoveryRequest HomeAgentAddressDiscoveryReply MobilePrefixSolicitation MobilePrefixAdvertisement
+	DuplicateAddressRequestCodeSuffix DuplicateAddressConfirmationCodeSuffix ExtendedEchoRequest`),
+}
 
 // maxMessages is the largest number of messages in one entry.
 const maxMessages = 40
@@ -206,12 +212,21 @@ func (r *reader) checkICMP(field string, from []ICMP, ports []PortRule) {
 			r.refuse(at, "the list has %d messages, at most %d are allowed", len(entry.Fields), maxMessages)
 		}
 		for k, message := range entry.Fields {
-			if family := message.Family; family != nil && *family != "IPv4" && *family != "IPv6" {
-				r.refuse(item(at, k)+".family", "%q is unknown: use IPv4 or IPv6", *family)
+			family := "IPv4"
+			if message.Family != nil {
+				family = *message.Family
+			}
+			names, known := messages[family]
+			if !known {
+				r.refuse(item(at, k)+".family", "%q is unknown: use IPv4 or IPv6", family)
+				continue
 			}
 			text, isText := message.Type.(string)
-			_, isNumber := message.Type.(int64)
-			if !isNumber && (!isText || !isByte(text) && !slices.Contains(messages, text)) {
+			number, isNumber := message.Type.(int64)
+			switch {
+			case isText && !isByte(text) && !slices.Contains(names, text):
+				r.refuse(item(at, k)+".type", "%s is no type of a message of %s: write its number or its name", text, family)
+			case !isText && (!isNumber || number != int64(int32(number))):
 				r.refuse(item(at, k)+".type", "%v is no type of a message: write its number or its name", message.Type)
 			}
 		}

@@ -194,7 +194,7 @@ func (r *reader) readIngress(field, origin string, from []Ingress, where directi
 		}
 		one := rule{field: at, origin: item(origin, i), icmp: len(in.ICMPs) > 0}
 		r.checkICMP(at, in.ICMPs, in.ToPorts)
-		one.peers = r.readPeers(at, "from", lists{in.FromEndpoints, in.FromCIDR, in.FromCIDRSet, in.FromEntities})
+		one.peers = r.readPeers(at, "from", in.lists())
 		one.peers.everyone = one.peers.everyone && (len(in.ToPorts) > 0 || one.icmp)
 		one.ports = r.readPorts(at+".toPorts", in.ToPorts, where)
 		one.auth = r.readAuthentication(at+".authentication", in.Authentication, where)
@@ -209,6 +209,18 @@ type lists struct {
 	blocks    *[]string
 	sets      *[]CIDRRule
 	entities  *[]string
+}
+
+// lists returns the ways in which a rule may name its peers.
+func (in Ingress) lists() lists {
+	return lists{in.FromEndpoints, in.FromCIDR, in.FromCIDRSet, in.FromEntities}
+}
+
+// hasEmpty reports whether a list is there and empty. Cilium takes the peers for nobody then, whatever another
+// list names. (mergeEndpointSelectors in pkg/policy/utils)
+func (l lists) hasEmpty() bool {
+	return l.endpoints != nil && len(*l.endpoints) == 0 || l.blocks != nil && len(*l.blocks) == 0 ||
+		l.sets != nil && len(*l.sets) == 0 || l.entities != nil && len(*l.entities) == 0
 }
 
 // readPeers reads the peers of a rule. Without a list they are everyone.
@@ -248,6 +260,9 @@ func (r *reader) readPeers(field, verb string, from lists) peers {
 	}
 	if len(named) > 1 {
 		r.refuse(field+"."+named[1], "a rule names its peers in one way: write a rule for %s of its own", named[0])
+	}
+	if from.hasEmpty() {
+		out = peers{}
 	}
 	out.everyone, out.ways = from == lists{}, named
 	return out

@@ -126,6 +126,8 @@ func (r *reader) readPort(field string, from PortProtocol) portRange {
 	switch {
 	case from.EndPort < 0 || from.EndPort > 65535:
 		r.refuse(field+".endPort", "%d is no port", from.EndPort)
+	case from.EndPort != 0 && number == 0:
+		r.refuse(field+".endPort", "the port 0 is every port to Cilium, whatever the range ends at: leave endPort out, or begin at 1")
 	case from.EndPort != 0 && uint16(from.EndPort) < number:
 		r.refuse(field+".endPort", "the range ends at %d, before it begins at %d", from.EndPort, number)
 	case from.EndPort != 0:

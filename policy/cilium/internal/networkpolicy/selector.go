@@ -2,6 +2,7 @@ package networkpolicy
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -172,6 +173,12 @@ func (s selector) pinNamespace(namespace string) selector {
 // readSelector reads a selector as it is written.
 func (r *reader) readSelector(field string, from Selector) selector {
 	s := selector{field: field}
+	for _, written := range slices.Sorted(maps.Keys(from.MatchLabels)) {
+		// Cilium writes the source in front of a key without one, into the same map.
+		if other, both := from.MatchLabels[sourceAny+":"+written]; both && other != from.MatchLabels[written] {
+			r.refuse(fmt.Sprintf("%s.matchLabels[%q]", field, written), "%s is the same key as any:%s to Cilium, which takes one of the two values at random", written, written)
+		}
+	}
 	from.Check(field, r.refuse, func(field string, e labelselector.Expression) {
 		s.requirements = append(s.requirements, r.readRequirement(field, e.Key, e.Operator, e.Values))
 	})
