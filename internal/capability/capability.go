@@ -136,6 +136,12 @@ type Stater interface {
 	Overwritten() []string
 }
 
+// Departer is a set of policies by which released control planes may let in callers whom the policies deny.
+type Departer interface {
+	// Departures returns a text for each policy of the inbound by which they do so, with its place.
+	Departures(in policy.Inbound) []string
+}
+
 // Drafter is a dialect whose policies may have parts that releases of the mesh, or older ones, take otherwise than is shown here.
 type Drafter interface {
 	// Drafts returns a text for each kind of such parts, with its first place, and what those releases make of it. The

@@ -48,3 +48,40 @@ func TestWideningByStatedRoles(t *testing.T) {
 		})
 	}
 }
+
+// TestWideningByLostDenies has pairs of the legacy form: released Kuma loses a deny beside another one, and lets its clients in.
+func TestWideningByLostDenies(t *testing.T) {
+	t.Parallel()
+	policy := func(items ...string) string {
+		text := "{type: MeshTrafficPermission, name: p, mesh: default, spec: {from: ["
+		for i, item := range items {
+			kind, action := "{kind: MeshService, name: "+item+"}", "Deny"
+			if i == 0 {
+				kind, action = "{kind: Mesh}", item
+			}
+			text += fmt.Sprintf("{targetRef: %s, default: {action: %s}}, ", kind, action)
+		}
+		return strings.TrimSuffix(text, ", ") + "]}}\n"
+	}
+	for name, tt := range map[string]struct {
+		old, recent string
+		want        bool
+	}{
+		"a second deny lets in whom the first one denies": {policy("Allow", "web"), policy("Allow", "web", "api"), true},
+		"nothing changes":          {policy("Allow", "web", "api"), policy("Allow", "web", "api"), false},
+		"the second deny goes":     {policy("Allow", "web", "api"), policy("Allow", "web"), false},
+		"nobody gets in at all":    {policy("Allow", "web"), policy("Deny", "web", "api"), false},
+		"one deny in the place of": {policy("Allow", "web"), policy("Allow", "api"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, err := Diff(sideOf(t, tt.old), sideOf(t, tt.recent), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Contains(strings.Join(d.Opens, "; "), "lets in clients that this item denies"); got != tt.want {
+				t.Errorf("%q, want %t", d.Opens, tt.want)
+			}
+		})
+	}
+}

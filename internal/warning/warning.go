@@ -25,6 +25,7 @@ const (
 	IdleDefaultDeny         Kind = "idle-default-deny"
 	LimitWithoutEffect      Kind = "limit-without-effect"
 	LinesJoined             Kind = "lines-joined"
+	LostDeny                Kind = "lost-deny"
 	ManyTags                Kind = "many-tags"
 	MissingBackend          Kind = "missing-backend"
 	MutualAuthentication    Kind = "mutual-authentication"
@@ -83,6 +84,7 @@ var Descriptions = map[Kind]string{
 	IdleDefaultDeny:         "A default deny of a direction without rules, which closes nothing",
 	LimitWithoutEffect:      "A limit of time that no request meets",
 	LinesJoined:             "A refused value of a header whose lines Envoy joins",
+	LostDeny:                "A deny of the legacy form that released Kuma loses",
 	ManyTags:                "A client with two tags that the full legacy compiler denies",
 	MissingBackend:          "A backend of a route that is not there",
 	MutualAuthentication:    "A demand for authentication that a later release of Cilium drops",

@@ -208,6 +208,15 @@ func (p policies) Locate(in policy.Inbound) func(policy.Request) (decides, shado
 // Overwritten implements [capability.Stater]: the role is the one that the label states.
 func (p policies) Overwritten() []string { return lint.Overwritten(p.all, p.options) }
 
+// Departures implements [capability.Departer].
+func (p policies) Departures(in policy.Inbound) []string {
+	lost, ok := lowering.LostDeny(p.selected(in))
+	if !ok {
+		return nil
+	}
+	return []string{lost.Place + ": " + lost.Policy + ": " + lost.Message}
+}
+
 // FullNames implements [capability.Namer]. The plain name is the display name.
 func (p policies) FullNames(plain string) []string {
 	return capability.FullNamesOf(p.all, plain, func(one permission.Policy) (string, []string) { return one.ID.Name, []string{one.Origin} })

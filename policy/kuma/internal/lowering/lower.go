@@ -175,6 +175,7 @@ type fromItems struct {
 type fromItem struct {
 	*permission.FromItem
 	policy *permission.Policy
+	index  int
 }
 
 func fromItemsOf(sel selection.Selection) fromItems {
@@ -183,7 +184,7 @@ func fromItemsOf(sel selection.Selection) fromItems {
 		p := &sel.Policies[i]
 		own := make([]fromItem, len(p.From))
 		for k := range p.From {
-			own[k] = fromItem{&p.From[k], p}
+			own[k] = fromItem{&p.From[k], p, k}
 		}
 		switch {
 		case p.Target.Kind == target.Route:
@@ -211,7 +212,7 @@ func compiled(items []fromItem) []legacy.Item {
 }
 
 // Warn warns where the full compiler denies a client that the items admit, see
-// [legacy.Compiler.Denied].
+// [legacy.Compiler.Denied], and where released Kuma admits a client that the items deny, see [legacy.LostDeny].
 func Warn(sel selection.Selection, in policy.Inbound, opts permission.Options) []policy.Warning {
 	all := fromItemsOf(sel)
 	lists := [][]fromItem{all.proxy}
@@ -221,6 +222,9 @@ func Warn(sel selection.Selection, in policy.Inbound, opts permission.Options) [
 		}
 	}
 	var out []policy.Warning
+	if lost, ok := LostDeny(sel); ok {
+		out = append(out, lost)
+	}
 	for _, items := range lists {
 		if by, a, b, denied := opts.LegacyCompiler.Denied(compiled(items)); denied {
 			warning := items[by].policy.Warn(warning.ManyTags, items[by].Field,
@@ -231,6 +235,18 @@ func Warn(sel selection.Selection, in policy.Inbound, opts permission.Options) [
 		}
 	}
 	return out
+}
+
+// LostDeny warns of a client that the items deny and that released Kuma admits, see [legacy.LostDeny]. No release knows items of routes.
+func LostDeny(sel selection.Selection) (policy.Warning, bool) {
+	items := fromItemsOf(sel).proxy
+	denier, allower, lost := legacy.LostDeny(compiled(items))
+	if !lost {
+		return policy.Warning{}, false
+	}
+	return items[denier].policy.Warn(warning.LostDeny, items[denier].Field,
+		"Kuma, since its patches of January 2026, lets in clients that this item denies: from[%d] of %s names them too, and Kuma asks it without this item; write rules, or set KUMA_MESH_TRAFFIC_PERMISSION_DISABLE_CLIQUES_ALGORITHM=true on the control plane",
+		items[allower].index, items[allower].policy), true
 }
 
 // lowerFrom returns the program of an inbound under the legacy form: a gate for the
