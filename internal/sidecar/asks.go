@@ -2,15 +2,12 @@ package sidecar
 
 import (
 	"fmt"
-	"slices"
-	"time"
 
 	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
 	httpauthzv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ext_authz/v3"
 	networkauthzv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/ext_authz/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/meshproof/meshproof/internal/authorizer"
 	"github.com/meshproof/meshproof/internal/authorizerfilter"
@@ -67,8 +64,8 @@ func (c *chain) asked(name, typeURL string, a authorizer.Authorizer) {
 	c.observes = c.observesBefore
 	c.noteFilter(dump.Note, name, typeURL, fmt.Sprintf("it is read: it asks the authorizer of the provider %q behind the cluster %q, and the lab has one of its own in its place", a.Provider, a.Cluster))
 	why := c.otherAuthorizer(a.Cluster)
-	if why == "" && a.FailOpen && limitsRequests(c.Clusters[a.Cluster].Message) {
-		why = "takes fewer requests, or waits less for a connection, than Envoy does by default, and a request that does not reach the authorizer passes"
+	if why == "" && a.FailOpen {
+		why = failsBy(c.Clusters[a.Cluster].Message)
 	}
 	if why == "" {
 		c.authorizers[a.Cluster] = true
@@ -92,16 +89,4 @@ func (r *reader) otherAuthorizer(cluster string) string {
 	default:
 		return elsewhere(d, nil)
 	}
-}
-
-// limitsRequests reports whether a cluster refuses requests sooner than one without limits of its own
-// (envoy.config.cluster.v3.CircuitBreakers.Thresholds, Cluster.connect_timeout).
-func limitsRequests(c *clusterv3.Cluster) bool {
-	const requests, wait = 1024, time.Second
-	fewer := func(most *wrapperspb.UInt32Value) bool { return most != nil && most.Value < requests }
-	thresholds := c.GetCircuitBreakers().GetThresholds()
-	return c.ConnectTimeout != nil && c.ConnectTimeout.AsDuration() < wait ||
-		slices.ContainsFunc(thresholds, func(t *clusterv3.CircuitBreakers_Thresholds) bool {
-			return fewer(t.MaxConnections) || fewer(t.MaxPendingRequests) || fewer(t.MaxRequests)
-		})
 }

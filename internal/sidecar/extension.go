@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
@@ -71,6 +72,13 @@ func (r *reader) sourcesDiffer(name string) bool {
 		}
 	}
 	return len(r.sources[name]) > 1
+}
+
+// addDiscovered adds what the configuration of a filter may call, where discovery gave it.
+func (r *reader) addDiscovered(to *calls, f configured) {
+	if d, ok := r.Extensions[f.GetName()]; ok && f.GetConfigDiscovery() != nil {
+		to.add(&listenerv3.Filter{ConfigType: &listenerv3.Filter_TypedConfig{TypedConfig: d.Message}})
+	}
 }
 
 // configured is a filter, or a part of one, whose configuration may come by discovery.

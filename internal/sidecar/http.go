@@ -51,7 +51,7 @@ func (c *chain) http(name string, m *hcmv3.HttpConnectionManager) {
 	c.rewritten = rewritesOf(m)
 	c.settings(name, m)
 	for i, f := range m.HttpFilters {
-		if i < len(m.HttpFilters)-1 && messages.Name(messages.TypeURL(f.GetTypedConfig())) == router {
+		if packed, _, _, _ := c.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery()); i < len(m.HttpFilters)-1 && messages.Name(messages.TypeURL(packed)) == router {
 			c.tellIdle(dump.BesideRBAC, f.Name, "", "a router in front of other filters: nothing reaches them")
 		}
 		c.httpFilter(m.StatPrefix, f)

@@ -333,6 +333,11 @@ func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 			}
 		case *hcmv3.HttpConnectionManager:
 			out.calls.addManager(m)
+			for _, f := range m.HttpFilters {
+				if !authorizesAlone(f.GetTypedConfig(), f.GetConfigDiscovery()) {
+					r.addDiscovered(&out.calls, f)
+				}
+			}
 			refs, _ := r.routeRefs(m)
 			out.absent = out.absent || len(refs) == 0
 			for _, ref := range refs {
@@ -346,6 +351,7 @@ func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 			}
 		default:
 			out.calls.add(f)
+			r.addDiscovered(&out.calls, f)
 			out.chosen = out.chosen || !steady(messages.TypeURL(f.GetTypedConfig())) && (len(urls) == 0 || slices.ContainsFunc(urls, func(url string) bool { return !steady(url) }))
 		}
 	}

@@ -17,6 +17,13 @@ var forgedTrusted = []forged{
 	{"RBAC of TCP by discovery from another server", unverified, []edit{tcpByECDS, put(tcpChain+".filters.0.config_discovery.config_source", silent)}},
 	{"RBAC of TCP by discovery, with an open default", unverified, []edit{tcpByECDS, put(tcpChain+".filters.0.config_discovery.default_config", `{"@type": "T/`+networkRBAC+`", "stat_prefix": "x"}`)}},
 	{"RBAC of TCP by discovery", verified, []edit{tcpByECDS}},
+	// What a filter by discovery calls stands in another part of the dump than the filter.
+	{"a router by discovery", verified, []edit{routerByECDS}},
+	{"a router by discovery that logs to a file", verified, []edit{put(upstreamLog, `[`+toFile+`]`), routerByECDS}},
+	{"a router by discovery that logs to its own workload", unverified, []edit{put(upstreamLog, `[`+toGRPC("self_inbound_dp_http-port")+`]`), routerByECDS}},
+	{"a router by discovery that logs to the workload of the other inbound", unverified, []edit{put(upstreamLog, `[`+toGRPC("self_inbound_dp_6379")+`]`), routerByECDS}},
+	{"a router by discovery, with an unknown logger", unverified, []edit{put(upstreamLog, `[`+typed("x", "acme.Log", "")+`]`), routerByECDS}},
+	{"a router by discovery in front of RBAC", unverified, []edit{routerByECDS, push(filters, `{"name": "router", "config_discovery": {"config_source": {"ads": {}}, "type_urls": ["T/`+httpRouter+`"]}}`)}},
 
 	// A certificate has several names: one tells Envoy the CAs, and filters may ask for any other.
 	{"a validator of two trust domains, and filters that ask for the first name", verified, []edit{drop(sans), bundle(spiffe(ownDomain + partner))}},
@@ -142,12 +149,22 @@ const (
 	silent = `{"api_config_source": {"api_type": "GRPC", "grpc_services": [{"envoy_grpc": {"cluster_name": "silent"}}]}}`
 )
 
-// tcpByECDS moves the RBAC filter of the TCP inbound into a part of its own.
-func tcpByECDS(dump any) any {
-	dump = copied(tcpRBAC, "configs[]", func(part any) any {
-		return map[string]any{"@type": "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig", "name": "authz", "typed_config": part}
-	}, dumpOf("envoy.admin.v3.EcdsConfigDump", "ecds_filters", "ecds_filter"))(dump)
-	return put(tcpChain+".filters.0", fmt.Sprintf(`{"name": "authz", "config_discovery": {"config_source": {"ads": {}}, "type_urls": ["T/%s"]}}`, networkRBAC))(dump)
+const (
+	upstreamLog = filters + ".1.typed_config.upstream_log"
+	httpRouter  = "envoy.extensions.filters.http.router.v3.Router"
+)
+
+// tcpByECDS moves the RBAC filter of the TCP inbound into a part of its own, and routerByECDS the router of the HTTP inbound.
+var tcpByECDS, routerByECDS = discovered(tcpChain+".filters.0", "authz", networkRBAC), discovered(filters+".1", "router", httpRouter)
+
+// discovered moves the configuration of a filter into a part of its own, and gives the filter a name.
+func discovered(filter, name, message string) edit {
+	return func(dump any) any {
+		dump = copied(filter+".typed_config", "configs[]", func(part any) any {
+			return map[string]any{"@type": "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig", "name": name, "typed_config": part}
+		}, dumpOf("envoy.admin.v3.EcdsConfigDump", "ecds_filters", "ecds_filter"))(dump)
+		return put(filter, fmt.Sprintf(`{"name": %q, "config_discovery": {"config_source": {"ads": {}}, "type_urls": ["T/%s"]}}`, name, message))(dump)
+	}
 }
 
 // partner is another trust domain of a validator, and deniedName what the example's filter compares with the name that it denies.

@@ -244,14 +244,15 @@ func (s *source) takesPlaintext(in cases.Inbound, enforced sidecar.Inbound) (boo
 }
 
 // decidesAlike reports whether the policies say the same of an inbound for each of two
-// layers it has.
-func (s *source) decidesAlike(a, b cases.Inbound, enforced sidecar.Inbound) (bool, error) {
-	first, errFirst := s.readFor(a, enforced)
-	second, errSecond := s.readFor(b, enforced)
+// layers it has: the one that is wanted, and the sidecar's. Where tokens are verified, some requests are refused, and no connection is.
+func (s *source) decidesAlike(wanted, has cases.Inbound, enforced sidecar.Inbound) (bool, error) {
+	first, errFirst := s.readFor(wanted, enforced)
+	second, errSecond := s.readFor(has, enforced)
 	if err := errors.Join(errFirst, errSecond); err != nil {
 		return false, err
 	}
-	return withoutLayers(first).Equal(withoutLayers(second)), nil
+	refusesTokens := wanted.Protocol.Layer() == policy.L7 && first.Inbounds()[0].Program.Tokens.Reads()
+	return !refusesTokens && withoutLayers(first).Equal(withoutLayers(second)), nil
 }
 
 // withoutLayers returns the program of a reading with one inbound, with all gates on one

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/internal/token"
+	"github.com/meshproof/meshproof/policy"
 )
 
 // Parts of the filter for tokens that Istio makes of one rule.
@@ -207,6 +209,41 @@ func TestTokenFilters(t *testing.T) {
 				t.Errorf("%s: %q, unknown %q", outcomeOf(v), got, lines(found.Unknown))
 			case tt.want != "" && !named && !slices.ContainsFunc(lines(found.Unknown), func(line string) bool { return strings.Contains(line, tt.want) }), tt.want != "" && len(got) == 0:
 				t.Errorf("%q, want %q, unknown %q", got, tt.want, lines(found.Unknown))
+			}
+		})
+	}
+}
+
+// TestTokensOnTCP reads a listener for tcp in the place of one for HTTP: it refuses no token, where the policies refuse some.
+func TestTokensOnTCP(t *testing.T) {
+	t.Parallel()
+	authentication, authorization, _ := strings.Cut(tokenPolicies, "---\n")
+	everybody := authorization[:strings.Index(authorization, "spec:")] + "spec: {rules: [{}]}\n"
+	const otherwise = "the policies decide otherwise there"
+	for name, tt := range map[string]struct {
+		policies string
+		protocol policy.Protocol
+		told     bool
+	}{
+		"HTTP is wanted":                 {authentication + "---\n" + everybody, policy.HTTP, true},
+		"HTTP is wanted, without tokens": {everybody, policy.HTTP, false},
+		"tcp is wanted":                  {authentication + "---\n" + everybody, policy.TCP, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			read := files(t, tt.policies)
+			described := policy.Inbound{Workload: policy.Workload{Name: "backend", Namespace: "default"}, Port: 8080, Protocol: tt.protocol}
+			all, err := read.CasesFor(lab.Surroundings{Inbound: described}, read.Inbounds())
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := Match(t.Context(), all, read, true, "", nil, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080")}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := lines(v.Unverified)
+			if told := slices.ContainsFunc(got, func(line string) bool { return strings.Contains(line, otherwise) }); told != tt.told {
+				t.Errorf("told: %v, want %v: %q", told, tt.told, got)
 			}
 		})
 	}
