@@ -56,7 +56,7 @@ func (b *builder) head() error {
 		Gate:           s.Envoy.gate,
 		Advisory:       s.Advisory.advisory,
 		Place:          b.doc.Place(""),
-		Policies:       s.Policies.list,
+		Policies:       applied(s.Policies.list),
 		ExpectError:    s.ExpectError,
 		ExpectWarnings: s.ExpectWarning,
 		Normalization:  s.Options.normalization.normalization(),

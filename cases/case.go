@@ -85,9 +85,6 @@ type Inbound struct {
 	// MTLS says which callers the inbound takes. The zero value states nothing: then the
 	// policies may say it, and otherwise the inbound is strict.
 	MTLS mtls.Mode
-	// TrustedHops is the number of entries of x-forwarded-for that the listener trusts, the last
-	// ones: the first of them is the remote address of a request. 0 trusts no header.
-	TrustedHops int
 	// Reach says how far a connection of a sidecar to the inbound comes.
 	Reach script.Reach
 }

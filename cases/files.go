@@ -44,12 +44,21 @@ func (b *builder) hasOutbounds() bool {
 
 func isNoRouting(doc manifest.Document) bool { return dialects.RouterOf(doc) == nil }
 
+// applied returns the documents of a case as kubectl reads them in a file of policies: it refuses a word such as yes for a text.
+func applied(documents []manifest.Document) []manifest.Document {
+	out := slices.Clone(documents)
+	for i, doc := range out {
+		out[i] = doc.Applied()
+	}
+	return out
+}
+
 // takeRouting takes the services, and the routes and timeouts from the policies.
 func (b *builder) takeRouting() error {
 	if !b.hasOutbounds() {
 		return nil
 	}
-	services := b.schema.Outbounds.list
+	services := applied(b.schema.Outbounds.list)
 	for i, doc := range services {
 		if isNoRouting(doc) {
 			return b.doc.Errorf(fmt.Sprintf("outbounds[%d]", i), "this is no service: write a MeshService, and routes and timeouts under policies")

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -145,5 +146,33 @@ func TestFilesRefused(t *testing.T) {
 		if err == nil || err.Error() != want {
 			t.Errorf("%s\n got %v\nwant %s", text, err, want)
 		}
+	}
+}
+
+// TestWordsAreRefusedAsInFiles has a word that kubectl reads as a boolean in each document of a case that a cluster gets.
+func TestWordsAreRefusedAsInFiles(t *testing.T) {
+	t.Parallel()
+	const (
+		word    = ": expected text, found the word yes, which kubectl reads as the boolean true: put it in quotes"
+		service = "outbounds: [{type: MeshService, name: web, labels: {a: yes}, spec: {selector: {dataplaneTags: {app: web}}, ports: [{port: 80}]}}]\n"
+	)
+	for text, want := range map[string]string{
+		"policies: [{type: MeshTrafficPermission, name: p, labels: {a: yes}, spec: {}}]\n": "policies[0].labels.a",
+		service: "outbounds[0].labels.a",
+	} {
+		got, err := cases.Parse("c.yaml", []byte("case: x\n"+text+"expectWarning: []\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := slices.Concat(got[0].Policies, got[0].Routing)[0]
+		at, _ := doc.Lookup("labels.a")
+		var label string
+		if err := at.Decode(&label); err == nil || err.Error() != "c.yaml:2: "+want+word {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	const dataplane = "case: x\nworkloads: [{type: Dataplane, mesh: default, name: web, labels: {app: yes}, networking: {address: 10.0.0.1, inbound: [{port: 80, tags: {kuma.io/service: web}}]}}]\nexpectWarning: []\n"
+	if _, err := cases.Parse("c.yaml", []byte(dataplane)); err == nil || err.Error() != "cases: c.yaml:2: workloads[0].labels.app"+word {
+		t.Error(err)
 	}
 }

@@ -106,6 +106,7 @@ type workloadItem struct {
 // UnmarshalManifest lets [manifest.Document.Decode] read the type.
 func (w *workloadItem) UnmarshalManifest(d manifest.Document) error {
 	if dataplane.Owns(d) {
+		d = d.Applied()
 		w.dataplane = &d
 		return nil
 	}

@@ -94,12 +94,12 @@ func (b *builder) addInbound(field string, w workloadSchema, in inboundSchema, i
 		Inbound: policy.Inbound{
 			Workload: w.workload(),
 			Name:     in.Name, Port: in.Port, Protocol: in.Protocol, Tags: in.Tags,
+			TrustedHops: in.XFFTrustedHops,
 		},
-		Identity:    id,
-		IP:          ip,
-		MTLS:        in.MTLS,
-		TrustedHops: in.XFFTrustedHops,
-		Reach:       in.Answer.Reach,
+		Identity: id,
+		IP:       ip,
+		MTLS:     in.MTLS,
+		Reach:    in.Answer.Reach,
 	}
 	var err error
 	if inbound.Routes, err = b.routes(field, in); err != nil {

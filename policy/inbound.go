@@ -68,6 +68,9 @@ type Inbound struct {
 	Name     string
 	Port     uint16
 	Protocol Protocol
+	// TrustedHops is the number of entries of x-forwarded-for that the listener trusts, the last
+	// ones: the first of them is the remote address of a request. 0 trusts no header.
+	TrustedHops int
 	// Tags are the tags of the inbound: legacy policies select by them. They are nil where the
 	// workload's labels serve.
 	Tags map[string]string

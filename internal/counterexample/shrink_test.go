@@ -214,7 +214,7 @@ policies:
 `)
 	for i := range policies {
 		name := string(rune('a' + i))
-		b.WriteString("  - {type: MeshTrafficPermission, mesh: default, name: " + name + ", labels: {kuma.io/origin: global}, spec: {targetRef: {kind: Dataplane, labels: {app: backend}}, default: {deny: [\n")
+		b.WriteString("  - {type: MeshTrafficPermission, mesh: default, name: \"" + name + "\", labels: {kuma.io/origin: global}, spec: {targetRef: {kind: Dataplane, labels: {app: backend}}, default: {deny: [\n")
 		for k := range items {
 			b.WriteString("      {spiffeId: {type: Exact, value: spiffe://c.mesh/" + name + "/" + strings.Repeat("i", k) + "x}, path: {type: Prefix, value: /x}},\n")
 		}

@@ -51,6 +51,12 @@ func isOfMesh(key string) bool {
 	return key == "istio-injection" || strings.HasPrefix(key, "io.cilium.") || isWithin(domainOf(key), meshDomains)
 }
 
+// isOutsideWebhooks reports whether a label may take a Namespace out of what webhooks are asked about, so that new pods get no sidecar: AKS
+// writes into each webhook that it leaves out such namespaces.
+func isOutsideWebhooks(key string) bool {
+	return key == "control-plane" || isWithin(domainOf(key), []string{"azure.com"})
+}
+
 // scraped are the annotations by which Istio's agent gets metrics from a path and a port of the workload, in the
 // spelling that Prometheus makes of a key. The agent gives them to anybody, so they open that path.
 var scraped = fields("prometheus_io_scrape prometheus_io_port prometheus_io_path prometheus_istio_io_scrape_targets prometheus_istio_io_secure_port")
@@ -120,6 +126,8 @@ func (w *walker) walkSettings(path, place string, was, is map[string]any) {
 func (w *walker) matters(label bool, key string, was, is any) bool {
 	switch {
 	case label && !w.alone && w.named.has(key), !w.alone && w.programs.askFor(key):
+		return true
+	case label && w.category == namespace && isOutsideWebhooks(key):
 		return true
 	case !label && isScraped(key) && !w.alone:
 		return w.isIstio

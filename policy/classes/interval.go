@@ -69,7 +69,8 @@ func (a *axis) searchInterval(in intervals, cell int32) (string, error) {
 		}
 	}
 	for _, start := range slices.Backward(starts) {
-		if err := in.sound(in.value(start)); err != nil && a.find(start) == cell {
+		value := in.value(start)
+		if err := in.sound(value); value != "" && err != nil && a.find(start) == cell {
 			return "", err
 		}
 	}

@@ -88,6 +88,20 @@ func TestDestinations(t *testing.T) {
 	}
 }
 
+// TestNoOtherAddress names the blocks of both families, which leave nothing: no address that nobody has is the reason.
+func TestNoOtherAddress(t *testing.T) {
+	t.Parallel()
+	from := func(value string) policy.Condition { return is(attribute.SourceAddress, policy.CIDR, value) }
+	cover := classes.Cut(classes.Surface{Protocol: policy.TCP}, ordered(policy.Or{from("0.0.0.0/0"), from("::/0")}))
+	var got []string
+	for _, u := range cover.Dimensions[0].Unreachable {
+		got = append(got, u.Cell+": "+u.Reason.Error())
+	}
+	if diff := cmp.Diff([]string{"any other source address: the 2 matchers inside it leave nothing of it"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // TestPortsByBruteForce compares the classes of ranges with every port: the ports of a class are
 // decided alike, and no decision lacks a class. Half of the programs have a regular expression
 // beside the ranges.

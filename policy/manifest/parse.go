@@ -207,6 +207,9 @@ func (c *converter) node(from ast.Node, field string) (*node, error) {
 		n.kind, n.scalar = float, from.Token.Value
 	case *ast.StringNode:
 		n.kind, n.scalar = text, from.Value
+		if from.Token.Type == token.StringType && isBooleanWord(from.Value) {
+			n.word = from.Value
+		}
 	case *ast.LiteralNode:
 		n.kind, n.scalar = text, from.Value.Value
 	case *ast.SequenceNode:
@@ -301,7 +304,7 @@ type node struct {
 	kind   kind
 	line   int
 	scalar string
-	// word is what is written for a boolean, where that is a word such as yes.
+	// word is a word such as yes without quotes: a text, and a boolean where kubectl reads the document.
 	word    string
 	items   []*node
 	entries []entry

@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -148,7 +147,7 @@ func isPlainText(s string) bool {
 // isWord reports whether a parser may read a word as a boolean or as nothing.
 func isWord(s string) bool {
 	lower := strings.ToLower(s)
-	return lower == "true" || lower == "false" || lower == "null" || slices.Contains(words, lower)
+	return lower == "true" || lower == "false" || lower == "null" || isBooleanWord(lower)
 }
 
 func isPlainInteger(s string) bool {

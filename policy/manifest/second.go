@@ -187,8 +187,16 @@ func isFloat(from any) bool {
 	return float || number
 }
 
-// words are booleans of YAML 1.1.
-var words = []string{"y", "n", "yes", "no", "on", "off"}
+// words are booleans of YAML 1.1, in the spellings that kubectl reads as such.
+var words = map[string]bool{
+	"y": true, "Y": true, "yes": true, "Yes": true, "YES": true, "on": true, "On": true, "ON": true,
+	"n": false, "N": false, "no": false, "No": false, "NO": false, "off": false, "Off": false, "OFF": false,
+}
+
+func isBooleanWord(scalar string) bool {
+	_, ok := words[scalar]
+	return ok
+}
 
 // adopt makes each word that kubectl reads as a boolean the boolean that it reads. The node is one that does not differ.
 func (n *node) adopt(from any) {
@@ -212,6 +220,41 @@ func (n *node) adopt(from any) {
 	}
 }
 
+// Applied returns the document as kubectl reads it, where it stands in a file that kubectl never gets, such as that of a case:
+// each word such as yes without quotes is a boolean.
+func (d Document) Applied() Document {
+	if d.node != nil {
+		d.node = d.node.applied()
+	}
+	return d
+}
+
+// applied returns the node itself where it has no such word.
+func (n *node) applied() *node {
+	if n.kind == text && n.word != "" {
+		return &node{kind: boolean, line: n.line, scalar: strconv.FormatBool(words[n.word]), word: n.word}
+	}
+	out := n
+	change := func() {
+		if out == n {
+			out = &node{kind: n.kind, line: n.line, items: slices.Clone(n.items), entries: slices.Clone(n.entries)}
+		}
+	}
+	for i, item := range n.items {
+		if to := item.applied(); to != item {
+			change()
+			out.items[i] = to
+		}
+	}
+	for i, e := range n.entries {
+		if to := e.value.applied(); to != e.value {
+			change()
+			out.entries[i].value = to
+		}
+	}
+	return out
+}
+
 // isScalar reports whether a scalar is the value of another reader.
 func (n *node) isScalar(from any) bool {
 	switch from := from.(type) {
@@ -219,7 +262,7 @@ func (n *node) isScalar(from any) bool {
 		return n.kind == null
 	case bool:
 		// [node.adopt] makes a word such as yes a boolean.
-		return n.kind == boolean && n.scalar == strconv.FormatBool(from) || n.kind == text && slices.Contains(words, strings.ToLower(n.scalar))
+		return n.kind == boolean && n.scalar == strconv.FormatBool(from) || n.kind == text && isBooleanWord(n.scalar)
 	case string:
 		return n.kind == text && n.scalar == from
 	case json.Number:

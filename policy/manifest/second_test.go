@@ -55,3 +55,24 @@ func TestParseTakesWhatKubectlReadsAlike(t *testing.T) {
 		}
 	}
 }
+
+// TestAppliedReadsWords has a document that kubectl never gets, and that is as it reads it: a file and a case refuse the same words.
+func TestAppliedReadsWords(t *testing.T) {
+	t.Parallel()
+	const text = "{a: 'yes', b: [{c: yes}, y, Off, on, \"no\"], d: yesterday, e: oN, f: N}"
+	whole, err := manifest.Parse("p.yaml", []byte("case: x\npolicies: ["+text+"]\n"))
+	if err != nil || len(whole) != 1 {
+		t.Fatal(len(whole), err)
+	}
+	written, _ := whole[0].Lookup("policies[0]")
+	if got, want := written.Flow(), `{a: "yes", b: [{c: "yes"}, "y", "Off", "on", "no"], d: yesterday, e: "oN", f: "N"}`; got != want {
+		t.Errorf("as it is written: %s, want %s", got, want)
+	}
+	ofFile, err := manifest.Parse("p.yaml", []byte(text))
+	if err != nil || len(ofFile) != 1 {
+		t.Fatal(len(ofFile), err)
+	}
+	if got, want := written.Applied().Flow(), ofFile[0].Flow(); got != want {
+		t.Errorf("as it is applied: %s, want %s", got, want)
+	}
+}

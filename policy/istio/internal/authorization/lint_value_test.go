@@ -88,6 +88,8 @@ func TestLintWhatCallersChoose(t *testing.T) {
 	)
 	gateway := inbounds()[:1]
 	gateway[0].Workload.Labels = map[string]string{"istio": "ingressgateway"}
+	behindTwo := inbounds()[:1]
+	behindTwo[0].TrustedHops = 2
 	http, tcp := inbounds()[:1], inbounds()[1:2]
 	for _, tt := range []struct {
 		name, action, rule string
@@ -110,6 +112,7 @@ func TestLintWhatCallersChoose(t *testing.T) {
 		{"a remote address on tcp", "ALLOW", remote, tcp, nil},
 		{"a remote address on a port of tcp", "DENY", remote + ", to: [{operation: {ports: ['5432']}}]", inbounds()[:2], nil},
 		{"a remote address on a gateway", "ALLOW", remote, gateway, nil},
+		{"a remote address behind two proxies", "ALLOW", remote, behindTwo, nil},
 		{"an AUDIT of a remote address", "AUDIT", remote, http, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

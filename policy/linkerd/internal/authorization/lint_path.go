@@ -2,7 +2,9 @@ package authorization
 
 import (
 	"fmt"
+	"iter"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
@@ -11,29 +13,55 @@ import (
 	"github.com/meshproof/meshproof/policy/linkerd/internal/route"
 )
 
-// paths warns of a route of a path that refuses callers whom a route of every path lets in: the proxy compares a path as it
+// paths warns of a route of a path that refuses callers whom a route of a wider path lets in: the proxy compares a path as it
 // is sent, and another spelling of it takes the wide route. A route for probes refuses them too, and keeps nobody away.
 func (l *linter) paths(server Server, routes []route.Route) {
-	wide := slices.DeleteFunc(slices.Clone(routes), func(r route.Route) bool { return !takesEveryPath(r) })
-	if len(wide) == 0 || server.kindOfRoutes() != route.HTTP {
+	if server.kindOfRoutes() != route.HTTP {
 		return
 	}
 	for _, r := range routes {
-		field, path := ofPath(r)
-		if path.Type == "" || takesEveryPath(r) {
-			continue
+		for field, m := range pathsOf(r) {
+			spellings := ""
+			i := slices.IndexFunc(routes, func(other route.Route) bool {
+				spellings = spellingsFor(other, r, m)
+				return spellings != "" && l.letsInMore(server, other, r)
+			})
+			if i >= 0 {
+				l.warnings = append(l.warnings, policy.Warning{Kind: warning.OtherSpelling, Place: r.Place(field), Policy: r.String(), Message: fmt.Sprintf(
+					"Linkerd compares a path as it is sent: %s, which lets in callers whom this route does not, and the workload may read that as %s: let the other route name its paths with Exact", spellings+" "+routes[i].String(), m.Path.Value)})
+				break
+			}
 		}
-		i := slices.IndexFunc(wide, func(other route.Route) bool { return l.letsInMore(server, other, r) })
-		if i < 0 {
-			continue
-		}
-		spellings := "/" + path.Value + " and /x/.." + path.Value
-		if path.Type == route.Exact {
-			spellings = path.Value + "/ and /" + path.Value
-		}
-		l.warnings = append(l.warnings, policy.Warning{Kind: warning.OtherSpelling, Place: r.Place(field), Policy: r.String(), Message: fmt.Sprintf(
-			"Linkerd compares a path as it is sent: %s take %s, which lets in callers whom this route does not, and the workload may read them as %s: let the other route name its paths with Exact", spellings, wide[i], path.Value)})
 	}
+}
+
+// spellingsFor says which other spellings of the path of a match take another route, "" where none is known.
+func spellingsFor(other, r route.Route, m route.Match) string {
+	if len(other.Hosts) > 0 && !slices.ContainsFunc(other.Hosts, func(host string) bool { return slices.Contains(r.Hosts, host) }) || takesEveryPath(r) {
+		return ""
+	}
+	for _, rule := range other.Rules {
+		if len(rule.Matches) == 0 {
+			rule.Matches = []route.Match{{}}
+		}
+		for _, wide := range rule.Matches {
+			isWide := wide.Path.Type == "" || wide.Path.Type == route.PathPrefix
+			if !isWide || len(wide.Headers)+len(wide.Query) > 0 || wide.Method != "" && m.Method != "" && wide.Method != m.Method || wide.RPC != nil {
+				continue
+			}
+			above := strings.TrimSuffix(wide.Path.Value, "/")
+			rest, isBelow := strings.CutPrefix(m.Path.Value, above+"/")
+			switch {
+			case isBelow && m.Path.Type == route.Exact:
+				return m.Path.Value + "/ and " + above + "//" + rest + " take"
+			case isBelow:
+				return above + "//" + rest + " and " + above + "/x/../" + rest + " take"
+			case m.Path.Type == route.Exact && m.Path.Value == above:
+				return m.Path.Value + "/ takes"
+			}
+		}
+	}
+	return ""
 }
 
 // expressions warns of a route of a header by an expression that refuses callers whom a route of every path lets in: the proxy compares
@@ -76,16 +104,18 @@ func takesEveryPath(r route.Route) bool {
 	})
 }
 
-// ofPath returns the first path of a route that is written out, and its field; no type where there is none.
-func ofPath(r route.Route) (field string, path route.Value) {
-	for i, rule := range r.Rules {
-		for k, m := range rule.Matches {
-			if m.Path.Type == route.Exact || m.Path.Type == route.PathPrefix && m.Path.Value != "/" {
-				return object.Item(object.Item("spec.rules", i)+".matches", k) + ".path", m.Path
+// pathsOf yields the matches of a route whose paths are written out, each with the field of its path.
+func pathsOf(r route.Route) iter.Seq2[string, route.Match] {
+	return func(yield func(string, route.Match) bool) {
+		for i, rule := range r.Rules {
+			for k, m := range rule.Matches {
+				isWritten := m.Path.Type == route.Exact || m.Path.Type == route.PathPrefix && m.Path.Value != "/"
+				if isWritten && !yield(object.Item(object.Item("spec.rules", i)+".matches", k)+".path", m) {
+					return
+				}
 			}
 		}
 	}
-	return "", route.Value{}
 }
 
 // letsInMore reports whether a caller may take a route of a Server, and may not take another one. It is false where the other

@@ -21,8 +21,9 @@ func TestLint(t *testing.T) {
 		return head("policy.linkerd.io/v1beta3", "Server", "web", "default") + "{podSelector: {matchLabels: {app: web}}, port: 8080" + more + "}}\n"
 	}
 	route := head("policy.linkerd.io/v1beta3", "HTTPRoute", "a", "default") + "{parentRefs: [{group: policy.linkerd.io, kind: Server, name: web}], rules: [{matches: [{path: {value: /a}}]}]}}\n"
+	of := func(match string) string { return strings.Replace(route, "path: {value: /a}", match, 1) }
 	byHeader := func(kind string) string {
-		return strings.Replace(route, "path: {value: /a}", "headers: [{type: "+kind+", name: x-a, value: a+}]", 1)
+		return of("headers: [{type: " + kind + ", name: x-a, value: a+}]")
 	}
 	allow := func(kind, name, refs string) string {
 		return head(mine, "AuthorizationPolicy", "p", "default") + "{targetRef: {group: policy.linkerd.io, kind: " + kind + ", name: " + name + "}, requiredAuthenticationRefs: [" + refs + "]}}\n"
@@ -30,8 +31,12 @@ func TestLint(t *testing.T) {
 	named := func(identity string) string {
 		return server("") + allow("Server", "web", "{group: policy.linkerd.io, kind: MeshTLSAuthentication, name: m}") + head(mine, "MeshTLSAuthentication", "m", "default") + "{identities: ['" + identity + "']}}\n"
 	}
-	all := func(path string) string {
-		return head("policy.linkerd.io/v1beta3", "HTTPRoute", "all", "default") + "{parentRefs: [{group: policy.linkerd.io, kind: Server, name: web}], rules: [{matches: [{path: {" + path + "}}]}]}}\n"
+	all := func(path string, method ...string) string {
+		text := "path: {" + path + "}"
+		for _, m := range method {
+			text += ", method: " + m
+		}
+		return head("policy.linkerd.io/v1beta3", "HTTPRoute", "all", "default") + "{parentRefs: [{group: policy.linkerd.io, kind: Server, name: web}], rules: [{matches: [{" + text + "}]}]}}\n"
 	}
 	const (
 		account = "{kind: ServiceAccount, name: x}"
@@ -64,6 +69,12 @@ func TestLint(t *testing.T) {
 			[]string{"gateway-identity spec.client.meshTLS.serviceAccounts[0]"}},
 		{"a path beside a route for everybody", server("") + route + all("value: /") + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, []string{"other-spelling spec.rules[0].matches[0].path"}},
 		{"a path beside a prefix for everybody", server("") + route + all("value: /b") + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, nil},
+		{"a path beside a prefix in front of it for everybody", server("") + of("path: {value: /b/a}") + all("value: /b/") + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, []string{"other-spelling spec.rules[0].matches[0].path"}},
+		{"a second path beside a prefix for everybody", server("") + of("path: {value: /c}}, {path: {value: /b/a}") + all("value: /b") + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, []string{"other-spelling spec.rules[0].matches[1].path"}},
+		{"a path of a longer segment beside a prefix for everybody", server("") + of("path: {value: /ba}") + all("value: /b") + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, nil},
+		{"an exact path beside it as a prefix for everybody", server("") + of("path: {type: Exact, value: /b}") + all("value: /b") + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, []string{"other-spelling spec.rules[0].matches[0].path", "routes-tie"}},
+		{"a path and its method beside a prefix of this method for everybody", server("") + of("path: {value: /b/a}, method: GET") + all("value: /b", "GET") + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, []string{"other-spelling spec.rules[0].matches[0].path"}},
+		{"a path and its method beside a prefix of another one for everybody", server("") + of("path: {value: /b/a}, method: GET") + all("value: /b", "POST") + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, nil},
 		{"an exact path for everybody", server("") + route + all("type: Exact, value: /b") + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, nil},
 		{"a path for everybody beside a route for accounts", server("") + route + all("value: /") + strings.Replace(open, "name: all}, r", "name: a}, r", 1) + strings.Replace(allow("HTTPRoute", "all", account), "name: p,", "name: r,", 1) + everybody, policy.HTTP, nil},
 		{"a path for probes beside a route for an account", server("") + route + all("value: /") + allow("HTTPRoute", "a", address) + strings.NewReplacer("name: p,", "name: q,").Replace(allow("HTTPRoute", "all", account)) + nodes, policy.HTTP, nil},
@@ -72,7 +83,7 @@ func TestLint(t *testing.T) {
 		{"a path for an account beside a route for another one", server("") + route + all("value: /") + allow("HTTPRoute", "a", account) + strings.NewReplacer("name: p,", "name: q,", "name: x}", "name: z}").Replace(allow("HTTPRoute", "all", account)), policy.HTTP, []string{"probes-refused", "other-spelling spec.rules[0].matches[0].path"}},
 		{"the same callers on both routes", server("") + route + all("value: /") + allow("HTTPRoute", "a", address) + open + nodes, policy.HTTP, nil},
 		{"a path whose Server is open", server(", accessPolicy: all-unauthenticated") + route + all("value: /"), policy.HTTP, nil},
-		{"a method for everybody", server("") + route + strings.Replace(all("value: /"), "{value: /}", "{value: /}, method: GET", 1) + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, nil},
+		{"a method for everybody", server("") + route + strings.Replace(all("value: /"), "{value: /}", "{value: /}, method: GET", 1) + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, []string{"other-spelling spec.rules[0].matches[0].path"}},
 		{"the SPIFFE ID of an account", named("spiffe://td/ns/default/sa/web"), policy.HTTP, []string{"spiffe-of-account spec.identities[0]"}},
 		{"the SPIFFE ID of a workload outside", named("spiffe://td/vm/web"), policy.HTTP, nil},
 		{"the SPIFFE ID of another mesh", named("spiffe://other/ns/default/sa/web"), policy.HTTP, nil},
