@@ -53,6 +53,7 @@ var (
 		"{rules: [{from: [{source: {serviceAccounts: [" + list(16, "a") + "]}}]}]}", "{rules: [{from: [{source: {serviceAccounts: [" + list(17, "a") + "]}}]}]}", "{rules: [{when: [{key: source.serviceAccount, values: [" + list(17, "a") + "]}]}]}", "{rules: [{from: [{source: {trustDomains: [" + list(17, "a") + "]}}]}]}",
 		"{rules: [" + list(512, "{}") + "]}", "{rules: [" + list(513, "{}") + "]}", "{rules: [{from: [" + list(513, "{source: {namespaces: [a]}}") + "]}]}", "{rules: [{to: [" + list(513, "{operation: {methods: [GET]}}") + "]}]}",
 		"{action: DENY}", "{action: DENY, rules: null}", "{action: DENY, rules: []}", "{action: DENY, rules: [null]}", "{action: AUDIT}", "{action: AUDIT, rules: [{}]}", "{action: deny, rules: [{}]}", `{action: "", rules: [{}]}`, "{action: LOG, rules: [{}]}", "{action: 1, rules: [{}]}", "{action: UNKNOWN}", "{actions: DENY, rules: [{}]}",
+		"{action: CUSTOM}", "{action: CUSTOM, rules: []}", "{action: CUSTOM, rules: [{}]}", "{action: CUSTOM, provider: {name: a}}", "{action: CUSTOM, provider: {name: a}, rules: null}", "{action: CUSTOM, provider: {name: a}, rules: []}", "{action: CUSTOM, provider: {name: a}, rules: [{}]}", "{action: CUSTOM, provider: {name: a}, rules: [null]}", "{action: CUSTOM, provider: {}, rules: [{}]}", `{action: CUSTOM, provider: {name: ""}, rules: [{}]}`, "{action: CUSTOM, provider: {name: null}, rules: [{}]}", "{action: CUSTOM, provider: null, rules: [{}]}",
 		"{provider: {name: a}}", "{provider: {}}", "{provider: null}", "{action: DENY, provider: {name: a}, rules: [{}]}", "{action: AUDIT, provider: {name: a}, rules: [{}]}",
 	}
 	// peerSpecs and requestSpecs are those of the other two kinds.
@@ -72,6 +73,10 @@ var (
 		"{jwtRules: [{issuer: a, fromHeaders: []}]}", "{jwtRules: [{issuer: a, fromHeaders: [{name: x-a}]}]}", `{jwtRules: [{issuer: a, fromHeaders: [{name: x-a, prefix: "Bearer "}]}]}`, `{jwtRules: [{issuer: a, fromHeaders: [{name: ""}]}]}`, "{jwtRules: [{issuer: a, fromHeaders: [{}]}]}", "{jwtRules: [{issuer: a, fromHeaders: [null]}]}", "{jwtRules: [{issuer: a, fromHeaders: [x-a]}]}",
 		"{jwtRules: [{issuer: a, fromParams: []}]}", "{jwtRules: [{issuer: a, fromParams: [t]}]}", `{jwtRules: [{issuer: a, fromParams: [""]}]}`, "{jwtRules: [{issuer: a, fromCookies: [t]}]}", `{jwtRules: [{issuer: a, fromCookies: [""]}]}`,
 		"{jwtRules: [{issuer: a, outputPayloadToHeader: x-a}]}", `{jwtRules: [{issuer: a, outputPayloadToHeader: ""}]}`, "{jwtRules: [{issuer: a, outputClaimToHeaders: []}]}", "{jwtRules: [{issuer: a, outputClaimToHeaders: [{header: x-a, claim: b}]}]}", "{jwtRules: [{issuer: a, outputClaimToHeaders: [{header: x-a}]}]}", "{jwtRules: [{issuer: a, outputClaimToHeaders: [{claim: b}]}]}", `{jwtRules: [{issuer: a, outputClaimToHeaders: [{header: "x a", claim: b}]}]}`, "{jwtRules: [{issuer: a, outputClaimToHeaders: [null]}]}",
+		`{jwtRules: [{issuer: a, outputClaimToHeaders: [{header: x.a, claim: b}]}]}`, `{jwtRules: [{issuer: a, outputClaimToHeaders: [{header: "x~", claim: b}]}]}`, "{jwtRules: [{issuer: a, outputClaimToHeaders: [{header: X_a, claim: b}]}]}", "{jwtRules: [{issuer: a, outputPayloadToHeader: x.a}]}", "{jwtRules: [{issuer: a, fromHeaders: [{name: x.a}]}]}",
+		"{jwtRules: [{issuer: a, spaceDelimitedClaims: [" + list(64, "a") + "]}]}", "{jwtRules: [{issuer: a, spaceDelimitedClaims: [" + list(65, "a") + "]}]}",
+		`{jwtRules: [{issuer: a, jwksUri: "https://a#b"}]}`, `{jwtRules: [{issuer: a, jwksUri: "http:a"}]}`, `{jwtRules: [{issuer: a, jwksUri: "https://a/` + strings.Repeat("b", 2038) + `"}]}`, `{jwtRules: [{issuer: a, jwksUri: "https://a/` + strings.Repeat("b", 2039) + `"}]}`,
+		`{jwtRules: [{issuer: a, jwks: '{"keys": [{}]}'}]}`, `{jwtRules: [{issuer: a, jwks: '{"keys": [{"kty": "XX"}]}'}]}`, `{jwtRules: [{issuer: a, jwks: '{"keys": [{"kty": "RSA"}]}'}]}`, `{jwtRules: [{issuer: a, jwks: '{"keys": [{"kty": "RSA", "n": "AQAB", "e": "AQAB"}]}'}]}`, `{jwtRules: [{issuer: a, jwks: '{"keys": [{"kty": "EC", "x": "AQAB", "y": "AQAB"}]}'}]}`, `{jwtRules: [{issuer: a, jwks: '{"keys": [{"kty": "oct", "k": "AQAB"}]}'}]}`, `{jwtRules: [{issuer: a, jwks: '{"keys": [{"kty": "OKP", "crv": "Ed25519"}]}'}]}`,
 		"{jwtRules: [{issuer: a, spaceDelimitedClaims: [scope]}]}", `{jwtRules: [{issuer: a, spaceDelimitedClaims: [""]}]}`, "{jwtRules: [{issuer: a, spaceDelimitedClaims: []}]}", "{jwtRules: [" + list(4096, "{issuer: b}") + "]}",
 	}
 	// selectors are specs of all three kinds.
@@ -149,6 +154,9 @@ func drawnOfIstio() []string {
 		for _, head := range heads {
 			write(v1, kind, head, "{}")
 		}
+		for _, annotation := range []string{`istio.io/dry-run: "true"`, `istio.io/dry-run: "false"`, "internal.istio.io/webhook-always-reject: a", "internal.istio.io/parents: a", "internal.istio.io/parent-namespace: a"} {
+			write(v1, kind, "name: a, annotations: {"+annotation+"}", "{}")
+		}
 		for _, version := range versions {
 			write(version, kind, "name: a", "{}")
 		}
@@ -171,6 +179,7 @@ var beyondIstio = []difference{
 	{"is neither an IP address nor a block", "| an address with a zone, such as `fe80::1%eth0` | takes it (`ValidateIPs`); Envoy refuses the whole listener |"},
 	{"metadata.nam: unknown field", "| an unknown field of `metadata` | never sees it: the API server drops it |"},
 	{"expected text, found nothing", "| a text without a value, such as `namespace:` | never sees it: the API server takes the field as absent |"},
+	{"Envoy takes no key of the set", "| `jwks` with no key that Envoy takes, such as `{\"keys\": []}` | takes it; Envoy refuses the whole listener, and keeps the policies of before |"},
 	{"an issuer is required", "| a token rule without an `issuer` | takes it beside `jwksUri`, and then tokens of any issuer (`validateJwtRule`) |"},
 }
 

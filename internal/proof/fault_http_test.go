@@ -92,6 +92,9 @@ var faultsOfHTTP = []fault{
 		{"internal/plainpath/path.go", `case escaped && strings.IndexByte(unreserved, c) >= 0:`, `case escaped && strings.IndexByte(unreserved, c) >= 0 && !(FAULT && c >= '0' && c <= '9'):`},
 	}},
 	{"of PeerAuthentications of one age the last name counts", []change{
-		{"policy/istio/internal/peerauthentication/compose.go", `return name(p) < name(q)`, `return (name(p) < name(q)) != FAULT`},
+		{"policy/istio/internal/peerauthentication/compose.go", `return p.resource.Metadata.Name < q.resource.Metadata.Name`, `return (p.resource.Metadata.Name < q.resource.Metadata.Name) != FAULT`},
+	}},
+	{"of PeerAuthentications of one age a longer name counts before the name that it goes on behind", []change{
+		{"policy/istio/internal/peerauthentication/compose.go", `p.resource.Metadata.Name < q.resource.Metadata.Name`, `p.resource.Metadata.Name+map[bool]string{true: "."}[FAULT] < q.resource.Metadata.Name+map[bool]string{true: "."}[FAULT]`},
 	}},
 }

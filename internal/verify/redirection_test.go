@@ -217,7 +217,7 @@ spec: {action: DENY, selector: {matchLabels: {version: v2}}, rules: [{from: [{so
 apiVersion: security.istio.io/v1
 kind: RequestAuthentication
 metadata: {name: later, namespace: shop}
-spec: {selector: {matchLabels: {version: v2}}, jwtRules: [{issuer: a, jwks: '{"keys": []}'}]}
+spec: {selector: {matchLabels: {version: v2}}, jwtRules: [{issuer: a, jwks: '{"keys": [{"kty": "oct", "k": "MQ"}]}'}]}
 `},
 		"mTLS is for one": {unverified, `
 ---

@@ -25,7 +25,7 @@ const (
 	ofIstio     = `"bypass_cors_preflight": true,
 		"providers": {"origins-0": {
 			"issuer": "a", "audiences": ["api"], "forward": true, "payload_in_metadata": "payload",
-			"local_jwks": {"inline_string": "{\"keys\": [{\"kid\": \"1\"}, {\"kid\": \"2\"}]}"}, "normalize_payload_in_metadata": {"space_delimited_claims": ["scope", "permission"]}}},
+			"local_jwks": {"inline_string": "{\"keys\": [{\"kty\": \"oct\", \"k\": \"MQ\", \"kid\": \"1\"}, {\"kty\": \"oct\", \"k\": \"MQ\", \"kid\": \"2\"}]}"}, "normalize_payload_in_metadata": {"space_delimited_claims": ["scope", "permission"]}}},
 		"rules": [{"match": {"prefix": "/"}, "requires": {"requires_any": {"requirements": [{"provider_name": "origins-0"}, {"allow_missing": {}}]}}}]`
 	rulesOf = `{"ns[default]-policy[alice]-rule[0]": {"permissions": [{"any": true}], "principals": [{"and_ids": {"ids": [%s, %s]}}]}}`
 	inFront = "envoy.filters.http.jwt_authn"
@@ -65,7 +65,7 @@ var istioRules = []edit{
 const tokenPolicies = `apiVersion: security.istio.io/v1
 kind: RequestAuthentication
 metadata: {name: a}
-spec: {jwtRules: [{issuer: a, audiences: [api], forwardOriginalToken: true, jwks: '{"keys": [{"kid": "2"}, {"kid": "1"}]}'}]}
+spec: {jwtRules: [{issuer: a, audiences: [api], forwardOriginalToken: true, jwks: '{"keys": [{"kty": "oct", "k": "MQ", "kid": "2"}, {"kty": "oct", "k": "MQ", "kid": "1"}]}'}]}
 ---
 apiVersion: security.istio.io/v1
 kind: AuthorizationPolicy
@@ -76,13 +76,13 @@ spec: {rules: [{from: [{source: {requestPrincipals: [a/alice]}}]}]}
 // TestTokenFilters holds the filter for tokens of a sidecar against a RequestAuthentication.
 func TestTokenFilters(t *testing.T) {
 	t.Parallel()
-	second := `{"issuer": "b", "payload_in_metadata": "payload", "local_jwks": {"inline_string": "{\"keys\": []}"}, "normalize_payload_in_metadata": {"space_delimited_claims": ["scope", "permission"]}}`
+	second := `{"issuer": "b", "payload_in_metadata": "payload", "local_jwks": {"inline_string": "{\"keys\": [{\"kty\": \"oct\", \"k\": \"Mg\"}]}"}, "normalize_payload_in_metadata": {"space_delimited_claims": ["scope", "permission"]}}`
 	bothOf := `{"requires_any": {"requirements": [{"provider_name": "origins-0"}, {"provider_name": "origins-1"}, {"requires_all": {"requirements": [
 		{"requires_any": {"requirements": [{"provider_name": "origins-0"}, {"allow_missing": {}}]}},
 		{"requires_any": {"requirements": [{"provider_name": "origins-1"}, {"allow_missing": {}}]}}]}}]}}`
-	twoIssuers := strings.Replace(tokenPolicies, "jwtRules: [", "jwtRules: [{issuer: b, jwks: '{\"keys\": []}'}, ", 1)
+	twoIssuers := strings.Replace(tokenPolicies, "jwtRules: [", "jwtRules: [{issuer: b, jwks: '{\"keys\": [{\"kty\": \"oct\", \"k\": \"Mg\"}]}'}, ", 1)
 	published := func(policies string) string {
-		return strings.NewReplacer("{issuer: a", "{issuer: published", `jwks: '{"keys": [{"kid": "2"}, {"kid": "1"}]}'`, "jwksUri: https://a.example/keys", "a/alice", "published/alice").Replace(policies)
+		return strings.NewReplacer("{issuer: a", "{issuer: published", `jwks: '{"keys": [{"kty": "oct", "k": "MQ", "kid": "2"}, {"kty": "oct", "k": "MQ", "kid": "1"}]}'`, "jwksUri: https://a.example/keys", "a/alice", "published/alice").Replace(policies)
 	}
 	header := func(value string) string {
 		return `"request_rules": [{"header": "x", "on_header_present": {"metadata_namespace": "envoy.filters.http.jwt_authn", "key": "payload", "value": "` + value + `"}}]`
@@ -99,11 +99,11 @@ func TestTokenFilters(t *testing.T) {
 		{"claims by a matcher input", tokenPolicies, []edit{put(rbacBehind, `{"@type": "T/envoy.extensions.filters.http.rbac.v3.RBAC", "matcher": {"matcher_list": {"matchers": [{
 			"predicate": {"and_matcher": {"predicate": [`+claimInput("iss", "a")+`, `+claimInput("sub", "alice")+`]}},
 			"on_match": {"action": {"name": "a", "typed_config": {"@type": "T/envoy.config.rbac.v3.Action", "name": "ns[default]-policy[alice]-rule[0]"}}}}]}}}`)}, ""},
-		{"keys in another form", tokenPolicies, []edit{drop(provider + ".local_jwks.inline_string"), put(provider+".local_jwks.inline_bytes", `"eyJrZXlzIjogW3sia2lkIjogIjIifSwgeyJraWQiOiAiMSJ9XX0="`)}, ""},
+		{"keys in another form", tokenPolicies, []edit{drop(provider + ".local_jwks.inline_string"), put(provider+".local_jwks.inline_bytes", `"eyJrZXlzIjogW3sia3R5IjogIm9jdCIsICJrIjogIk1RIiwgImtpZCI6ICIyIn0sIHsia3R5IjogIm9jdCIsICJrIjogIk1RIiwgImtpZCI6ICIxIn1dfQ=="`)}, ""},
 		{"a cache and a prefix of counters", tokenPolicies, []edit{put(provider+".jwt_cache_config", `{"jwt_cache_size": 7}`), put(jwt+".stat_prefix", `"x"`), put(jwt+".strip_failure_response", `true`)}, ""},
 		{"a requirement by name", tokenPolicies, []edit{put(jwt+".requirement_map", `{"r": {"requires_any": {"requirements": [{"provider_name": "origins-0"}, {"allow_missing": {}}]}}}`), put(jwt+".rules.0", `{"match": {"prefix": ""}, "requirement_name": "r"}`)}, ""},
 		{"a requirement for each audience", tokenPolicies, []edit{put(requires+".requires_any.requirements.0", `{"provider_and_audiences": {"provider_name": "origins-0", "audiences": []}}`)}, `the audiences of "a" are`},
-		{"one more key, by other letters", tokenPolicies, []edit{put(provider+".local_jwks.inline_string", `"{\"keys\": [{\"kid\": \"3\"}], \"KEYS\": [{\"kid\": \"1\"}, {\"kid\": \"2\"}]}"`)}, "other tokens"},
+		{"one more key, by other letters", tokenPolicies, []edit{put(provider+".local_jwks.inline_string", `"{\"keys\": [{\"kty\": \"oct\", \"k\": \"MQ\", \"kid\": \"3\"}], \"KEYS\": [{\"kty\": \"oct\", \"k\": \"MQ\", \"kid\": \"1\"}, {\"kty\": \"oct\", \"k\": \"MQ\", \"kid\": \"2\"}]}"`)}, "other tokens"},
 		{"audiences of the requirement", tokenPolicies, []edit{put(provider+".audiences", `["x"]`), put(requires+".requires_any.requirements.0", `{"provider_and_audiences": {"provider_name": "origins-0", "audiences": ["api"]}}`)}, ""},
 		{"the usual header, by name", tokenPolicies, []edit{put(provider+".from_headers", `[{"name": "Authorization", "value_prefix": "Bearer "}]`), put(provider+".from_params", `["access_token"]`)}, ""},
 		{"the usual skew of clocks", tokenPolicies, []edit{put(provider+".clock_skew_seconds", `60`)}, ""},
@@ -111,8 +111,8 @@ func TestTokenFilters(t *testing.T) {
 		{"two issuers", twoIssuers, []edit{put(jwt+".providers.origins-1", second), put(requires, bothOf)}, ""},
 
 		{"keys at a URI, and published", published(tokenPolicies), []edit{put(provider+".issuer", `"published"`), put(rbacBehind+".rules.policies", fmt.Sprintf(rulesOf, claimIs(inFront, "iss", "published"), claimIs(inFront, "sub", "alice")))}, ""},
-		{"other keys than those published", published(tokenPolicies), []edit{put(provider+".issuer", `"published"`), put(provider+".local_jwks.inline_string", `"{\"keys\": []}"`)}, `the keys of "published" are`},
-		{"keys in the policies, and others published", strings.Replace(tokenPolicies, "{issuer: a", "{issuer: published", 1), []edit{put(provider+".issuer", `"published"`), put(provider+".local_jwks.inline_string", `"{\"keys\": []}"`)}, `the keys of "published" are`},
+		{"other keys than those published", published(tokenPolicies), []edit{put(provider+".issuer", `"published"`), put(provider+".local_jwks.inline_string", `"{\"keys\": [{\"kty\": \"oct\", \"k\": \"Mg\"}]}"`)}, `the keys of "published" are`},
+		{"keys in the policies, and others published", strings.Replace(tokenPolicies, "{issuer: a", "{issuer: published", 1), []edit{put(provider+".issuer", `"published"`), put(provider+".local_jwks.inline_string", `"{\"keys\": [{\"kty\": \"oct\", \"k\": \"Mg\"}]}"`)}, `the keys of "published" are`},
 
 		{"another subject", tokenPolicies, []edit{put(rbacBehind+".rules.policies", fmt.Sprintf(rulesOf, claimIs(inFront, "iss", "a"), claimIs(inFront, "sub", "bob")))}, string(differs)},
 		{"any issuer of a subject", tokenPolicies, []edit{put(rbacBehind+".rules.policies", fmt.Sprintf(rulesOf, claimIs(inFront, "sub", "alice"), claimIs(inFront, "sub", "alice")))}, ""},
@@ -134,11 +134,11 @@ func TestTokenFilters(t *testing.T) {
 		{"another audience", tokenPolicies, []edit{put(provider+".audiences", `["api", "web"]`)}, `the audiences of "a" are`},
 		{"any audience", tokenPolicies, []edit{drop(provider + ".audiences")}, `the audiences of "a" are`},
 		{"any issuer", tokenPolicies, []edit{drop(provider + ".issuer")}, "are taken on one side only"},
-		{"another key", tokenPolicies, []edit{put(provider+".local_jwks.inline_string", `"{\"keys\": [{\"kid\": \"1\"}, {\"kid\": \"2\"}, {\"kid\": \"3\"}]}"`)}, `the keys of "a" are`},
+		{"another key", tokenPolicies, []edit{put(provider+".local_jwks.inline_string", `"{\"keys\": [{\"kty\": \"oct\", \"k\": \"MQ\", \"kid\": \"1\"}, {\"kty\": \"oct\", \"k\": \"MQ\", \"kid\": \"2\"}, {\"kty\": \"oct\", \"k\": \"MQ\", \"kid\": \"3\"}]}"`)}, `the keys of "a" are`},
 		{"keys of a server", tokenPolicies, []edit{drop(provider + ".local_jwks"), put(provider+".remote_jwks", `{"http_uri": {"uri": "https://a.example/keys", "cluster": "x", "timeout": "1s"}}`)}, "its keys come from a server"},
 		{"keys of a file", tokenPolicies, []edit{put(provider+".local_jwks", `{"filename": "/tmp/keys"}`)}, "its keys are not in the filter"},
 		{"no keys", tokenPolicies, []edit{put(provider+".local_jwks.inline_string", `"x"`)}, "no JSON Web Key Set"},
-		{"keys at a URI in the policies", strings.Replace(tokenPolicies, `jwks: '{"keys": [{"kid": "2"}, {"kid": "1"}]}'`, "jwksUri: https://a.example/keys", 1), nil, `at https://a.example/keys`},
+		{"keys at a URI in the policies", strings.Replace(tokenPolicies, `jwks: '{"keys": [{"kty": "oct", "k": "MQ", "kid": "2"}, {"kty": "oct", "k": "MQ", "kid": "1"}]}'`, "jwksUri: https://a.example/keys", 1), nil, `at https://a.example/keys`},
 		{"another place", tokenPolicies, []edit{put(provider+".from_cookies", `["x"]`)}, `the tokens of "a" are in`},
 		{"no words", tokenPolicies, []edit{drop(provider + ".normalize_payload_in_metadata")}, "are parted at spaces"},
 		{"not forwarded", tokenPolicies, []edit{drop(provider + ".forward")}, "are forwarded on one side only"},
@@ -194,7 +194,7 @@ func TestTokenFilters(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			published := token.Keys{"published": `[{"kid":"1"},{"kid":"2"}]`}
+			published := token.Keys{"published": `[{"k":"MQ","kid":"1","kty":"oct"},{"k":"MQ","kid":"2","kty":"oct"}]`}
 			v, err := matchOne(t, tt.policies, false, "", published, found)
 			if err != nil {
 				t.Fatal(err)

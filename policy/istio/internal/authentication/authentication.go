@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -123,6 +124,7 @@ func parse(doc manifest.Document) (Policy, error) {
 	var errs []error
 	refuse := func(field, format string, args ...any) { errs = append(errs, doc.Errorf(field, format, args...)) }
 	r.Complete(refuse)
+	r.RefuseDryRun(refuse)
 	r.Spec.Selector.Check(refuse)
 	object.RefuseTargets(doc, refuse)
 	for i, rule := range r.Spec.Rules {
@@ -139,7 +141,7 @@ func parse(doc manifest.Document) (Policy, error) {
 		case object.IsSet(doc, at+".timeout") && !isTimeout(rule.Timeout):
 			refuse(at+".timeout", "%q is no time that Istio takes: write milliseconds, as in 500ms, and at least one", rule.Timeout)
 		}
-		if _, err := token.KeysOf(rule.Jwks); rule.Jwks != "" && err != nil {
+		if err := checkKeys(rule.Jwks); rule.Jwks != "" && err != nil {
 			refuse(at+".jwks", "%v", err)
 		}
 		rule.checkPlaces(func(field, what string) { refuse(at+"."+field, "%s", what) })
@@ -159,19 +161,27 @@ func (r jwtRule) checkPlaces(refuse func(field, what string)) {
 			refuse(field, "a name is empty")
 		}
 	}
+	if n := len(r.SpaceDelimitedClaims); n > maxSpaced {
+		refuse("spaceDelimitedClaims", fmt.Sprintf("the list has %d items, at most %d are allowed", n, maxSpaced))
+	}
 	if r.OutputPayloadToHeader != "" && !isName(r.OutputPayloadToHeader) {
 		refuse("outputPayloadToHeader", fmt.Sprintf("%q is no name of a header", r.OutputPayloadToHeader))
 	}
 	for i, to := range r.OutputClaimToHeaders {
 		at := fmt.Sprintf("outputClaimToHeaders[%d]", i)
-		if !isName(to.Header) {
-			refuse(at+".header", fmt.Sprintf("%q is no name of a header", to.Header))
+		if !written.MatchString(to.Header) {
+			refuse(at+".header", fmt.Sprintf("%q is no name of a header: use letters, digits, hyphens and underscores", to.Header))
 		}
 		if to.Claim == "" {
 			refuse(at+".claim", "a claim is required")
 		}
 	}
 }
+
+// maxSpaced is the largest number of spaceDelimitedClaims in the CRD, and written its pattern for the header of a claim.
+const maxSpaced = 64
+
+var written = regexp.MustCompile(`^[-_A-Za-z0-9]+$`)
 
 // isName reports whether a text is the name of a header (RFC 9110, section 5.1).
 func isName(text string) bool {
@@ -180,9 +190,12 @@ func isName(text string) bool {
 	})
 }
 
+// isURL reports whether the CRD and the webhook take a text as the place of keys.
 func isURL(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https")
+	const longest = 2048
+	_, err := url.Parse(text)
+	u, wrong := url.ParseRequestURI(text)
+	return err == nil && wrong == nil && len(text) <= longest && (u.Scheme == "http" || u.Scheme == "https")
 }
 
 func isTimeout(text string) bool {

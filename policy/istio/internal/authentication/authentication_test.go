@@ -64,6 +64,8 @@ func TestRefusals(t *testing.T) {
 		"spec: {jwtRules: [{issuer: a, audiences: ['']}]}":                     "spec.jwtRules[0].audiences: an audience is empty",
 		"spec: {jwtRules: [{issuer: a, jwks: '{}'}]}":                          "spec.jwtRules[0].jwks: it is no JSON Web Key Set",
 		"spec: {jwtRules: [{issuer: a, jwks: 'x'}]}":                           "spec.jwtRules[0].jwks: it is no JSON Web Key Set",
+		`spec: {jwtRules: [{issuer: a, jwks: '{"keys": [{"kid": "1"}]}'}]}`:    `spec.jwtRules[0].jwks: keys[0].kty: "" is no type of a key`,
+		`spec: {jwtRules: [{issuer: a, jwks: '{"keys": [{"kty": "oct"}]}'}]}`:  "spec.jwtRules[0].jwks: keys[0].k: a key of the type oct has it",
 		"spec: {jwtRules: [{issuer: a, fromHeaders: [{prefix: x}]}]}":          `spec.jwtRules[0].fromHeaders[0].name: "" is no name of a header`,
 		"spec: {jwtRules: [{issuer: a, fromParams: ['']}]}":                    "spec.jwtRules[0].fromParams: a name is empty",
 		"spec: {jwtRules: [{issuer: a, fromCookies: ['']}]}":                   "spec.jwtRules[0].fromCookies: a name is empty",
@@ -99,7 +101,7 @@ func TestPlaces(t *testing.T) {
 spec:
   jwtRules:
     - issuer: a
-      jwks: '{"keys": []}'
+      jwks: '{"keys": [{"kty": "oct", "k": "MQ"}]}'
       fromHeaders: [{name: X-Token, prefix: "JWT "}, {name: x-bare}]
       fromParams: [t]
       fromCookies: [session]
@@ -116,7 +118,7 @@ spec:
 	headers := []token.Place{{Name: "x-token", Prefix: "JWT "}, {Name: "x-bare"}, {Kind: token.InCookie, Name: "session"}}
 	query := token.Place{Kind: token.InParameter, Name: "t"}
 	words := []string{"scope", "permission", "roles"}
-	want := token.Demand{Preflight: true, Issuers: []token.Issuer{{Name: "a", Places: append(headers, query), Spaced: words, Keys: "[]", Writes: []token.Written{{Header: "x-sub", Claim: "sub"}, {Header: "x-payload"}}}, {Name: "a", Places: []token.Place{query}, Spaced: spaced}}}
+	want := token.Demand{Preflight: true, Issuers: []token.Issuer{{Name: "a", Places: append(headers, query), Spaced: words, Keys: `[{"k":"MQ","kty":"oct"}]`, Writes: []token.Written{{Header: "x-sub", Claim: "sub"}, {Header: "x-payload"}}}, {Name: "a", Places: []token.Place{query}, Spaced: spaced}}}
 	d, _ := Demand(ps, in, "istio-system")
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -176,6 +178,35 @@ func TestTwoRules(t *testing.T) {
 		in.Protocol = policy.TCP
 		if err := Check(ps, in, "istio-system", program); err != nil {
 			t.Errorf("%s: no token is read on tcp: %v", name, err)
+		}
+	}
+}
+
+// TestKeys holds which keys a sidecar takes. Of a rule with others it would keep the listener that it has.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	long, point, none := strings.Repeat("A", 86), strings.Repeat("A", 43), "Envoy takes no key of the set"
+	for keys, want := range map[string]string{
+		``:                          none,
+		`{"kty": "oct", "k": "MQ"}`: "",
+		`{"kty": "oct", "k": "MQ", "alg": "HS256"}`:                                 "",
+		`{"kty": "oct", "k": "M+"}`:                                                 none,
+		`{"kty": "oct", "k": "M+"}, {"kty": "oct", "k": "MQ"}`:                      "",
+		`{"kty": "oct", "k": "MQ"}, {"kty": "oct"}`:                                 "keys[1].k: a key of the type oct has it",
+		`{"kty": "oct", "k": "MQ", "alg": "RS256"}`:                                 none,
+		`{"kty": "RSA", "n": "` + long + `", "e": "AQAB", "alg": "PS256"}`:          "",
+		`{"kty": "RSA", "n": "AQAB", "e": "AQAB"}`:                                  none,
+		`{"kty": "RSA", "n": "` + long + `", "e": "AQAB", "alg": "ES256"}`:          none,
+		`{"kty": "RSA", "n": "` + long + `"}`:                                       "keys[0].e: a key of the type RSA has it",
+		`{"kty": "EC", "crv": "P-256", "x": "` + point + `", "y": "` + point + `"}`: "",
+		`{"kty": "EC", "crv": "P-1", "x": "` + point + `", "y": "` + point + `"}`:   none,
+		`{"kty": "EC", "x": "` + point + `", "y": "` + point + `"}`:                 "keys[0].crv: a key of the type EC has it",
+		`{"kty": "OKP", "crv": "Ed25519", "x": "` + point + `"}`:                    "",
+		`{"kty": "OKP", "crv": "X25519", "x": "` + point + `"}`:                     none,
+		`{"kty": "XX"}`: `keys[0].kty: "XX" is no type of a key`,
+	} {
+		if err := checkKeys(`{"keys": [` + keys + `]}`); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", keys, err, want)
 		}
 	}
 }

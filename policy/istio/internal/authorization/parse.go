@@ -74,7 +74,7 @@ func (r *reader) checkSpec(spec Spec) {
 		if spec.Provider == nil || spec.Provider.Name == "" {
 			r.refuse("spec.provider.name", "the action %s asks an authorizer: name one of the extensionProviders of the mesh config", actionCustom)
 		}
-		if spec.Rules == nil {
+		if spec.Rules == nil || len(*spec.Rules) == 0 {
 			r.refuse("spec.rules", "%s without a rule never asks: write [{}] to ask about every request", actionCustom)
 		}
 	default:
@@ -87,11 +87,11 @@ func (r *reader) checkSpec(spec Spec) {
 }
 
 func (r *reader) readDryRun(of AuthorizationPolicy) bool {
-	text, written := of.Metadata.Annotations[dryRun]
+	text, written := of.Metadata.Annotations[object.DryRun]
 	if !written {
 		return false
 	}
-	field := fmt.Sprintf("metadata.annotations[%q]", dryRun)
+	field := fmt.Sprintf("metadata.annotations[%q]", object.DryRun)
 	on, err := strconv.ParseBool(text)
 	switch {
 	case err != nil:

@@ -20,9 +20,6 @@ const (
 	actionCustom = "CUSTOM"
 )
 
-// dryRun is the annotation of a policy that only observes.
-const dryRun = "istio.io/dry-run"
-
 // Policy is a valid AuthorizationPolicy. It is immutable; [Parse] makes it.
 type Policy struct {
 	doc      manifest.Document

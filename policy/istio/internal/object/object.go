@@ -24,7 +24,13 @@ const (
 
 	revision        = "istio.io/rev"
 	defaultRevision = "default"
+
+	// DryRun is the annotation of an AuthorizationPolicy that only observes.
+	DryRun = "istio.io/dry-run"
 )
+
+// reserved are annotations with which Istio's webhook takes no object (validateMetadata in pkg/config/validation).
+var reserved = []string{"internal.istio.io/webhook-always-reject", "internal.istio.io/parents", "internal.istio.io/parent-namespace"}
 
 // versions are the versions that Istio serves. They have one schema.
 var versions = []string{"v1", "v1beta1"}
@@ -63,6 +69,18 @@ func (o *Object) Complete(refuse func(field, format string, args ...any)) {
 	}
 	if problem := metadata.NamespaceProblem(o.Metadata.Namespace); problem != "" {
 		refuse("metadata.namespace", "%s", problem)
+	}
+	for _, name := range reserved {
+		if _, ok := o.Metadata.Annotations[name]; ok {
+			refuse(fmt.Sprintf("metadata.annotations[%q]", name), "it is Istio's own: take it out")
+		}
+	}
+}
+
+// RefuseDryRun refuses the annotation of a dry run, which another kind than AuthorizationPolicy does not have.
+func (o *Object) RefuseDryRun(refuse func(field, format string, args ...any)) {
+	if _, ok := o.Metadata.Annotations[DryRun]; ok {
+		refuse(fmt.Sprintf("metadata.annotations[%q]", DryRun), "a %s has no dry run, and would be in force: take it out", o.Kind)
 	}
 }
 

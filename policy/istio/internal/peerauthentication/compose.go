@@ -55,13 +55,13 @@ func (p Policy) reach(rootNamespace string) object.Reach {
 
 const inRoot = "it is of the root namespace and has a selector: Istio takes a selector in the namespace of the workload alone"
 
-// isOlder reports whether Istio takes p before q, of two that are about the same.
+// isOlder reports whether Istio takes p before q, of two that are about the same. They are of one namespace.
 func (p Policy) isOlder(q Policy) bool {
 	if !p.created.Equal(q.created) {
 		return p.created.Before(q.created)
 	}
-	name := func(p Policy) string { return p.resource.Metadata.Name + "." + p.resource.Metadata.Namespace }
-	return name(p) < name(q)
+	// A name is compared as a whole: "default" comes before "default-open".
+	return p.resource.Metadata.Name < q.resource.Metadata.Name
 }
 
 // Rival is a policy that has the same target as an older policy. It applies to nothing.

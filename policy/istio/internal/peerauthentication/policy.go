@@ -87,6 +87,7 @@ func parse(doc manifest.Document) (Policy, error) {
 	var errs []error
 	refuse := func(field, format string, args ...any) { errs = append(errs, doc.Errorf(field, format, args...)) }
 	r.Complete(refuse)
+	r.RefuseDryRun(refuse)
 	r.Spec.Selector.Check(refuse)
 	created, err := metadata.Created(doc)
 	errs = append(errs, err)

@@ -134,6 +134,7 @@ func TestOldestWins(t *testing.T) {
 		{"the older", []string{one("b", "2026-01-01T00:00:00Z", "STRICT"), one("a", "2026-01-02T00:00:00Z", "DISABLE")}, mtls.Strict, false},
 		{"zones", []string{one("b", "2026-01-01T12:00:00+02:00", "STRICT"), one("a", "2026-01-01T11:00:00Z", "DISABLE")}, mtls.Strict, false},
 		{"the name, at one time", []string{one("b", "2026-01-01T00:00:00Z", "STRICT"), one("a", "2026-01-01T00:00:00Z", "DISABLE")}, mtls.Disable, false},
+		{"a name and a longer one, at one time", []string{one("default-strict", "2026-01-01T00:00:00Z", "STRICT"), one("default", "2026-01-01T00:00:00Z", "DISABLE")}, mtls.Disable, false},
 		{"three", []string{one("c", "2026-01-03T00:00:00Z", "STRICT"), one("b", "2026-01-02T00:00:00Z", "PERMISSIVE"), one("a", "2026-01-01T00:00:00Z", "DISABLE")}, mtls.Disable, false},
 		{"no time, and alike", []string{one("b", "", "STRICT"), one("a", "", "STRICT")}, mtls.Strict, false},
 		{"no time", []string{one("b", "", "STRICT"), one("a", "", "DISABLE")}, 0, true},
