@@ -84,6 +84,8 @@ type reader struct {
 	errs                  []error
 	// ofNodes is set by a spec of ingress that selects nodes.
 	ofNodes bool
+	// ofInit is true in a spec whose subject asks for the label of pods that start.
+	ofInit bool
 }
 
 // direction is what a list of rules is about.
@@ -144,6 +146,7 @@ func (r *reader) readSpec(specs []spec, field, origin string, from Spec) []spec 
 	} else if from.NodeSelector != nil {
 		r.readSelector(field+".nodeSelector", *from.NodeSelector)
 	}
+	r.ofInit = out.subject.asksFor(func(source, key string) bool { return source == sourceReserved && key == initLabel })
 	r.checkNotes(field, from)
 	where := direction{node: from.EndpointSelector == nil}
 	out.allow = r.readIngress(field+".ingress", r.originOf(origin+"ingress"), from.Ingress, where)
@@ -230,7 +233,7 @@ func (r *reader) readPeers(field, verb string, from lists) peers {
 	if from.endpoints != nil {
 		at := field + "." + verb + "Endpoints"
 		for i, s := range *from.endpoints {
-			out.endpoints = append(out.endpoints, r.readSelector(item(at, i), s).pinPeers(r.namespace))
+			out.endpoints = append(out.endpoints, r.readSelector(item(at, i), s).pinPeers(r.namespace, r.ofInit))
 		}
 		named = appendIf(named, len(*from.endpoints) > 0, verb+"Endpoints")
 	}
