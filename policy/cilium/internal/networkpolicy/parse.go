@@ -195,7 +195,7 @@ func (r *reader) readIngress(field, origin string, from []Ingress, where directi
 		if where.deny {
 			r.refuseFields(at, "a deny rule has no authentication", "authentication")
 		}
-		one := rule{field: at, origin: item(origin, i), icmp: len(in.ICMPs) > 0}
+		one := rule{field: at, origin: item(origin, i), icmp: len(in.ICMPs) > 0, mergedOn: in.mergedOn()}
 		r.checkICMP(at, in.ICMPs, in.ToPorts)
 		one.peers = r.readPeers(at, "from", in.lists())
 		one.peers.everyone = one.peers.everyone && (len(in.ToPorts) > 0 || one.icmp)

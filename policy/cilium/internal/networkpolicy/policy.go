@@ -46,6 +46,8 @@ type rule struct {
 	// icmp is true for a rule that is about no port of TCP.
 	icmp bool
 	auth string
+	// mergedOn are the ports on which Cilium merges the rule with others.
+	mergedOn []string
 }
 
 // peers are what a rule lets in or shuts out. Only one of the lists is set, or everyone.

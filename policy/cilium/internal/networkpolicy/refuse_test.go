@@ -26,6 +26,7 @@ func TestRefusals(t *testing.T) {
 func TestCheckRefusesWhatIsAmbiguous(t *testing.T) {
 	t.Parallel()
 	const subject = "spec: {endpointSelector: {matchLabels: {app: backend}}, "
+	const merged = "p.yaml:2: spec.ingress[1]: the rule at p.yaml:2: spec.ingress[0] has another authentication for the same peers on the same port, and Cilium then applies no policy of the workload: give both the same mode"
 	for name, row := range map[string]struct {
 		policies, want string
 		twins, alone   bool
@@ -59,6 +60,28 @@ func TestCheckRefusesWhatIsAmbiguous(t *testing.T) {
 		"one workload by two written modes": {
 			policies: one("CiliumNetworkPolicy", "name: p", subject+"ingress: [{fromEndpoints: [{}], authentication: {mode: disabled}}, {fromEndpoints: [{}], authentication: {mode: required}}]}"),
 			want:     "p.yaml:2: spec.ingress[1]: the rule at p.yaml:2: spec.ingress[0] lets the same caller in with another authentication: give both the same mode",
+		},
+		"two written modes on a port without an inbound": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{fromEntities: [cluster], authentication: {mode: disabled}, toPorts: [{ports: [{port: "9999"}]}]}, {fromEndpoints: [{matchLabels: {"reserved:host": ""}}], authentication: {mode: required}, toPorts: [{ports: [{port: "9999", protocol: UDP}]}]}]}`),
+			want:     merged,
+		},
+		"two written modes of labels that nobody has": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{fromEndpoints: [{matchLabels: {x: absent}}], authentication: {mode: disabled}}, {fromEndpoints: [{}, {matchLabels: {x: absent}}], authentication: {mode: required}}]}`),
+			want:     merged,
+		},
+		"two written modes of everybody on a port by its name": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{authentication: {mode: disabled}, toPorts: [{ports: [{port: none}]}]}, {fromEntities: [all], authentication: {mode: required}, toPorts: [{ports: [{port: NONE, protocol: TCP}]}]}]}`),
+			want:     merged,
+		},
+		"two written modes of blocks and messages": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{fromCIDR: [10.0.0.0/8], authentication: {mode: disabled}, icmps: [{fields: [{type: 8}]}]}, {fromCIDRSet: [{cidr: 10.0.0.0/8}], authentication: {mode: required}, icmps: [{fields: [{type: Echo}]}]}]}`),
+			want:     merged,
+		},
+		"two written modes of two protocols": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{fromEndpoints: [{}], authentication: {mode: disabled}, toPorts: [{ports: [{port: "9999", protocol: TCP}]}]}, {fromEndpoints: [{}], authentication: {mode: required}, toPorts: [{ports: [{port: "9999", protocol: UDP}, {port: "9999", endPort: 9999}]}]}]}`),
+		},
+		"two written modes of two labels that nobody has": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{fromEndpoints: [{matchLabels: {x: absent}}], authentication: {mode: disabled}}, {fromEndpoints: [{matchLabels: {x: gone}}], authentication: {mode: required}}]}`),
 		},
 		"a certificate is what the mode asks for": {
 			policies: one("CiliumNetworkPolicy", "name: p", subject+"ingress: [{fromEndpoints: [{}]}, {fromEntities: [cluster], authentication: {mode: required}}]}"),
