@@ -152,8 +152,8 @@ func (r *reader) readSpec(specs []spec, field, origin string, from Spec) []spec 
 	out.allow = r.readIngress(field+".ingress", r.originOf(origin+"ingress"), from.Ingress, where)
 	where.deny = true
 	out.deny = r.readIngress(field+".ingressDeny", r.originOf(origin+"ingressDeny"), from.IngressDeny, where)
-	r.checkEgress(field+".egress", from.Egress, direction{egress: true, node: where.node})
-	r.checkEgress(field+".egressDeny", from.EgressDeny, direction{egress: true, deny: true, node: where.node})
+	out.calls = r.readCalls(field+".egress", from.Egress, direction{egress: true, node: where.node})
+	r.readCalls(field+".egressDeny", from.EgressDeny, direction{egress: true, deny: true, node: where.node})
 	out.defaultDeny = len(out.allow)+len(out.deny) > 0
 	if from.EnableDefaultDeny.Ingress != nil {
 		// Cilium asks the rules of a direction for it: without a rule it says nothing.

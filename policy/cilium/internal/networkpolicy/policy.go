@@ -33,6 +33,8 @@ type spec struct {
 	allow, deny []rule
 	// egress is the text of the rules about calls of the endpoint, "" for none.
 	egress string
+	// calls are those that its rules let out.
+	calls []call
 	// unplayed is what no request of the lab can show, see [Unplayed].
 	unplayed unplayed
 }
