@@ -252,7 +252,7 @@ var printable = regexp.MustCompile(`^\PC*$`)
 // checkNotes refuses notes of a spec that the schema refuses.
 func (r *reader) checkNotes(field string, from Spec) {
 	for i := range from.Labels {
-		if !r.has(item(field+".labels", i) + ".key") {
+		if from.Labels[i].Key == "" {
 			r.refuse(item(field+".labels", i)+".key", "the key is missing")
 		}
 	}
