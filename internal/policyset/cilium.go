@@ -1,6 +1,7 @@
 package policyset
 
 import (
+	"cmp"
 	"maps"
 
 	"github.com/meshproof/meshproof/policy"
@@ -285,20 +286,21 @@ func (g *generator) ciliumEgress(deny bool) object {
 	if deny {
 		return rule
 	}
-	ports := []object{{"port": "443", "protocol": "TCP"}}
+	// Each kind of proxy has a port of its own: Cilium does not merge two kinds.
+	ports := func(port string) []object { return []object{{"port": port, "protocol": "TCP"}} }
 	switch g.choose(5) {
 	case 0:
 		rule["toPorts"] = []object{{"ports": []object{{"port": "53", "protocol": "ANY"}}, "rules": object{"dns": []object{{"matchPattern": "*"}}}}}
 	case 1:
-		rule["toPorts"] = []object{{"ports": ports, "serverNames": serverNames[:1]}}
+		rule["toPorts"] = []object{{"ports": ports("443"), "serverNames": serverNames[:1]}}
 	case 2:
 		tls := object{"secret": object{"name": "tls", "namespace": "a"}}
-		rule["toPorts"] = []object{{"ports": ports, "terminatingTLS": tls, "originatingTLS": tls, "rules": object{"http": []object{{"path": "/a"}}}}}
+		rule["toPorts"] = []object{{"ports": ports("8443"), "terminatingTLS": tls, "originatingTLS": tls, "rules": object{"http": []object{{"path": "/a"}}}}}
 	case 3:
-		rule["toPorts"] = []object{{"ports": ports, "listener": object{"envoyConfig": object{"kind": "CiliumEnvoyConfig", "name": "proxy"}, "name": "out"}}}
+		rule["toPorts"] = []object{{"ports": ports("9443"), "listener": object{"envoyConfig": object{"kind": "CiliumEnvoyConfig", "name": "proxy"}, "name": "out"}}}
 	}
 	if g.oneIn(4) {
-		rule["authentication"] = object{"mode": pick(g.chooser, "disabled", "required")}
+		rule["authentication"] = object{"mode": cmp.Or(g.authentication, "disabled")}
 	}
 	return rule
 }

@@ -211,7 +211,11 @@ var commonFaults = []fault{
 		return s
 	default:
 		return s.inNamespace(namespace)`},
-		{"policy/cilium/internal/evaluation/match.go", `return source == "k8s" && labels[podNamespace] == namespace`, `return FAULT || source == "k8s" && labels[podNamespace] == namespace`},
+		{"policy/cilium/internal/evaluation/match.go", `return source == "k8s" && labels[podNamespace] == w.namespace`, `return FAULT || source == "k8s" && labels[podNamespace] == w.namespace`},
+	}},
+	{"clusterwide peers are pods, whatever the subject asks for", []change{
+		{"policy/cilium/internal/networkpolicy/selector.go", `namespace == "" && ofInit:`, `namespace == "" && ofInit && !FAULT:`},
+		{"policy/cilium/internal/evaluation/match.go", `w.namespace == "" && w.ofStarting:`, `w.namespace == "" && w.ofStarting && !FAULT:`},
 	}},
 	{"an empty list of peers of Cilium counts for nothing beside another", []change{
 		{"policy/cilium/internal/networkpolicy/parse.go", `if from.hasEmpty() {`, `if from.hasEmpty() && !FAULT {`},

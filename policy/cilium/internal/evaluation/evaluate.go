@@ -49,6 +49,8 @@ type rules struct {
 type written struct {
 	networkpolicy.Ingress
 	namespace, origin, place string
+	// ofStarting is true where the spec's selector has the label of pods that start.
+	ofStarting bool
 }
 
 func rulesOf(ps []networkpolicy.Policy, in policy.Inbound, opts networkpolicy.Options) (out rules) {
@@ -71,11 +73,12 @@ func rulesOf(ps []networkpolicy.Policy, in policy.Inbound, opts networkpolicy.Op
 			if clusterwide {
 				origin = "ccnp[" + text.Metadata.Name + "]-" + entry
 			}
+			starting := namesKey(subject, "reserved:init")
 			for i, r := range spec.Ingress {
-				out.allow = append(out.allow, written{r, text.Metadata.Namespace, fmt.Sprintf("%singress[%d]", origin, i), p.Place(fmt.Sprintf("%s.ingress[%d]", field, i))})
+				out.allow = append(out.allow, written{r, text.Metadata.Namespace, fmt.Sprintf("%singress[%d]", origin, i), p.Place(fmt.Sprintf("%s.ingress[%d]", field, i)), starting})
 			}
 			for i, r := range spec.IngressDeny {
-				out.deny = append(out.deny, written{r, text.Metadata.Namespace, fmt.Sprintf("%singressDeny[%d]", origin, i), p.Place(fmt.Sprintf("%s.ingressDeny[%d]", field, i))})
+				out.deny = append(out.deny, written{r, text.Metadata.Namespace, fmt.Sprintf("%singressDeny[%d]", origin, i), p.Place(fmt.Sprintf("%s.ingressDeny[%d]", field, i)), starting})
 			}
 			if says := spec.EnableDefaultDeny.Ingress; says == nil || *says {
 				out.closes = out.closes || len(spec.Ingress) > 0 || len(spec.IngressDeny) > 0

@@ -95,6 +95,15 @@ func meets(s networkpolicy.Selector, labels map[string]string, source string) bo
 	return true
 }
 
+// namesKey reports whether the selector is about a key, as it is written.
+func namesKey(s networkpolicy.Selector, written string) bool {
+	_, found := s.MatchLabels[written]
+	for _, e := range s.MatchExpressions {
+		found = found || e.Key == written
+	}
+	return found
+}
+
 // find looks for a key, which may name its source.
 func find(labels map[string]string, source, key string) (string, bool) {
 	if of, rest, written := strings.Cut(key, ":"); written {
@@ -210,7 +219,7 @@ func (q question) peer(w written, labels map[string]string, source string, addre
 	ofWorld := source == "reserved"
 	if w.FromEndpoints != nil {
 		for _, s := range *w.FromEndpoints {
-			if meets(s, labels, source) && q.inScope(s, w.namespace, labels, source) {
+			if meets(s, labels, source) && q.inScope(s, w, labels, source) {
 				return true
 			}
 		}
@@ -271,7 +280,7 @@ func inBlock(text string, address netip.Addr) bool {
 }
 
 // inScope bounds a selector of peers to the cluster, and to a namespace or to pods.
-func (q question) inScope(s networkpolicy.Selector, namespace string, labels map[string]string, source string) bool {
+func (q question) inScope(s networkpolicy.Selector, w written, labels map[string]string, source string) bool {
 	keys := []string{}
 	for key := range s.MatchLabels {
 		keys = append(keys, key)
@@ -292,14 +301,14 @@ func (q question) inScope(s networkpolicy.Selector, namespace string, labels map
 	switch {
 	case !ofCluster && source != "k8s":
 		return false
-	case ofPod:
+	case ofPod, w.namespace == "" && w.ofStarting:
 		return true
-	case namespace == "":
+	case w.namespace == "":
 		return source == "k8s"
 	case ofNamespaces:
 		return true
 	default:
-		return source == "k8s" && labels[podNamespace] == namespace
+		return source == "k8s" && labels[podNamespace] == w.namespace
 	}
 }
 

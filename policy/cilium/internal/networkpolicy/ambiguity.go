@@ -11,12 +11,18 @@ import (
 // so that nothing could be shown of a rule that names its peers. Two workloads of one certificate cannot
 // be told apart, so a rule must not name only one of them. Two rules that let the same caller in
 // must not differ in what they demand of its authentication: which of them counts depends on
-// how Cilium orders its entries.
+// how Cilium orders its entries. And two rules of the workload that Cilium merges, on whatever port, must not have two modes. The same
+// holds of its calls.
 func Check(ps []Policy, in policy.Inbound, opts Options) error {
 	c := callersOf(opts)
 	of := identityOf(in.Workload, opts)
 	var errs []error
 	var allows []demand
+	type calling struct {
+		Policy
+		call
+	}
+	var calls []calling
 	for _, p := range ps {
 		for _, s := range p.specs {
 			if !s.subject.selects(of) {
@@ -27,17 +33,28 @@ func Check(ps []Policy, in policy.Inbound, opts Options) error {
 					errs = append(errs, p.checkKnown(r, opts), p.checkTwins(r, c, opts))
 				}
 			}
+			for _, one := range s.calls {
+				calls = append(calls, calling{p, one})
+			}
 			for _, r := range s.allow {
-				if _, ok := r.entriesFor(in); ok {
-					allows = append(allows, c.demandOf(p, r))
-				}
+				allows = append(allows, c.demandOf(p, r, in))
 			}
 		}
 	}
 	for i, a := range allows {
 		for _, b := range allows[:i] {
-			if a.contradicts(b) {
+			switch {
+			case a.isAbout && b.isAbout && a.contradicts(b):
 				errs = append(errs, a.policy.doc.Errorf(a.rule.field, "the rule at %s lets the same caller in with another authentication: give both the same mode", b.policy.Place(b.rule.field)))
+			case a.rule.auth != b.rule.auth && a.rule.auth != "" && b.rule.auth != "" && a.rule.merges(b.rule):
+				errs = append(errs, a.policy.doc.Errorf(a.rule.field, "the rule at %s has another authentication for the same peers on the same port, and Cilium then applies no policy of the workload: give both the same mode", b.policy.Place(b.rule.field)))
+			}
+		}
+	}
+	for i, a := range calls {
+		for _, b := range calls[:i] {
+			if a.conflicts(b.call) {
+				errs = append(errs, a.doc.Errorf(a.field, "the rule at %s is about the same peers on the same port, and Cilium cannot merge the two: it then applies no policy of the workload, those of ingress neither", b.Place(b.field)))
 			}
 		}
 	}
@@ -77,11 +94,14 @@ type demand struct {
 	// The rule names workloads and world.
 	workloads []int
 	world     bool
+	// isAbout is true where the rule is about the port of the inbound.
+	isAbout bool
 }
 
-func (c callers) demandOf(p Policy, r rule) demand {
+func (c callers) demandOf(p Policy, r rule, in policy.Inbound) demand {
 	workloads, everyWorld, blocks := c.selected(r.peers)
-	return demand{p, r, workloads, everyWorld || blocks != nil}
+	_, isAbout := r.entriesFor(in)
+	return demand{p, r, workloads, everyWorld || blocks != nil, isAbout}
 }
 
 // contradicts reports whether the two rules name a caller in common that one of them lets in

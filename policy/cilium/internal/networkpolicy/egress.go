@@ -34,14 +34,17 @@ func Excluded(ps []Policy) map[string]string {
 	return out
 }
 
-// checkEgress refuses egress that Cilium refuses.
-func (r *reader) checkEgress(field string, from []Egress, where direction) {
+// readCalls refuses egress that Cilium refuses, and returns what it has to merge.
+func (r *reader) readCalls(field string, from []Egress, where direction) (calls []call) {
 	for i, out := range from {
 		at := item(field, i)
 		if where.deny {
 			r.refuseFields(at, "a deny rule has no such field", "toFQDNs", "authentication")
 		}
-		ways := len(r.readPeers(at, "to", lists{out.ToEndpoints, out.ToCIDR, out.ToCIDRSet, out.ToEntities}).ways)
+		to := r.readPeers(at, "to", lists{out.ToEndpoints, out.ToCIDR, out.ToCIDRSet, out.ToEntities})
+		others := len(out.ToServices) + len(out.ToFQDNs) + len(out.ToGroups)
+		to.everyone = to.everyone && others == 0 && len(out.ToPorts)+len(out.ICMPs) > 0
+		ways := len(to.ways)
 		for _, way := range []struct {
 			name  string
 			items int
@@ -62,7 +65,9 @@ func (r *reader) checkEgress(field string, from []Egress, where direction) {
 		r.readPorts(at+".toPorts", out.ToPorts, where)
 		r.readAuthentication(at+".authentication", out.Authentication, where)
 		r.checkICMP(at, out.ICMPs, out.ToPorts)
+		calls = append(calls, callsOf(at, out, to)...)
 	}
+	return calls
 }
 
 // has reports whether the field is written, also without a value.
@@ -247,7 +252,7 @@ var printable = regexp.MustCompile(`^\PC*$`)
 // checkNotes refuses notes of a spec that the schema refuses.
 func (r *reader) checkNotes(field string, from Spec) {
 	for i := range from.Labels {
-		if !r.has(item(field+".labels", i) + ".key") {
+		if from.Labels[i].Key == "" {
 			r.refuse(item(field+".labels", i)+".key", "the key is missing")
 		}
 	}

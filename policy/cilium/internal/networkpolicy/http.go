@@ -83,7 +83,7 @@ func (r *reader) readHTTP(field string, from HTTPRule, where direction) policy.C
 	for i, header := range from.HeaderMatches {
 		at := item(field+".headerMatches", i)
 		switch {
-		case header.Secret != nil && header.Secret.Name == nil:
+		case header.Secret != nil && (header.Secret.Name == nil || *header.Secret.Name == ""):
 			r.refuse(at+".secret", "a secret has a name")
 		case header.Secret != nil && !where.egress:
 			r.refuse(at+".secret", "meshproof cannot read a secret of the cluster: write the value")

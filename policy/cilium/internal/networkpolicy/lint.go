@@ -188,7 +188,7 @@ func (p Policy) lintAuthentication(r rule, c callers) (out []policy.Warning) {
 	if workloads, everyWorld, blocks := c.selected(r.peers); r.auth == authRequired && len(workloads) == 0 && (everyWorld || blocks != nil) {
 		out = append(out, p.warn(warning.NoPeer, r.field+".authentication", "the rule demands that callers prove their identity, and the world has none: it lets no caller in"))
 	}
-	return append(out, p.warn(warning.MutualAuthentication, r.field+".authentication", "Cilium 1.20 deprecates mutual authentication: a later release may let the callers of this rule in without a proof"))
+	return append(out, p.warn(warning.MutualAuthentication, r.field+".authentication", "Cilium 1.20 deprecates mutual authentication, and its agent has it off (mesh-auth-enabled) unless somebody turns it on: off, this rule lets nobody in, and a later release may let its callers in without a proof"))
 }
 
 // lintHTTP warns of expressions that hardly mean what they say.

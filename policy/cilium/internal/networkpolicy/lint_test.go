@@ -65,7 +65,7 @@ func TestLintOfRulesTogether(t *testing.T) {
 		{name: "another entry of the rule", policies: allow(frontend + `, toPorts: [{ports: [{port: "8080", protocol: TCP}], rules: {http: [{path: "/a.*"}]}}, {ports: [{port: "8080"}]}]`), inbounds: http,
 			want: []string{"hidden-by-open-rule spec.ingress[0]: another entry of the rule has the port of backend/http-port without HTTP rules: these bound no request of its callers"}},
 		{name: "a caller that proves nothing", policies: allow("fromEntities: [world], "+paths, "fromEntities: [all], authentication: {mode: required}"), inbounds: http,
-			want: []string{"mutual-authentication spec.ingress[1].authentication: Cilium 1.20 deprecates mutual authentication: a later release may let the callers of this rule in without a proof"}},
+			want: []string{"mutual-authentication spec.ingress[1].authentication: Cilium 1.20 deprecates mutual authentication, and its agent has it off (mesh-auth-enabled) unless somebody turns it on: off, this rule lets nobody in, and a later release may let its callers in without a proof"}},
 		{name: "all that is allowed is denied", policies: denied(frontend, "fromEndpoints: [{}]"), inbounds: both, want: []string{hidden}},
 		{name: "a part of it is denied", policies: denied("fromEndpoints: [{}]", frontend), inbounds: both},
 		{name: "it is denied on one port of two", policies: denied(frontend, "fromEndpoints: [{}], "+port), inbounds: both},

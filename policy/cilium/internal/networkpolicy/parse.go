@@ -84,6 +84,8 @@ type reader struct {
 	errs                  []error
 	// ofNodes is set by a spec of ingress that selects nodes.
 	ofNodes bool
+	// ofInit is true in a spec whose subject asks for the label of pods that start.
+	ofInit bool
 }
 
 // direction is what a list of rules is about.
@@ -144,13 +146,14 @@ func (r *reader) readSpec(specs []spec, field, origin string, from Spec) []spec 
 	} else if from.NodeSelector != nil {
 		r.readSelector(field+".nodeSelector", *from.NodeSelector)
 	}
+	r.ofInit = out.subject.asksFor(func(source, key string) bool { return source == sourceReserved && key == initLabel })
 	r.checkNotes(field, from)
 	where := direction{node: from.EndpointSelector == nil}
 	out.allow = r.readIngress(field+".ingress", r.originOf(origin+"ingress"), from.Ingress, where)
 	where.deny = true
 	out.deny = r.readIngress(field+".ingressDeny", r.originOf(origin+"ingressDeny"), from.IngressDeny, where)
-	r.checkEgress(field+".egress", from.Egress, direction{egress: true, node: where.node})
-	r.checkEgress(field+".egressDeny", from.EgressDeny, direction{egress: true, deny: true, node: where.node})
+	out.calls = r.readCalls(field+".egress", from.Egress, direction{egress: true, node: where.node})
+	r.readCalls(field+".egressDeny", from.EgressDeny, direction{egress: true, deny: true, node: where.node})
 	out.defaultDeny = len(out.allow)+len(out.deny) > 0
 	if from.EnableDefaultDeny.Ingress != nil {
 		// Cilium asks the rules of a direction for it: without a rule it says nothing.
@@ -192,7 +195,7 @@ func (r *reader) readIngress(field, origin string, from []Ingress, where directi
 		if where.deny {
 			r.refuseFields(at, "a deny rule has no authentication", "authentication")
 		}
-		one := rule{field: at, origin: item(origin, i), icmp: len(in.ICMPs) > 0}
+		one := rule{field: at, origin: item(origin, i), icmp: len(in.ICMPs) > 0, mergedOn: in.mergedOn()}
 		r.checkICMP(at, in.ICMPs, in.ToPorts)
 		one.peers = r.readPeers(at, "from", in.lists())
 		one.peers.everyone = one.peers.everyone && (len(in.ToPorts) > 0 || one.icmp)
@@ -230,7 +233,7 @@ func (r *reader) readPeers(field, verb string, from lists) peers {
 	if from.endpoints != nil {
 		at := field + "." + verb + "Endpoints"
 		for i, s := range *from.endpoints {
-			out.endpoints = append(out.endpoints, r.readSelector(item(at, i), s).pinPeers(r.namespace))
+			out.endpoints = append(out.endpoints, r.readSelector(item(at, i), s).pinPeers(r.namespace, r.ofInit))
 		}
 		named = appendIf(named, len(*from.endpoints) > 0, verb+"Endpoints")
 	}

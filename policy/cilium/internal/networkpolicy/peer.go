@@ -16,11 +16,12 @@ const (
 	entityCluster     = "cluster"
 	entityClusterMesh = "cluster-mesh"
 	entityWorld       = "world"
+	entityNone        = "none"
 )
 
 var entities = []string{
 	entityAll, entityWorld, entityCluster, entityClusterMesh,
-	"host", "remote-node", "kube-apiserver", "ingress", "init", "health", "unmanaged", "none",
+	"host", "remote-node", "kube-apiserver", "ingress", "init", "health", "unmanaged", entityNone,
 }
 
 // callers are the workloads of a case as peers, and the world.

@@ -33,6 +33,8 @@ type spec struct {
 	allow, deny []rule
 	// egress is the text of the rules about calls of the endpoint, "" for none.
 	egress string
+	// calls are those that its rules let out.
+	calls []call
 	// unplayed is what no request of the lab can show, see [Unplayed].
 	unplayed unplayed
 }
@@ -46,6 +48,8 @@ type rule struct {
 	// icmp is true for a rule that is about no port of TCP.
 	icmp bool
 	auth string
+	// mergedOn are the ports on which Cilium merges the rule with others.
+	mergedOn []string
 }
 
 // peers are what a rule lets in or shuts out. Only one of the lists is set, or everyone.

@@ -26,6 +26,9 @@ func TestRefusals(t *testing.T) {
 func TestCheckRefusesWhatIsAmbiguous(t *testing.T) {
 	t.Parallel()
 	const subject = "spec: {endpointSelector: {matchLabels: {app: backend}}, "
+	const notMerged = " is about the same peers on the same port, and Cilium cannot merge the two: it then applies no policy of the workload, those of ingress neither"
+	const unmerged = " at p.yaml:2: spec.egress[0].toPorts[0]" + notMerged
+	const merged = "p.yaml:2: spec.ingress[1]: the rule at p.yaml:2: spec.ingress[0] has another authentication for the same peers on the same port, and Cilium then applies no policy of the workload: give both the same mode"
 	for name, row := range map[string]struct {
 		policies, want string
 		twins, alone   bool
@@ -60,11 +63,59 @@ func TestCheckRefusesWhatIsAmbiguous(t *testing.T) {
 			policies: one("CiliumNetworkPolicy", "name: p", subject+"ingress: [{fromEndpoints: [{}], authentication: {mode: disabled}}, {fromEndpoints: [{}], authentication: {mode: required}}]}"),
 			want:     "p.yaml:2: spec.ingress[1]: the rule at p.yaml:2: spec.ingress[0] lets the same caller in with another authentication: give both the same mode",
 		},
+		"two written modes on a port without an inbound": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{fromEntities: [cluster], authentication: {mode: disabled}, toPorts: [{ports: [{port: "9999"}]}]}, {fromEndpoints: [{matchLabels: {"reserved:host": ""}}], authentication: {mode: required}, toPorts: [{ports: [{port: "9999", protocol: UDP}]}]}]}`),
+			want:     merged,
+		},
+		"two written modes of labels that nobody has": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{fromEndpoints: [{matchLabels: {x: absent}}], authentication: {mode: disabled}}, {fromEndpoints: [{}, {matchLabels: {x: absent}}], authentication: {mode: required}}]}`),
+			want:     merged,
+		},
+		"two written modes of everybody on a port by its name": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{authentication: {mode: disabled}, toPorts: [{ports: [{port: none}]}]}, {fromEntities: [all], authentication: {mode: required}, toPorts: [{ports: [{port: NONE, protocol: TCP}]}]}]}`),
+			want:     merged,
+		},
+		"two written modes of blocks and messages": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{fromCIDR: [10.0.0.0/8], authentication: {mode: disabled}, icmps: [{fields: [{type: 8}]}]}, {fromCIDRSet: [{cidr: 10.0.0.0/8}], authentication: {mode: required}, icmps: [{fields: [{type: Echo}]}]}]}`),
+			want:     merged,
+		},
+		"two written modes of two protocols": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{fromEndpoints: [{}], authentication: {mode: disabled}, toPorts: [{ports: [{port: "9999", protocol: TCP}]}]}, {fromEndpoints: [{}], authentication: {mode: required}, toPorts: [{ports: [{port: "9999", protocol: UDP}, {port: "9999", endPort: 9999}]}]}]}`),
+		},
+		"two written modes of two labels that nobody has": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{fromEndpoints: [{matchLabels: {x: absent}}], authentication: {mode: disabled}}, {fromEndpoints: [{matchLabels: {x: gone}}], authentication: {mode: required}}]}`),
+		},
 		"a certificate is what the mode asks for": {
 			policies: one("CiliumNetworkPolicy", "name: p", subject+"ingress: [{fromEndpoints: [{}]}, {fromEntities: [cluster], authentication: {mode: required}}]}"),
 		},
 		"two modes on two ports": {
 			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{fromEntities: [world], toPorts: [{ports: [{port: "8080"}]}]}, {fromEntities: [all], authentication: {mode: required}, toPorts: [{ports: [{port: "8081"}]}]}]}`),
+		},
+		"calls by two kinds of proxies": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{}], egress: [{toEntities: [world], toPorts: [{ports: [{port: "53"}], rules: {dns: [{matchPattern: "*"}]}}, {ports: [{port: "53", protocol: TCP}], rules: {http: [{}]}}]}]}`),
+			want:     "p.yaml:2: spec.egress[0].toPorts[1]: the rule" + unmerged,
+		},
+		"calls by two listeners": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{}], egress: [{toEntities: [all], toPorts: [{ports: [{port: "80"}], listener: {envoyConfig: {name: a}, name: b}}]}, {toPorts: [{ports: [{port: "80", protocol: TCP}], listener: {envoyConfig: {name: a}, name: c}}]}]}`),
+			want:     "p.yaml:2: spec.egress[1].toPorts[0]: the rule" + unmerged,
+		},
+		"calls by two modes": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{}], egress: [{toCIDR: [10.0.0.0/8], authentication: {mode: disabled}}, {toCIDRSet: [{cidr: 10.0.0.0/8}], authentication: {mode: required}}]}`),
+			want:     "p.yaml:2: spec.egress[1]: the rule at p.yaml:2: spec.egress[0]" + notMerged,
+		},
+		"calls to a name with other secrets": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{}], egress: [{toFQDNs: [{matchName: a}], toPorts: [{ports: [{port: "443"}], originatingTLS: {secret: {name: a}}}]}, {toFQDNs: [{matchName: a}], toPorts: [{ports: [{port: "443"}], originatingTLS: {secret: {name: b}}}]}]}`),
+			want:     "p.yaml:2: spec.egress[1].toPorts[0]: the rule" + unmerged,
+		},
+		"names of servers beside HTTP rules of calls": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{}], egress: [{toEntities: [world], toPorts: [{ports: [{port: "443", protocol: TCP}], serverNames: [a]}, {ports: [{port: "443", protocol: TCP}], rules: {http: [{}]}}]}]}`),
+			want:     "p.yaml:2: spec.egress[0].toPorts[1]: the rule" + unmerged,
+		},
+		"calls that are merged, or are of other peers and ports": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{}], egress: [{toEntities: [world], toPorts: [{ports: [{port: "443", protocol: TCP}], rules: {http: [{}]}}, {ports: [{port: "443", protocol: TCP}], originatingTLS: {secret: {name: a}}}, {ports: [{port: "443"}]}, {ports: [{port: "444"}], rules: {dns: [{matchPattern: "*"}]}}]}, {toEntities: [host], toPorts: [{ports: [{port: "443"}], rules: {dns: [{matchPattern: "*"}]}}]}, {toEndpoints: [], toPorts: [{ports: [{port: "443"}], serverNames: [a]}]}]}`),
+		},
+		"calls of another workload": {
+			policies: one("CiliumNetworkPolicy", "name: p", `spec: {endpointSelector: {matchLabels: {app: other}}, egress: [{toCIDR: [10.0.0.0/8], authentication: {mode: disabled}}, {toCIDR: [10.0.0.0/8], authentication: {mode: required}}]}`),
 		},
 	} {
 		opts := options()

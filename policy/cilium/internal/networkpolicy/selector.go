@@ -28,6 +28,9 @@ const (
 	sourceReserved = "reserved"
 )
 
+// initLabel is the reserved label of a pod that has no labels yet.
+const initLabel = "init"
+
 // selector is met by the endpoints that meet all of its requirements.
 type selector struct {
 	field        string
@@ -143,8 +146,9 @@ func (s selector) withLabel(key string) selector {
 // pinPeers bounds a selector of peers to the own cluster, and to the namespace of its policy, or to
 // pods where the policy has none. A selector that asks for a reserved label stays as it is. One that
 // asks for the cluster or for the namespace is not bound to it. In a policy with a namespace,
-// labels of namespaces ask for it too. (getEndpointSelector in pkg/k8s/apis/cilium.io/utils)
-func (s selector) pinPeers(namespace string) selector {
+// labels of namespaces ask for it too. A policy without a namespace whose subject asks for the label of pods that start, even
+// for its absence, does not bound its peers to pods. (getEndpointSelector in pkg/k8s/apis/cilium.io/utils)
+func (s selector) pinPeers(namespace string, ofInit bool) selector {
 	if s.asksForReserved() {
 		return s
 	}
@@ -152,14 +156,14 @@ func (s selector) pinPeers(namespace string) selector {
 		// All workloads of a case are of one cluster, and the world is of none.
 		s = s.withLabel(clusterLabel)
 	}
-	return s.pinNamespace(namespace)
+	return s.pinNamespace(namespace, ofInit)
 }
 
-func (s selector) pinNamespace(namespace string) selector {
+func (s selector) pinNamespace(namespace string, ofInit bool) selector {
 	ofPod := func(_, key string) bool { return key == namespaceLabel }
 	ofNamespace := func(_, key string) bool { return strings.HasPrefix(key, namespaceLabelPrefix) }
 	switch {
-	case s.asksFor(ofPod):
+	case s.asksFor(ofPod), namespace == "" && ofInit:
 		return s
 	case namespace == "":
 		return s.withLabel(namespaceLabel)

@@ -58,7 +58,7 @@ func ShutOut(ps []Policy) map[string]string {
 }
 
 // played are the entities that the lab can play.
-var played = []string{entityAll, entityWorld, entityCluster, entityClusterMesh, "none"}
+var played = []string{entityAll, entityWorld, entityCluster, entityClusterMesh, entityNone}
 
 // unplayedOf returns what a spec says of callers and packets that the lab cannot play.
 func unplayedOf(field string, of Spec) (out unplayed) {
