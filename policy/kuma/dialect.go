@@ -109,7 +109,7 @@ func (dialect) Drafts(docs []manifest.Document) []string {
 	if err != nil {
 		return nil
 	}
-	return permission.Drafts(all)
+	return append(permission.Drafts(all), lint.OlderOrder(all, permission.Options{})...)
 }
 
 // Released implements [capability.Releaser].
