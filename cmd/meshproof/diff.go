@@ -122,7 +122,7 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 			return err
 		}
 	}
-	printNotes(stderr, shortened(dialects.Drafts(recent.Policies)))
+	printNotes(stderr, shortened(dialects.Drafts(recent.All())))
 	if err := d.Keep(o.kept, stderr); err != nil {
 		return fmt.Errorf("--cases: %w", err)
 	}

@@ -36,7 +36,7 @@ kind of warning has a section in docs/lint.md. Exit status 1 where there is a wa
 			if err != nil {
 				return err
 			}
-			printNotes(cmd.ErrOrStderr(), dialects.Drafts(files.Policies))
+			printNotes(cmd.ErrOrStderr(), dialects.Drafts(files.All()))
 			if output == outputSARIF {
 				err = terminal.WriteJSON(cmd.OutOrStdout(), found.SARIF(matrix.Version()))
 			} else {

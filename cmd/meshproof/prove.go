@@ -131,7 +131,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 		c.Result.Explain(func(q result.Request) string { return command.Line(c.Case, q.Request, true) })
 	}
 	progress.Stop()
-	printNotes(stderr, shortened(dialects.Drafts(files.Policies)))
+	printNotes(stderr, shortened(dialects.Drafts(files.All())))
 	err = errors.Join(err, printResult(stdout, o.output, proven))
 	if o.report != "" {
 		err = errors.Join(err, o.writeReport(ctx, h, began, implementation, proven))

@@ -137,11 +137,13 @@ func Released(before, docs []manifest.Document) (out []capability.Released) {
 	return out
 }
 
-// Drafts returns what of the policies releases of their mesh, or older ones, take otherwise, see [capability.Drafter].
+// Drafts returns what of the policies and routes releases of their mesh, or older ones, take otherwise, see [capability.Drafter].
 func Drafts(docs []manifest.Document) (out []string) {
 	for _, d := range dialects {
 		if drafter, ok := d.(capability.Drafter); ok {
-			out = append(out, drafter.Drafts(slices.DeleteFunc(slices.Clone(docs), func(doc manifest.Document) bool { return !d.Owns(doc) }))...)
+			router, routes := d.(capability.Router)
+			foreign := func(doc manifest.Document) bool { return !d.Owns(doc) && !(routes && router.OwnsRouting(doc)) }
+			out = append(out, drafter.Drafts(slices.DeleteFunc(slices.Clone(docs), foreign))...)
 		}
 	}
 	return out

@@ -115,16 +115,17 @@ func unclosed(was, is language.Policies) (out []string) {
 
 // overwritten says which policies state of themselves what a control plane says otherwise, where the policies or
 // the workloads of a case are not the same on both sides: what they decide in the mesh is not compared. It says which of the
-// new ones a released control plane takes to be wider, too.
-func overwritten(was, is cases.Case, found []Comparison) (out []string) {
+// new ones, and with all which of both, a released control plane takes to be wider, too.
+func overwritten(was, is cases.Case, found []Comparison, all bool) (out []string) {
 	for _, comparison := range found {
-		for _, side := range []verdict.Inbound{comparison.old, comparison.recent} {
-			if stater, ok := side.Reading().Set().(capability.Stater); ok {
+		for i, side := range []verdict.Inbound{comparison.old, comparison.recent} {
+			set := side.Reading().Set()
+			if stater, ok := set.(capability.Stater); ok {
 				out = append(out, stater.Overwritten()...)
 			}
-		}
-		if departer, ok := comparison.recent.Reading().Set().(capability.Departer); ok {
-			out = append(out, departer.Departures(comparison.recent.Inbound.Inbound)...)
+			if departer, ok := set.(capability.Departer); ok && (all || i > 0) {
+				out = append(out, departer.Departures(side.Inbound.Inbound)...)
+			}
 		}
 	}
 	same := func(c cases.Case) (texts []string) {

@@ -171,7 +171,7 @@ func (d *Difference) comparePolicies(old, recent Side, to string, all bool) erro
 				d.Opens = append(d.Opens, unclosed(was, is)...)
 			}
 		}
-		d.Opens = append(d.Opens, overwritten(c.Old, c.New, c.Comparisons)...)
+		d.Opens = append(d.Opens, overwritten(c.Old, c.New, c.Comparisons, all)...)
 		slices.SortStableFunc(c.Inbounds, func(a, b InboundChange) int { return cmp.Compare(a.Text, b.Text) })
 		// An inbound that is made for tcp too is no reason to warn of what tcp does not show.
 		forTCP := c.Made != nil && c.Made[0].Protocol.Layer() == policy.L4 && recent.Inbound.Protocol.Layer() == policy.L7

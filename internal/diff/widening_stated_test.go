@@ -65,22 +65,30 @@ func TestWideningByLostDenies(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		old, recent string
-		want        bool
+		// beside is for two sides that are compared in both directions.
+		want, beside bool
 	}{
-		"a second deny lets in whom the first one denies": {policy("Allow", "web"), policy("Allow", "web", "api"), true},
-		"nothing changes":          {policy("Allow", "web", "api"), policy("Allow", "web", "api"), false},
-		"the second deny goes":     {policy("Allow", "web", "api"), policy("Allow", "web"), false},
-		"nobody gets in at all":    {policy("Allow", "web"), policy("Deny", "web", "api"), false},
-		"one deny in the place of": {policy("Allow", "web"), policy("Allow", "api"), false},
+		"a second deny lets in whom the first one denies": {policy("Allow", "web"), policy("Allow", "web", "api"), true, true},
+		"nothing changes":          {policy("Allow", "web", "api"), policy("Allow", "web", "api"), false, false},
+		"the second deny goes":     {policy("Allow", "web", "api"), policy("Allow", "web"), false, true},
+		"nobody gets in at all":    {policy("Allow", "web"), policy("Deny", "web", "api"), false, false},
+		"one deny in the place of": {policy("Allow", "web"), policy("Allow", "api"), false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, err := Diff(sideOf(t, tt.old), sideOf(t, tt.recent), "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := strings.Contains(strings.Join(d.Opens, "; "), "lets in clients that this item denies"); got != tt.want {
-				t.Errorf("%q, want %t", d.Opens, tt.want)
+			old, recent := sideOf(t, tt.old), sideOf(t, tt.recent)
+			for _, test := range []struct {
+				compare func(a, b Side, to string) (*Difference, error)
+				a, b    Side
+				want    bool
+			}{{Diff, old, recent, tt.want}, {DiffBeside, old, recent, tt.beside}, {DiffBeside, recent, old, tt.beside}} {
+				d, err := test.compare(test.a, test.b, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := strings.Contains(strings.Join(d.Opens, "; "), "lets in clients that this item denies"); got != test.want {
+					t.Errorf("%q, want %t", d.Opens, test.want)
+				}
 			}
 		})
 	}

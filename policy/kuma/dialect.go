@@ -106,11 +106,13 @@ func (dialect) Objects(docs []manifest.Document, _ []policy.Workload) ([]capabil
 
 // Drafts implements [capability.Drafter].
 func (dialect) Drafts(docs []manifest.Document) []string {
-	all, err := permission.ParseAll(docs)
+	var opts permission.Options
+	out := outbound.InitialTimeouts(docs, opts.ControlPlaneNamespace())
+	all, err := permission.ParseAll(slices.DeleteFunc(slices.Clone(docs), func(doc manifest.Document) bool { return !permission.Owns(doc) }))
 	if err != nil {
-		return nil
+		return out
 	}
-	return permission.Drafts(all)
+	return slices.Concat(permission.Drafts(all), lint.OlderOrder(all, opts), out)
 }
 
 // Released implements [capability.Releaser].

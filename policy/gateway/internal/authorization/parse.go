@@ -199,6 +199,9 @@ func (p Policy) checkSource(field string, s Source) error {
 	}
 }
 
+// longestURI is the length of the longest AbsoluteURI of Gateway API, in bytes. GEP-3779 makes a SPIFFE ID one of these.
+const longestURI = 253
+
 // checkSPIFFE checks the value against the SPIFFE ID standard, for an SVID has a SPIFFE
 // ID. GEP-3779 demands a path behind the trust domain.
 func (p Policy) checkSPIFFE(field, value string) error {
@@ -209,6 +212,8 @@ func (p Policy) checkSPIFFE(field, value string) error {
 	switch {
 	case err != nil:
 		return p.doc.Errorf(field, "not a SPIFFE ID: %v", err)
+	case len(value) > longestURI:
+		return p.doc.Errorf(field, "it has %d characters, and an AbsoluteURI of Gateway API no more than %d", len(value), longestURI)
 	case id.Path() == "":
 		return p.doc.Errorf(field, "%s names a trust domain and no workload: write the path of the workload behind it", value)
 	}

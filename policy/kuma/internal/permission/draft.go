@@ -1,10 +1,13 @@
 package permission
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/legacy"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -12,6 +15,8 @@ import (
 type draft struct {
 	// what names the part, and becomes says what a release makes of it.
 	what, becomes string
+	// releases are those without the part, where they are not all up to 2.14.
+	releases string
 	// find returns the places of the part in a policy.
 	find func(p *Policy) []string
 	// family names the parts that come together: who has one of them has a control plane that knows the others.
@@ -22,17 +27,24 @@ type draft struct {
 }
 
 var drafts = [...]draft{
-	{"path", "the field is lost, so that the rest of the matcher lets in, or refuses, more", inMatchers("path"), "a matcher", withoutInMatchers("path")},
-	{"method", "the field is lost, so that the rest of the matcher lets in, or refuses, more", inMatchers("method"), "a matcher", withoutInMatchers("method")},
-	{"spiffeId", "the field is lost: write spiffeID, which is the same here", inMatchers("spiffeId"), "a matcher", withoutInMatchers("spiffeId")},
-	{"a prefix that ends in a slash", "it is refused: name each identity with Exact", slashed, "a matcher", refused},
-	{"default without rules", "the field is lost, and the policy has no rule: write rules: [{default: …}]", inDocument("spec.default"), "default", withoutRules},
-	{"conditions", "the field is lost: only lists in a default are read", conditions, "conditions", withoutRules},
-	{"an empty targetRef", "it is refused: leave it out", emptyTarget, "targetRef", refused},
+	{"path", "the field is lost, so that the rest of the matcher lets in, or refuses, more", "", inMatchers("path"), "a matcher", withoutInMatchers("path")},
+	{"method", "the field is lost, so that the rest of the matcher lets in, or refuses, more", "", inMatchers("method"), "a matcher", withoutInMatchers("method")},
+	{"spiffeId", "the field is lost: write spiffeID, which is the same here", "", inMatchers("spiffeId"), "a matcher", withoutInMatchers("spiffeId")},
+	{"a prefix that ends in a slash", "it is refused: name each identity with Exact", "", slashed, "a matcher", refused},
+	{"default without rules", "the field is lost, and the policy has no rule: write rules: [{default: …}]", "", inDocument("spec.default"), "default", withoutRules},
+	{"conditions", "the field is lost: only lists in a default are read", "", conditions, "conditions", withoutRules},
+	{"an empty targetRef", "it is refused: leave it out", "", emptyTarget, "targetRef", refused},
+	{"an action in capitals", "it is refused: write Allow, Deny or AllowWithShadowDeny", ofLegacy, inItems(".default.action", func(action string) bool { return action == strings.ToUpper(action) }), "from", refused},
+	{"DenyWithShadowAllow", "it is refused: write Deny", ofLegacy, inItems(".default.action", func(action string) bool { return action == legacy.DenyWithShadowAllow.String() }), "from", refused},
+	{"the mesh of a client", "it is refused: leave it out", ofLegacy, inItems(".targetRef.mesh", func(mesh string) bool { return mesh != "" }), "from", refused},
+	{"a route in the targetRef of the policy", "it is refused", ofLegacy, ofRoute, "from", refused},
 }
 
+// ofLegacy are the releases that have the legacy form as it is now: 2.0 has actions in capitals.
+const ofLegacy = "from 2.3 to 2.14"
+
 // Drafts returns a text for each kind of part that the design has and no release of Kuma up to 2.14, with its first
-// place and what such a release makes of it. Policies of the legacy form have none but an empty targetRef.
+// place and what such a release makes of it.
 func Drafts(ps []Policy) (out []string) {
 	for _, d := range drafts {
 		var places []string
@@ -46,9 +58,13 @@ func Drafts(ps []Policy) (out []string) {
 		if more := len(places) - 1; more > 0 {
 			at += fmt.Sprintf(" and %d more", more)
 		}
-		out = append(out, fmt.Sprintf("%s: no release of Kuma up to 2.14 has %s: %s", at, d.what, d.becomes))
+		out = append(out, at+": "+d.text())
 	}
 	return out
+}
+
+func (d draft) text() string {
+	return fmt.Sprintf("no release of Kuma %s has %s: %s", cmp.Or(d.releases, "up to 2.14"), d.what, d.becomes)
 }
 
 // matchers returns the places of the matchers, as paths in the document.
@@ -99,6 +115,27 @@ func emptyTarget(p *Policy) []string {
 	var fields map[string]manifest.Document
 	ref, ok := p.Doc.Lookup("spec.targetRef")
 	if !ok || ref.Decode(&fields) != nil || len(fields) > 0 {
+		return nil
+	}
+	return []string{p.Doc.Place("spec.targetRef")}
+}
+
+// inItems returns the places of a field of the items of from, of which the text is one of those.
+func inItems(field string, isOne func(text string) bool) func(p *Policy) []string {
+	return func(p *Policy) (out []string) {
+		for i := range p.From {
+			at := fmt.Sprintf("spec.from[%d]%s", i, field)
+			var text string
+			if value, ok := p.Doc.Lookup(at); ok && value.Decode(&text) == nil && isOne(text) {
+				out = append(out, p.Doc.Place(at))
+			}
+		}
+		return out
+	}
+}
+
+func ofRoute(p *Policy) []string {
+	if p.Route() == "" {
 		return nil
 	}
 	return []string{p.Doc.Place("spec.targetRef")}

@@ -40,6 +40,18 @@ func TestDraftsNamesWhatNoReleaseHas(t *testing.T) {
 			"{rules: [{conditions: [{spiffeID: {type: Exact, value: spiffe://td/a}}], default: {action: Allow}}, {default: {action: Deny}}]}",
 			[]string{"spec.rules[0] and 1 more: no release of Kuma up to 2.14 has conditions"},
 		},
+		"actions in capitals": {
+			"{from: [{targetRef: {kind: Mesh}, default: {action: Allow}}, {targetRef: {kind: MeshService, name: a}, default: {action: DENY}}, {targetRef: {kind: MeshService, name: b}, default: {action: ALLOW_WITH_SHADOW_DENY}}]}",
+			[]string{"spec.from[1].default.action and 1 more: no release of Kuma from 2.3 to 2.14 has an action in capitals"},
+		},
+		"an action of the design alone": {
+			"{from: [{targetRef: {kind: Mesh}, default: {action: DenyWithShadowAllow}}]}",
+			[]string{"spec.from[0].default.action: no release of Kuma from 2.3 to 2.14 has DenyWithShadowAllow"},
+		},
+		"clients of a mesh, on a route": {
+			"{targetRef: {kind: MeshHTTPRoute, name: r}, from: [{targetRef: {kind: Mesh, mesh: other}, default: {action: Allow}}]}",
+			[]string{"spec.from[0].targetRef.mesh: no release of Kuma from 2.3 to 2.14 has the mesh of a client", "spec.targetRef: no release of Kuma from 2.3 to 2.14 has a route in the targetRef"},
+		},
 		"an empty target": {
 			"{targetRef: {}, rules: []}",
 			[]string{"spec.targetRef: no release of Kuma up to 2.14 has an empty targetRef"},

@@ -1,8 +1,6 @@
 package permission
 
 import (
-	"fmt"
-
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -34,7 +32,7 @@ func Releases(before, ps []Policy) (out []Release) {
 				continue
 			}
 			if r.Why == "" {
-				r.Why = fmt.Sprintf("no release of Kuma up to 2.14 has %s: %s", d.what, d.becomes)
+				r.Why = d.text()
 			}
 			if len(r.Left) > 0 {
 				left, taken := d.drop(p, r.Left[0])

@@ -37,3 +37,28 @@ func TestDrafts(t *testing.T) {
 		}
 	}
 }
+
+// A name that the schema of a ServerAuthorization refuses is told: a cluster does not take the object.
+func TestDraftsOfGrants(t *testing.T) {
+	t.Parallel()
+	for spec, want := range map[string]string{
+		"{server: {name: web}, client: {unauthenticated: true}}":                                               "",
+		"{server: {name: web.http}, client: {unauthenticated: true}}":                                          "spec.server.name",
+		"{server: {name: web}, client: {meshTLS: {serviceAccounts: [{name: a}, {name: a.b}]}}}":                "spec.client.meshTLS.serviceAccounts[1].name",
+		"{server: {name: web}, client: {meshTLS: {identities: ['*', '*.a.b', a.b, 'spiffe://td/a']}}}":         "spec.client.meshTLS.identities[3]",
+		"{server: {name: web}, client: {meshTLS: {identities: ['*', '*.a.b', a-1.b], serviceAccounts: []}}}":   "",
+		"{server: {selector: {matchLabels: {a: b.c}}}, client: {meshTLS: {serviceAccounts: [{name: a-b-c}]}}}": "",
+	} {
+		docs, err := manifest.Parse("p.yaml", []byte(head("policy.linkerd.io/v1beta1", "ServerAuthorization", "g.x", "shop")+spec+"}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := authorization.Parse(docs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(authorization.Drafts(set), "\n"); (got != "") != (want != "") || !strings.Contains(got, want+": the schema") && want != "" {
+			t.Errorf("%s: %q", spec, got)
+		}
+	}
+}
