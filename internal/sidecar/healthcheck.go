@@ -42,7 +42,7 @@ func (r *reader) tellHealthChecks() {
 		tell := func(at *messages.Path, why string) {
 			r.found.add(dump.Unknown{Kind: dump.Exposed, Path: at.String(), Reason: fmt.Sprintf("the cluster %q checks the health of endpoints: %s", name, why)})
 		}
-		asks := len(d.Message.HealthChecks) > 0 && (r.guards[name] || !r.leadsToSidecars(d) && (r.mayLeadAnywhere(name) || r.checksWorkload(d.Message)))
+		asks := len(d.Message.HealthChecks) > 0 && r.asksWorkload(name)
 		for i, check := range d.Message.HealthChecks {
 			at := (*messages.Path)(nil).Field("health_checks").Index(i)
 			if check.GetEventService() != nil {

@@ -70,6 +70,7 @@ func read(r *dump.Resources, described []netip.Addr) (Sidecar, dump.References) 
 	reader.tellOwnCalls(guarded)
 	reader.tellUnknownCallees()
 	reader.tellHealthChecks()
+	reader.tellSources(guarded)
 	reader.sidecar.Unknown, reader.sidecar.Envoy, reader.sidecar.Nodes = reader.found.list, r.Envoy, r.Nodes
 	reader.sidecar.IsDump, reader.sidecar.resources = r.IsDump, r
 	of := reader.sidecar.Index()

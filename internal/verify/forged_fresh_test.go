@@ -90,7 +90,7 @@ var forgedFresh = []forged{
 	{"settings of HTTP/2 of a later kind", unverified, []edit{put(manager+".http2_protocol_options.custom_settings_parameters", `[{"identifier": 8, "value": 1}]`)}},
 	{"formats of answers by an extension", unverified, []edit{put(manager+".local_reply_config", `{"body_format": {"text_format": "x", "formatters": [`+typed("x", "acme.F", "")+`]}}`)}},
 	{"tags of traces", verified, []edit{put(manager+".tracing", `{"custom_tags": [{"tag": "a", "literal": {"value": "b"}}]}`)}},
-	{"scopes by a header, without any", verified, []edit{drop(routes), put(manager+".scoped_routes", `{"name": "s", "scope_key_builder": {"fragments": [{"header_value_extractor": {"name": "x", "index": 0}}]}, "scoped_route_configurations_list": {"scoped_route_configurations": []}}`)}},
+	{"scopes by a header, without any", unverified, []edit{drop(routes), put(manager+".scoped_routes", `{"name": "s", "scope_key_builder": {"fragments": [{"header_value_extractor": {"name": "x", "index": 0}}]}, "scoped_route_configurations_list": {"scoped_route_configurations": []}}`)}},
 	{"a route for all, and none for the rest", verified, []edit{put(route+".match", `{"prefix": "/", "case_sensitive": false}`)}},
 
 	// What an Envoy has beside its listeners.

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -8,6 +9,16 @@ import (
 // forgedMachine are dumps whose inbounds have every address: what the machine has, the Dataplane says. Others send requests of Envoy's own to
 // where the dump does not tell.
 var forgedMachine = []forged{
+	// A cluster asks a server for endpoints and certificates, also where no listener names the cluster.
+	{"endpoints from the workload", unverified, []edit{clusters(ownCluster, redis, asksFor("x", served("self_inbound_dp_http-port")))}},
+	{"endpoints from the workload, by another cluster", unverified, []edit{clusters(ownCluster, redis, static("server", "10.0.0.7", 8080), asksFor("x", served("server")))}},
+	{"endpoints from the workload, by REST", unverified, []edit{clusters(ownCluster, redis, asksFor("x", `{"api_config_source": {"api_type": "REST", "cluster_names": ["self_inbound_dp_http-port"], "refresh_delay": "1s"}}`))}},
+	{"endpoints from a client of its own", unverified, []edit{clusters(ownCluster, redis, asksFor("x", `{"api_config_source": {"api_type": "GRPC", "grpc_services": [{"google_grpc": {"target_uri": "127.0.0.1:8080"}}]}}`))}},
+	{"endpoints from an inbound over mTLS", unverified, []edit{clusters(ownCluster, redis, having(static("server", "10.0.0.7", 8080), meshTLS("")), asksFor("x", served("server")))}},
+	{"endpoints from another machine", verified, []edit{clusters(ownCluster, redis, static("server", "10.9.9.9", 8080), asksFor("x", served("server")))}},
+	{"endpoints from the control plane", verified, []edit{clusters(ownCluster, redis, asksFor("x", `{"ads": {}}`))}},
+	{"a certificate of a cluster from the workload", unverified, []edit{clusters(ownCluster, redis, having(static("x", "10.9.9.9", 1), upstreamTLS(`"tls_certificate_sds_secret_configs": [{"name": "c", "sds_config": `+served("self_inbound_dp_http-port")+`}]`)))}},
+	{"load that is reported to the workload", unverified, []edit{clusters(ownCluster, redis, having(static("x", "10.9.9.9", 1), `"lrs_server": `+served("self_inbound_dp_http-port")))}},
 	{"inbounds on every address", verified, []edit{everyAddress}},
 	{"inbounds on every address, and a log to the workload", unverified, []edit{everyAddress, logging("logs"), clusters(ownCluster, redis, static("logs", "10.0.0.7", 8080))}},
 	{"inbounds on every address, and a log to another machine", verified, []edit{everyAddress, logging("logs"), clusters(ownCluster, redis, static("logs", "10.9.9.9", 8080))}},
@@ -95,4 +106,13 @@ func TestCopiesToPod(t *testing.T) {
 			}
 		})
 	}
+}
+
+// served is a server of configuration behind a cluster, and asksFor a cluster that takes its endpoints from a source.
+func served(cluster string) string {
+	return fmt.Sprintf(`{"api_config_source": {"api_type": "GRPC", "grpc_services": [{"envoy_grpc": {"cluster_name": %q}}]}}`, cluster)
+}
+
+func asksFor(name, source string) string {
+	return byEDS(name, `"eds_cluster_config": {"eds_config": `+source+`}`)
 }

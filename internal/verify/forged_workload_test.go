@@ -7,6 +7,9 @@ func mirrored(ip string, port int) []edit {
 	return []edit{clusters(ownCluster, redis, static("m", ip, port)), put(route+".route.request_mirror_policies", `[{"cluster": "m"}]`)}
 }
 
+// deadEnd is an inbound that answers by itself.
+var deadEnd = put(host+".routes", `[{"match": {"prefix": "/"}, "direct_response": {"status": 200}}]`)
+
 // forgedWorkloads are dumps whose inbounds lead to something else than the workload of the policies.
 var forgedWorkloads = []forged{
 	{"two inbounds that exchange their workloads", unverified, []edit{clusters(static("self_inbound_dp_http-port", "127.0.0.1", 6379), static("self_inbound_dp_6379", "127.0.0.1", 8080))}},
@@ -27,6 +30,11 @@ var forgedWorkloads = []forged{
 	{"two versions of one build", unverified, []edit{bootstrap(harmlessLayers + `, "node": {"user_agent_version": "1.36.4", "user_agent_build_version": {"version": {"major_number": 1, "minor_number": 40}}}`)}},
 	{"a version in two spellings", unverified, []edit{bootstrap(harmlessLayers + `, "node": {"userAgentBuildVersion": {"version": {"minor_number": 36}}, "user_agent_build_version": {"version": {"major_number": 1, "minor_number": 40}}}`)}},
 	{"a number of a version in two spellings", unverified, []edit{bootstrap(harmlessLayers + `, "node": {"user_agent_build_version": {"version": {"major_number": 1, "minor_number": 40, "minorNumber": 36}}}`)}},
+	// What leads nowhere guards no workload, so that requests of Envoy's own to it were none past an inbound.
+	{"answers in the place of the workload", unverified, []edit{deadEnd}},
+	{"answers in the place of the workload, and a log to it", unverified, []edit{deadEnd, logging("logs"), clusters(ownCluster, redis, static("logs", "127.0.0.1", 8080))}},
+	{"answers for a path, and the workload", verified, []edit{push(host+".routes", `{"match": {"prefix": "/x"}, "direct_response": {"status": 200}}`)}},
+	{"copies for the workload alone", unverified, []edit{clusters(ownCluster, redis, `{"name": "nobody", "type": "STATIC"}`), put(route+".route", `{"cluster": "nobody", "request_mirror_policies": [{"cluster": "self_inbound_dp_http-port"}]}`)}},
 	{"another port of the workload on tcp", unverified, []edit{clusters(ownCluster, static("self_inbound_dp_6379", "127.0.0.1", 6380))}},
 }
 

@@ -175,7 +175,7 @@ func (v *Verification) claim(s *subject, enforced sidecar.Inbound, unknown []dum
 		v.Unverified = append(v.Unverified, Unverified{Gap: WeakTransport, Inbound: name, Transport: enforced.Transport})
 	}
 	if hasAddress {
-		for _, reason := range s.strayEndpoints(enforced) {
+		for _, reason := range s.strayEndpoints(enforced, v.sidecar) {
 			v.Unverified = append(v.Unverified, Unverified{Gap: Contradicted, Inbound: name, Reasons: []string{reason}})
 		}
 	}

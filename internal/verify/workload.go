@@ -10,8 +10,9 @@ import (
 
 // strayEndpoints says which endpoints of an inbound are not the workload that the policies are about: a caller
 // that the policies let in would reach another port, or another machine, behind them. A Dataplane says where
-// the workload is. Without one, it is on the machine of the sidecar, and has the port of the inbound.
-func (s *subject) strayEndpoints(enforced sidecar.Inbound) (out []string) {
+// the workload is. Without one, it is on the machine of the sidecar, and has the port of the inbound. An inbound without any endpoint
+// would hide which one the policies guard.
+func (s *subject) strayEndpoints(enforced sidecar.Inbound, found sidecar.Sidecar) (out []string) {
 	port := enforced.Address.Port()
 	var stated []netip.Addr
 	ports := []uint16{port}
@@ -30,6 +31,9 @@ func (s *subject) strayEndpoints(enforced sidecar.Inbound) (out []string) {
 	}
 	// The workload of a service address may be another one than that of the machine.
 	elsewhere := len(stated) > 0 && !slices.ContainsFunc(stated, func(ip netip.Addr) bool { return ip.IsLoopback() || ip.IsUnspecified() || isHere(ip) })
+	if found.IsDump && !slices.ContainsFunc(enforced.Leads, func(to sidecar.Endpoint) bool { return !to.Mirror }) {
+		out = append(out, "it leads to no workload: nothing tells whether something else leads to that of the policies, such as a log")
+	}
 	for _, to := range enforced.Leads {
 		ip := to.Addr()
 		here := to.OnMachine || isHere(ip)
