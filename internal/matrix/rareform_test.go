@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"net/netip"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,24 +21,26 @@ var rareForms = map[feature.Profile]map[string]is{
 			}
 			return len(domains) > 2
 		},
+		"what counts behind 64 policies":             lastSaysMore(64),
 		"a pod of a StatefulSet":                     func(q question) bool { return numbered.MatchString(ownWorkload(q).Name) },
 		"a policy that a controller does not accept": has(`"status":"False"`),
 		"an annotation without a value":              has(`"annotations":\{[^}]*":""`),
 		"a policy from before 2020":                  has(`"creationTimestamp":"201[6-9]`),
 	},
 	feature.GEP3779: {
-		"a capital letter in a SPIFFE ID": text("spiffe", "/.*[A-Z]"),
-		"two dashes in a SPIFFE ID":       text("spiffe", "--"),
-		"a digit in front of an account":  text("spiffe", "/[0-9]"),
-		"an account with a dot":           text("name", `^[^:/]+\.[^/]+$`),
-		"a namespace of digits":           text("namespace", "^[0-9]+$"),
-		"an underscore in a label":        text("", "^[A-Z]+_[a-z]+[.][A-Z]$"),
-		"a label of digits":               text("", "^[0-9]+$"),
-		"an expression of 17 values":      long("values", 17),
-		"a selector of 9 expressions":     long("matchExpressions", 9),
-		"an expression of 101 values":     long("values", 101),
-		"41 sources":                      long("sources", 41),
-		"41 rules":                        long("rules", 41),
+		"a capital letter in a SPIFFE ID":  text("spiffe", "/.*[A-Z]"),
+		"two dashes in a SPIFFE ID":        text("spiffe", "--"),
+		"a digit in front of an account":   text("spiffe", "/[0-9]"),
+		"an account with a dot":            text("name", `^[^:/]+\.[^/]+$`),
+		"a namespace of digits":            text("namespace", "^[0-9]+$"),
+		"a label that looks like a number": text("", oddLabel),
+		"an underscore in a label":         text("", "^[A-Z]+_[a-z]+[.][A-Z]$"),
+		"a label of digits":                text("", "^[0-9]+$"),
+		"an expression of 17 values":       long("values", 17),
+		"a selector of 9 expressions":      long("matchExpressions", 9),
+		"an expression of 101 values":      long("values", 101),
+		"41 sources":                       long("sources", 41),
+		"41 rules":                         long("rules", 41),
 	},
 	feature.KumaMTP: {
 		"a method with a dash":                   text("method", "-"),
@@ -59,6 +62,11 @@ var rareForms = map[feature.Profile]map[string]is{
 	},
 	feature.IstioAuthz: {
 		"a method in small letters":              text("methods", "^[a-z]+$"),
+		"a list without a value":                 withoutValue,
+		"a host with a port":                     text("hosts", ":(80|443)$"),
+		"a host that ends in a dot":              text("hosts", `[.]$`),
+		"an address in capital letters":          text("ipBlocks", ":.*[A-F]"),
+		"a block with an address within it":      unmasked("ipBlocks"),
 		"a method with a dash":                   text("methods", "-"),
 		"a method with a digit that is excluded": text("notMethods", "[0-9]"),
 		"an escape in a path":                    text("paths", "%"),
@@ -116,32 +124,39 @@ var rareForms = map[feature.Profile]map[string]is{
 		"a capital letter in a claim":            text("key", `^request\.auth\.claims\[.*[A-Z]`),
 	},
 	feature.CiliumIngress: {
-		"a method with a dash":          text("method", "-"),
-		"an escape in a path":           text("path", "%"),
-		"an underscore in a host":       text("host", "_"),
-		"a header with a dot":           text("name", `^[^/]*\.`),
-		"a header's value with a blank": text("value", " "),
-		"17 blocks":                     long("fromCIDR", 17),
-		"17 HTTP rules":                 long("http", 17),
-		"41 HTTP rules":                 long("http", 41),
-		"41 rules":                      long("ingress", 41),
-		"101 blocks":                    long("fromCIDR", 101),
-		"9 headers of a rule":           long("headers", 9),
-		"9 matches of headers":          long("headerMatches", 9),
-		"17 exceptions":                 long("except", 17),
-		"41 exceptions":                 long("except", 41),
-		"17 ports that are denied":      longDenied("ports", 17),
-		"a block of 9 to 15 bits":       masked("fromCIDR", ".", 9, 15),
-		"a block of 17 to 23 bits":      masked("fromCIDR", ".", 17, 23),
-		"a block of 25 to 30 bits":      masked("fromCIDR", ".", 25, 30),
-		"a block of IPv6 of 33 to 63":   masked("fromCIDR", ":", 33, 63),
-		"a block of IPv6 of 65 to 127":  masked("fromCIDR", ":", 65, 127),
-		"a set of 9 to 15 bits":         masked("cidr", ".", 9, 15),
-		"a set of 17 to 23 bits":        masked("cidr", ".", 17, 23),
-		"a set of 25 to 30 bits":        masked("cidr", ".", 25, 30),
-		"a set of IPv6 of 33 to 127":    masked("cidr", ":", 33, 127),
+		"a list without a value":           withoutValue,
+		"an address in capital letters":    text("fromCIDR", ":.*[A-F]"),
+		"a block with an address in it":    unmasked("fromCIDR"),
+		"a label that looks like a number": text("", oddLabel),
+		"a method with a dash":             text("method", "-"),
+		"an escape in a path":              text("path", "%"),
+		"an underscore in a host":          text("host", "_"),
+		"a header with a dot":              text("name", `^[^/]*\.`),
+		"a header's value with a blank":    text("value", " "),
+		"17 blocks":                        long("fromCIDR", 17),
+		"17 HTTP rules":                    long("http", 17),
+		"41 HTTP rules":                    long("http", 41),
+		"41 rules":                         long("ingress", 41),
+		"101 blocks":                       long("fromCIDR", 101),
+		"9 headers of a rule":              long("headers", 9),
+		"9 matches of headers":             long("headerMatches", 9),
+		"17 exceptions":                    long("except", 17),
+		"41 exceptions":                    long("except", 41),
+		"17 ports that are denied":         longDenied("ports", 17),
+		"a block of 9 to 15 bits":          masked("fromCIDR", ".", 9, 15),
+		"a block of 17 to 23 bits":         masked("fromCIDR", ".", 17, 23),
+		"a block of 25 to 30 bits":         masked("fromCIDR", ".", 25, 30),
+		"a block of IPv6 of 33 to 63":      masked("fromCIDR", ":", 33, 63),
+		"a block of IPv6 of 65 to 127":     masked("fromCIDR", ":", 65, 127),
+		"a set of 9 to 15 bits":            masked("cidr", ".", 9, 15),
+		"a set of 17 to 23 bits":           masked("cidr", ".", 17, 23),
+		"a set of 25 to 30 bits":           masked("cidr", ".", 25, 30),
+		"a set of IPv6 of 33 to 127":       masked("cidr", ":", 33, 127),
 	},
 	feature.LinkerdAuthz: {
+		"a list without a value":            withoutValue,
+		"an address in capital letters":     text("cidr", ":.*[A-F]"),
+		"a label that looks like a number":  text("", oddLabel),
 		"an underscore in a path":           text("value", "^/.*_"),
 		"an at sign in a value":             text("value", "^[^/]*@"),
 		"a parameter with an underscore":    text("name", "_"),
@@ -176,6 +191,34 @@ var rareForms = map[feature.Profile]map[string]is{
 		"a network of IPv6 of 33 to 63":     masked("cidr", ":", 33, 63),
 		"a network of IPv6 of 65 to 127":    masked("cidr", ":", 65, 127),
 	},
+}
+
+// oddLabel finds values of labels that readers take for numbers, for truths, or for nothing.
+const oddLabel = `^(1[.]10|1[.]0|on|off|yes|no|null|007|010|1e3|0x10|1_000)$`
+
+// withoutValue finds a field that is there and has no value.
+var withoutValue = inSpecs(func(_ question, key string, v any) bool { return key != "" && v == nil })
+
+// unmasked finds a block of IPv4 that is written with an address within it.
+func unmasked(field string) is {
+	return inSpecs(func(_ question, key string, v any) bool {
+		s, _ := v.(string)
+		block, err := netip.ParsePrefix(s)
+		return err == nil && key == field && block.Addr().Is4() && block.Masked() != block
+	})
+}
+
+// lastSaysMore finds a policy behind so many others, which says what none of them says.
+func lastSaysMore(many int) is {
+	return func(q question) bool {
+		if len(q.Policies) <= many {
+			return false
+		}
+		last := q.Policies[len(q.Policies)-1]
+		return !slices.ContainsFunc(q.Policies[:many], func(p map[string]any) bool {
+			return metadata(p)["namespace"] == metadata(last)["namespace"] && metadata(p)["mesh"] == metadata(last)["mesh"] && reflect.DeepEqual(p["spec"], last["spec"])
+		})
+	}
 }
 
 // numbered is the name of a pod of a StatefulSet.

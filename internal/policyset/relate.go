@@ -25,9 +25,11 @@ func Related(c cases.Case, seed, number uint64) (cases.Case, bool) {
 	}
 	r := rand.New(rand.NewPCG(number, seed^relatedSeed))
 	// Where the relations of all kinds would make policies that are refused, others are made, and then fewer.
-	most, all := relating{true, true, true, true, true}, relating{names: true, values: true, workloads: true}
+	most, all := relating{true, true, true, true, true, true}, relating{names: true, values: true, workloads: true}
+	usual, written := most, all
+	usual.writing, written.writing = false, true
 	for _, of := range []relating{
-		most, most, {names: true, forms: true}, {names: true, forms: true}, {names: true, values: true, workloads: true, together: true}, all, all, all, {values: true, workloads: true}, {names: true, values: true}, {names: true, workloads: true}, {names: true}, {values: true}, {workloads: true},
+		most, most, {names: true, forms: true, writing: true}, written, usual, {names: true, forms: true}, {names: true, writing: true}, {names: true, values: true, workloads: true, together: true}, all, all, all, {values: true, workloads: true}, {names: true, values: true}, {names: true, workloads: true}, {names: true}, {values: true}, {workloads: true},
 	} {
 		m := &relation{chooser: &chooser{r.IntN}, rank: number, relating: of}
 		out, err := m.rename(c, r)
@@ -56,7 +58,7 @@ func sharesNames(c cases.Case) bool {
 const relatedSeed = 0x5eed
 
 // relating says which kinds of relations a set gets.
-type relating struct{ names, values, workloads, together, forms bool }
+type relating struct{ names, values, workloads, together, forms, writing bool }
 
 // relation makes the relations of one set.
 type relation struct {
@@ -86,6 +88,9 @@ func (m *relation) rename(c cases.Case, r *rand.Rand) (cases.Case, error) {
 		}
 		if m.forms {
 			m.form(out, policies)
+		}
+		if m.relating.writing {
+			policies = m.written(out, policies)
 		}
 		return policies
 	}

@@ -242,17 +242,22 @@ func (m *relation) manyRequired(policies []any) {
 	}
 }
 
-// repeat writes items that a list has in front of them, until the list has so many.
+// repeat writes items that a list has in front of them, until the list has so many. One of them is there once, and last.
 func (m *relation) repeat(of list, most int) {
 	items := of.items()
 	if len(items) == 0 || len(items) >= most {
 		return
 	}
 	out := make([]any, 0, most)
-	for range most - len(items) {
-		out = append(out, clone(items[m.choose(len(items))]))
+	last := m.choose(len(items))
+	others := slices.Delete(slices.Clone(items), last, last+1)
+	if len(others) == 0 {
+		others = items
 	}
-	of.object[of.key] = append(out, items...)
+	for range most - len(others) - 1 {
+		out = append(out, clone(pick(m.chooser, others...)))
+	}
+	of.object[of.key] = append(append(out, others...), items[last])
 }
 
 // shortLists are the lists that no API server takes with many items, and those of the other direction.
