@@ -47,3 +47,34 @@ func TestWideningOfOneCluster(t *testing.T) {
 		})
 	}
 }
+
+// TestWideningByUnreadSources has files that are not read and of which a tool may make manifests: one of them may hold the deny.
+func TestWideningByUnreadSources(t *testing.T) {
+	t.Parallel()
+	type files map[string]string
+	const (
+		allow = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {rules: [{}]}}\n"
+		deny  = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: d, namespace: shop}, spec: {action: DENY, rules: [{}]}}\n"
+	)
+	for name, want := range map[string]string{
+		"d.yaml.tpl": "d.yaml.tpl", "sub/d.yml.j2": "sub/d.yml.j2", "main.tf": "main.tf", "d.yaml.enc": "d.yaml.enc", "apply.sh": "apply.sh", "d.ts": "d.ts",
+		"README.md": "", "d.yaml.bak": "", ".git/hooks/d.sh": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, recent := range []files{{"p.yaml": allow}, {"p.yaml": allow, name: strings.Replace(deny, "DENY", "AUDIT", 1)}, {"p.yaml": allow, name: deny}} {
+				wanted := want
+				if recent[name] == deny {
+					wanted = ""
+				}
+				d, err := Diff(folderSide(t, files{"p.yaml": allow, name: deny}, ""), folderSide(t, recent, ""), "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if reasons := strings.Join(d.widenings(), "; "); !strings.Contains(reasons, wanted) || (reasons == "") != (wanted == "") {
+					t.Errorf("%q, want %q", reasons, wanted)
+				}
+			}
+		})
+	}
+}
