@@ -31,6 +31,8 @@ func TestWideningOfOneCluster(t *testing.T) {
 		"one that narrows":                 {files{"clusters/prod/p.yaml": wide, "clusters/dev/d.yaml": deny}, files{"clusters/prod/p.yaml": narrow, "clusters/dev/d.yaml": deny}, ""},
 		"one file for each":                {files{"prod.yaml": narrow, "dev.yaml": deny}, files{"prod.yaml": wide, "dev.yaml": deny}, "prod.yaml may be"},
 		"names with a region":              {files{"prod-eu/p.yaml": narrow, "prod-us/d.yaml": deny}, files{"prod-eu/p.yaml": wide, "prod-us/d.yaml": deny}, "prod-eu may be"},
+		"regions":                          {files{"eu-west-1/p.yaml": narrow, "us-east-1/d.yaml": deny}, files{"eu-west-1/p.yaml": wide, "us-east-1/d.yaml": deny}, "eu-west-1 may be"},
+		"zones":                            {files{"zones/a/p.yaml": narrow, "zones/b/d.yaml": deny}, files{"zones/a/p.yaml": wide, "zones/b/d.yaml": deny}, "zones/a may be"},
 		"numbers":                          {files{"cluster1/p.yaml": narrow, "cluster2/d.yaml": deny}, files{"cluster1/p.yaml": wide, "cluster2/d.yaml": deny}, "cluster1 may be"},
 		"one cluster, and what is for all": {files{"clusters/prod/p.yaml": narrow, "d.yaml": deny}, files{"clusters/prod/p.yaml": wide, "d.yaml": deny}, ""},
 		"folders of teams":                 {files{"shop/p.yaml": narrow, "mesh/d.yaml": deny}, files{"shop/p.yaml": wide, "mesh/d.yaml": deny}, ""},

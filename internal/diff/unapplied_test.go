@@ -127,6 +127,7 @@ func TestWideningBehindUnappliedPolicies(t *testing.T) {
 		"all in a new version":                {files{"p.yaml": narrow}, files{"p.yaml": strings.Replace(narrow, "istio.io/v1,", "istio.io/v1beta1,", 1)}, ""},
 		"a deny in JSON":                      {files{"p.yaml": narrow}, files{"p.yaml": wide, "d.json": deny[4:]}, "it stands in a file in JSON"},
 		"a deny that goes to JSON":            {files{"p.yaml": wide, "d.yaml": deny}, files{"p.yaml": wide, "d.json": deny[4:]}, "it stands in a file in JSON"},
+		"a deny behind JSON":                  {files{"p.yaml": narrow}, files{"p.yaml": wide, "d.yaml": "{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"a\"}}\n" + deny}, "it stands in a file that begins with a brace and is no JSON"},
 		"JSON beside JSON":                    {files{"p.json": narrow[4:]}, files{"p.json": wide[4:], "d.json": deny[4:]}, ""},
 		"a file that becomes a link":          {files{"p.yaml": wide, "d.yaml": deny}, files{"p.yaml": wide, "d.yaml": "-> d.txt", "d.txt": deny}, "its file is a link"},
 		"a link as before":                    {files{"p.yaml": wide, "d.yaml": "-> d.txt", "d.txt": deny}, files{"p.yaml": narrow, "d.yaml": "-> d.txt", "d.txt": deny}, ""},

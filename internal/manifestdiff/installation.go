@@ -3,6 +3,7 @@ package manifestdiff
 import (
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,11 +21,14 @@ type Installation struct {
 }
 
 // holders are the names of folders that have one folder for each cluster or stage.
-var holders = fields("cluster clusters env envs environment environments overlay overlays region regions stage stages")
+var holders = fields("cluster clusters env envs environment environments meshes overlay overlays region regions sites stage stages zone zones")
 
 // stages are words in the names of folders, and the names of files, of which each is for one cluster or stage.
 var stages = fields(`acceptance canary dev devel development int integration live nonprod perf preprod preproduction prd pre prod production qa sandbox stage
 	staging stg test testing tst uat`)
+
+// region is the name of a region of a cloud, such as eu-west-1 and europe-west4.
+var region = regexp.MustCompile(`^(af|ap|asia|australia|ca|cn|eu|europe|il|me|northamerica|sa|southamerica|us)-[a-z]+-?[0-9]+[a-z]?$`)
 
 // OfOld and OfRecent return the policies of one side that the cluster may have: all but those of the others.
 func (i Installation) OfOld(policies []manifest.Document) []manifest.Document {
@@ -93,5 +97,5 @@ func isStage(name string, whole bool) bool {
 	if whole {
 		words = []string{name}
 	}
-	return slices.ContainsFunc(words, func(word string) bool { return stages[word] }) || strings.HasPrefix(name, "cluster") && !holders[name]
+	return slices.ContainsFunc(words, func(word string) bool { return stages[word] }) || region.MatchString(name) || strings.HasPrefix(name, "cluster") && !holders[name]
 }
