@@ -69,7 +69,7 @@ func TestDenyOtherChanges(t *testing.T) {
 		"what may matter":                    {old: files{}, recent: files{"c.yaml": "apiVersion: networking.istio.io/v1alpha3\nkind: EnvoyFilter\nmetadata: {name: 'n'}\n"}, want: "(EnvoyFilter default/n) is new"},
 		"a file that nothing reads":          {old: files{"README.md": "a"}, recent: files{"README.md": "b"}, want: "file README.md has changed"},
 		"the same file":                      {old: files{"README.md": "a"}, recent: files{"README.md": "a"}},
-		"a file in a folder":                 {old: files{"d/values.star": "a"}, recent: files{}, want: "file d/values.star is gone"},
+		"a file in a folder":                 {old: files{"d/values.toml": "a"}, recent: files{}, want: "file d/values.toml is gone"},
 		"files of Git":                       {old: files{".git/HEAD": "a", "d/.git": "a"}, recent: files{".git/HEAD": "b"}},
 		"other files that begin with a dot":  {old: files{".sops": "a"}, recent: files{".sops": "b"}, want: "file .sops has changed"},
 		"an ending in capitals":              {old: files{"d.YAML": "a"}, recent: files{"d.YAML": "b"}, want: "file d.YAML has changed"},

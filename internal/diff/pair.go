@@ -67,6 +67,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 		return nil, err
 	}
 	d.compareUnapplied(old, recent, to, beside.Doubts)
+	d.compareInstallations(old, recent, to, beside.Installations)
 	d.first = d.firstRules()
 	return &d, nil
 }

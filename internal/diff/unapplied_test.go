@@ -69,6 +69,9 @@ func TestWideningBehindUnappliedPolicies(t *testing.T) {
 		}
 		wides, narrows = wides+of(wide), narrows+of(narrow)
 	}
+	role := func(kind, verbs string) string {
+		return "---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: " + kind + ", metadata: {name: tool, namespace: shop}, rules: [{apiGroups: [security.istio.io], resources: [authorizationpolicies], verbs: [" + verbs + "]}]}\n"
+	}
 	widget := unread("example.com", "Widget", "kinds: ['*']")
 	rego := func(text string) string {
 		return fmt.Sprintf("---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: rules}, data: {main: %q}}\n", text)
@@ -103,6 +106,14 @@ func TestWideningBehindUnappliedPolicies(t *testing.T) {
 		"a large deny":                        {files{"p.yaml": narrow}, files{"p.yaml": wide + strings.Replace(deny, "rules: [", "rules: [{to: [{operation: {hosts: ["+strings.Repeat("b", 260<<10)+"]}}]}, ", 1)}, "it is larger than the annotation"},
 		"a deny that goes":                    {files{"p.yaml": narrow + denyWith(", deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [a.b/c]")}, files{"p.yaml": wide + denyWith(", deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [a.b/c]")}, "it has a deletionTimestamp"},
 		"a constraint of Gatekeeper":          {files{"p.yaml": narrow, "g.yaml": unread("constraints.gatekeeper.sh", "K8sNo", "a: b")}, files{"p.yaml": wide + deny, "g.yaml": unread("constraints.gatekeeper.sh", "K8sNo", "a: b")}, "what K8sNo default/x does"},
+		"a role that creates nothing":         {files{"p.yaml": narrow + role("Role", "patch")}, files{"p.yaml": wide + deny + role("Role", "patch")}, "Role shop/tool gives no right to create it"},
+		"a role that comes to create nothing": {files{"p.yaml": narrow + role("ClusterRole", "'*'")}, files{"p.yaml": wide + deny + role("ClusterRole", "update, delete")}, "ClusterRole shop/tool gives no right to create it"},
+		"a role that changes nothing":         {files{"p.yaml": wide + role("Role", "create") + deny}, files{"p.yaml": wide + role("Role", "create") + second}, ""},
+		"a role that changes no deny":         {files{"p.yaml": narrow + role("Role", "create") + strings.Replace(deny, "/fe", "/other", 1)}, files{"p.yaml": narrow + role("Role", "create") + strings.Replace(wide, "name: p", "name: q", 1) + deny}, "Role shop/tool gives no right to change it"},
+		"a role that creates":                 {files{"p.yaml": narrow + role("Role", "create, patch")}, files{"p.yaml": wide + deny + role("Role", "create, patch")}, ""},
+		"a role that reads":                   {files{"p.yaml": narrow + role("Role", "get, list, watch")}, files{"p.yaml": wide + deny + role("Role", "get, list, watch")}, ""},
+		"a role of another namespace":         {files{"p.yaml": narrow + strings.Replace(role("Role", "patch"), "shop", "other", 1)}, files{"p.yaml": wide + deny + strings.Replace(role("Role", "patch"), "shop", "other", 1)}, ""},
+		"a role with a name":                  {files{"p.yaml": narrow + strings.Replace(role("Role", "create, patch"), "rules: [{", "rules: [{resourceNames: [p], ", 1)}, files{"p.yaml": wide + deny + strings.Replace(role("Role", "create, patch"), "rules: [{", "rules: [{resourceNames: [p], ", 1)}, "Role shop/tool gives no right to create it"},
 		"a definition of the kind":            {files{"p.yaml": narrow, "g.yaml": unread("apiextensions.k8s.io", "CustomResourceDefinition", "group: security.istio.io")}, files{"p.yaml": wide + deny, "g.yaml": unread("apiextensions.k8s.io", "CustomResourceDefinition", "group: security.istio.io")}, "what CustomResourceDefinition default/x does"},
 		"many policies that narrow":           {files{"p.yaml": wides + widget}, files{"p.yaml": narrows + widget}, ""},
 		"many policies, and one hides":        {files{"p.yaml": wides + narrow + widget}, files{"p.yaml": narrows + wide + deny + widget}, "AuthorizationPolicy shop/d may not be applied: what Widget"},
@@ -116,6 +127,7 @@ func TestWideningBehindUnappliedPolicies(t *testing.T) {
 		"all in a new version":                {files{"p.yaml": narrow}, files{"p.yaml": strings.Replace(narrow, "istio.io/v1,", "istio.io/v1beta1,", 1)}, ""},
 		"a deny in JSON":                      {files{"p.yaml": narrow}, files{"p.yaml": wide, "d.json": deny[4:]}, "it stands in a file in JSON"},
 		"a deny that goes to JSON":            {files{"p.yaml": wide, "d.yaml": deny}, files{"p.yaml": wide, "d.json": deny[4:]}, "it stands in a file in JSON"},
+		"a deny behind JSON":                  {files{"p.yaml": narrow}, files{"p.yaml": wide, "d.yaml": "{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"a\"}}\n" + deny}, "it stands in a file that begins with a brace and is no JSON"},
 		"JSON beside JSON":                    {files{"p.json": narrow[4:]}, files{"p.json": wide[4:], "d.json": deny[4:]}, ""},
 		"a file that becomes a link":          {files{"p.yaml": wide, "d.yaml": deny}, files{"p.yaml": wide, "d.yaml": "-> d.txt", "d.txt": deny}, "its file is a link"},
 		"a link as before":                    {files{"p.yaml": wide, "d.yaml": "-> d.txt", "d.txt": deny}, files{"p.yaml": narrow, "d.yaml": "-> d.txt", "d.txt": deny}, ""},

@@ -23,6 +23,11 @@ func (f *Files) passOver(path string) error {
 	if path == folder.Stdin {
 		return nil
 	}
+	sources, err := folder.Sources(path)
+	if err != nil {
+		return err
+	}
+	f.Sources = append(f.Sources, sources...)
 	ofTools, err := folder.ToolFiles(path)
 	for _, name := range ofTools {
 		f.OfTools = append(f.OfTools, filepath.Join(path, name))
@@ -36,6 +41,9 @@ func (f *Files) leftOut() string {
 	if n := len(f.PassedOver); n > 0 {
 		text = strings.TrimPrefix(fmt.Sprintf("%s, %s by the name (%s)", text, terminal.Count(n, "file"), strings.Join(f.PassedOver[:min(n, 3)], ", ")), ", ")
 	}
+	if n := len(f.Sources); n > 0 {
+		text = strings.TrimPrefix(fmt.Sprintf("%s, %s of which a tool may make manifests (%s)", text, terminal.Count(n, "file"), strings.Join(f.Sources[:min(n, 3)], ", ")), ", ")
+	}
 	return text
 }
 
@@ -48,6 +56,9 @@ func LeaveOut(told io.Writer, strict bool, all ...*Files) error {
 		}
 		if strict && len(f.OfTools) > 0 {
 			return fmt.Errorf("%s: --strict refuses %s: a tool may leave policies out by it, or change them: write out what is applied", f.Name, strings.Join(f.OfTools, ", "))
+		}
+		if strict && len(f.Sources) > 0 {
+			return fmt.Errorf("%s: --strict refuses to leave %s out: write out what is applied, and keep the rest out of the folder", f.Name, out)
 		}
 		if strict && len(f.PassedOver) > 0 {
 			return fmt.Errorf("%s: --strict refuses to leave %s out: end their names in .yaml, .yml or .json, and name folders behind links by themselves", f.Name, out)

@@ -71,7 +71,8 @@ func (f *Files) UnreadFiles() (map[string]string, error) {
 	maps.DeleteFunc(out, func(name, _ string) bool {
 		_, isOfTool := known.Files[name]
 		_, isPassedOver := known.Unread[name]
-		return isOfTool || isPassedOver
+		_, isSource := known.Sources[name]
+		return isOfTool || isPassedOver || isSource
 	})
 	return out, err
 }
@@ -148,6 +149,12 @@ func (f *Files) addToolFiles(to *manifestdiff.Side) error {
 	names, err := folder.ToolFiles(f.root)
 	if err != nil {
 		return err
+	}
+	to.Sources = map[string]string{}
+	for _, name := range f.Sources {
+		if to.Sources[name], err = folder.Content(f.root, name); err != nil {
+			return err
+		}
 	}
 	documents := slices.Clone(to.Others)
 	for _, name := range names {

@@ -102,6 +102,9 @@ func (c *comparison) refusals(d doubter) (out []Doubt) {
 			if why == "" && o.mayRefuse(p.object) {
 				why = "what " + o.String() + " does with policies is not read"
 			}
+			if why == "" {
+				why = o.forbids(p)
+			}
 		}
 		if why != "" {
 			add(doubtOf([]placedPolicy{p}, why))
@@ -309,12 +312,9 @@ func (o object) mayRefuse(p object) bool {
 		return true
 	}
 	kind := strings.ToLower(p.kind)
-	names := []string{kind, kind + "s"}
+	names := []string{kind, p.resource()}
 	if o.kind != "ConfigMap" { // any text may have a star
 		names = append(names, "*")
-	}
-	if stem, ok := strings.CutSuffix(kind, "y"); ok {
-		names = append(names, stem+"ies")
 	}
 	found := strings.Contains(strings.ToLower(o.kind), kind)
 	eachText(o.said(), func(text string) {

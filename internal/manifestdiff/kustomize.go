@@ -45,18 +45,7 @@ const toolFile = "a file of a tool that changes manifests or leaves some out"
 
 // compareFiles compares the files of tools, and names what Kustomize may take although it is not read.
 func (c *comparison) compareFiles() (out []Change) {
-	for _, name := range slices.Sorted(maps.Keys(c.recent.Files)) {
-		if was, found := c.old.Files[name]; !found {
-			out = append(out, Change{name, toolFile, isNew})
-		} else if was != c.recent.Files[name] {
-			out = append(out, Change{name, toolFile, isChanged})
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.old.Files)) {
-		if _, found := c.recent.Files[name]; !found {
-			out = append(out, Change{name, toolFile, isGone})
-		}
-	}
+	out = append(otherFiles(c.old.Files, c.recent.Files, toolFile), otherFiles(c.old.Sources, c.recent.Sources, "a file of which a tool may make manifests")...)
 	for _, place := range slices.Concat(c.recent.Absent, c.old.Absent) {
 		out = append(out, Change{place, "what a kustomization names", "is not in the folder: write out with kustomize build what is applied"})
 	}
@@ -65,6 +54,23 @@ func (c *comparison) compareFiles() (out []Change) {
 	}
 	for _, name := range slices.Concat(c.recent.PassedOver, c.old.PassedOver) {
 		out = append(out, Change{name, "a file that is not read because of its name", "may be named by a kustomization"})
+	}
+	return out
+}
+
+// otherFiles names the files of one side alone, and those that are not alike.
+func otherFiles(old, recent map[string]string, what string) (out []Change) {
+	for _, name := range slices.Sorted(maps.Keys(recent)) {
+		if was, found := old[name]; !found {
+			out = append(out, Change{name, what, isNew})
+		} else if was != recent[name] {
+			out = append(out, Change{name, what, isChanged})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(old)) {
+		if _, found := recent[name]; !found {
+			out = append(out, Change{name, what, isGone})
+		}
 	}
 	return out
 }

@@ -27,6 +27,8 @@ type Side struct {
 	PassedOver []string
 	// Files are the contents of the files of tools, by their paths in the folder.
 	Files map[string]string
+	// Sources are texts that stand for the contents of files of which a tool may make manifests, by their paths in the folder.
+	Sources map[string]string
 	// Options have the settings of meshes that an author states, by their keys in a case file, such as istio.rootNamespace.
 	Options manifest.Document
 	// Absent are the places where a kustomization leads out of the folder, each with what it names there.

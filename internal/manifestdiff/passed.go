@@ -16,6 +16,9 @@ type Result struct {
 	Compared []Passed
 	// Doubts are the policies of the second side that may not be applied. There are none where neither side came first.
 	Doubts []Doubt
+	// Installations are the clusters of which each has policies of its own, as the names of folders tell. There are none where
+	// neither side came first.
+	Installations []Installation
 }
 
 // Passed is an object that differs, and that is let pass.
@@ -45,7 +48,7 @@ func (p Passed) String() string {
 // Compare returns everything that differs beside the policies. With symmetric, neither side came first.
 func Compare(old, recent Side, symmetric bool) Result {
 	c := newComparison(old, recent, symmetric)
-	out := Result{Changes: c.changes(), Doubts: c.doubts()}
+	out := Result{Changes: c.changes(), Doubts: c.doubts(), Installations: c.installations()}
 	out.Passed, out.Compared = c.rest()
 	return out
 }

@@ -57,6 +57,22 @@ func isOutsideWebhooks(key string) bool {
 	return key == "control-plane" || isWithin(domainOf(key), []string{"azure.com"})
 }
 
+// securityLevels are the levels of what a Namespace lets pods have, the narrow ones last.
+var securityLevels = []any{nil, "privileged", "baseline", "restricted"}
+
+// givesPodsPower reports whether a label of a Namespace lets its pods have more than before, such as the network of the node: those that
+// an API server has refused come then. OpenShift asks nothing of pods of its run levels.
+func givesPodsPower(key string, was, is any) bool {
+	switch key {
+	case "pod-security.kubernetes.io/enforce":
+		return max(1, slices.Index(securityLevels, is)) < max(1, slices.Index(securityLevels, was))
+	case "openshift.io/run-level":
+		return is == "0" || is == "1"
+	default:
+		return false
+	}
+}
+
 // scraped are the annotations by which Istio's agent gets metrics from a path and a port of the workload, in the
 // spelling that Prometheus makes of a key. The agent gives them to anybody, so they open that path.
 var scraped = fields("prometheus_io_scrape prometheus_io_port prometheus_io_path prometheus_istio_io_scrape_targets prometheus_istio_io_secure_port")
@@ -127,7 +143,7 @@ func (w *walker) matters(label bool, key string, was, is any) bool {
 	switch {
 	case label && !w.alone && w.named.has(key), !w.alone && w.programs.askFor(key):
 		return true
-	case label && w.category == namespace && isOutsideWebhooks(key):
+	case label && w.category == namespace && (isOutsideWebhooks(key) || givesPodsPower(key, was, is)):
 		return true
 	case !label && isScraped(key) && !w.alone:
 		return w.isIstio

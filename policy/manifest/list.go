@@ -35,7 +35,7 @@ func (d Document) isList() bool {
 // DoubtfulList names the list that the document stands in, where kubectl applies the list only if the cluster has its
 // kind, which the document does not show; "" for all other documents. kubectl knows v1 List, lists with the apiVersion of
 // the item whose kind is List or that of the item, with or without List behind it, and it takes no list out of a list. A list of
-// universal resources is none that kubectl gets.
+// universal resources is none that kubectl gets. A file that begins with a brace counts as such a list unless it is JSON as a whole.
 func (d Document) DoubtfulList() string { return d.list }
 
 // doubtful names a list that may be refused for an item of it, "" where it is not.

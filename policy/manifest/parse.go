@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -25,7 +27,13 @@ func Parse(file string, data []byte) ([]Document, error) {
 	if root := parseJSON(data); root != nil {
 		return appendObjects(nil, Document{file: file, line: root.line, node: root, comments: &node{kind: list}})
 	}
-	return parseYAML(file, data)
+	docs, err := parseYAML(file, data)
+	if looksLikeJSON(data) {
+		for i := range docs {
+			docs[i].list = cmp.Or(docs[i].list, "a file that begins with a brace and is no JSON")
+		}
+	}
+	return docs, err
 }
 
 func parseYAML(file string, data []byte) ([]Document, error) {
@@ -55,6 +63,12 @@ func parseYAML(file string, data []byte) ([]Document, error) {
 		}
 	}
 	return docs, agree(file, data, roots)
+}
+
+// looksLikeJSON reports whether data begin as JSON does. Releases of kubectl take the file for JSON then, and read none of it
+// that is YAML.
+func looksLikeJSON(data []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{"))
 }
 
 // split cuts a token stream into documents. The parser could do it, but its effort grows

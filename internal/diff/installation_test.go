@@ -1,0 +1,82 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestWideningOfOneCluster has folders of several clusters: what one of them denies, or lets in already, hides no opening of another one.
+func TestWideningOfOneCluster(t *testing.T) {
+	t.Parallel()
+	type files map[string]string
+	policy := func(name, action, source string) string {
+		return fmt.Sprintf("---\n{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: %s, namespace: shop}, spec: {selector: {matchLabels: {app: web}}, action: %s, rules: [{from: [{source: {%s}}]}]}}\n", name, action, source)
+	}
+	var (
+		narrow = policy("p", "ALLOW", "principals: [cluster.local/ns/shop/sa/fe]")
+		wide   = policy("p", "ALLOW", "namespaces: [shop]")
+		other  = policy("q", "ALLOW", "namespaces: [shop]")
+		deny   = policy("d", "DENY", "notPrincipals: [cluster.local/ns/shop/sa/fe]")
+	)
+	const prod = "clusters/prod may be of another cluster"
+	for name, tt := range map[string]struct {
+		old, recent files
+		// want is a part of the reason, "" for none.
+		want string
+	}{
+		"a deny of another one":            {files{"clusters/prod/p.yaml": narrow, "clusters/dev/d.yaml": deny}, files{"clusters/prod/p.yaml": wide, "clusters/dev/d.yaml": deny}, prod},
+		"an allow of another one":          {files{"clusters/prod/a/p.yaml": narrow, "clusters/dev/q.yaml": other}, files{"clusters/prod/a/p.yaml": wide, "clusters/dev/q.yaml": other}, prod},
+		"a deny of all":                    {files{"clusters/prod/p.yaml": narrow, "base/d.yaml": deny, "clusters/dev/q.yaml": other}, files{"clusters/prod/p.yaml": wide, "base/d.yaml": deny, "clusters/dev/q.yaml": other}, ""},
+		"one that narrows":                 {files{"clusters/prod/p.yaml": wide, "clusters/dev/d.yaml": deny}, files{"clusters/prod/p.yaml": narrow, "clusters/dev/d.yaml": deny}, ""},
+		"one file for each":                {files{"prod.yaml": narrow, "dev.yaml": deny}, files{"prod.yaml": wide, "dev.yaml": deny}, "prod.yaml may be"},
+		"names with a region":              {files{"prod-eu/p.yaml": narrow, "prod-us/d.yaml": deny}, files{"prod-eu/p.yaml": wide, "prod-us/d.yaml": deny}, "prod-eu may be"},
+		"regions":                          {files{"eu-west-1/p.yaml": narrow, "us-east-1/d.yaml": deny}, files{"eu-west-1/p.yaml": wide, "us-east-1/d.yaml": deny}, "eu-west-1 may be"},
+		"zones":                            {files{"zones/a/p.yaml": narrow, "zones/b/d.yaml": deny}, files{"zones/a/p.yaml": wide, "zones/b/d.yaml": deny}, "zones/a may be"},
+		"numbers":                          {files{"cluster1/p.yaml": narrow, "cluster2/d.yaml": deny}, files{"cluster1/p.yaml": wide, "cluster2/d.yaml": deny}, "cluster1 may be"},
+		"one cluster, and what is for all": {files{"clusters/prod/p.yaml": narrow, "d.yaml": deny}, files{"clusters/prod/p.yaml": wide, "d.yaml": deny}, ""},
+		"folders of teams":                 {files{"shop/p.yaml": narrow, "mesh/d.yaml": deny}, files{"shop/p.yaml": wide, "mesh/d.yaml": deny}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, err := Diff(folderSide(t, tt.old, ""), folderSide(t, tt.recent, ""), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if reasons := strings.Join(d.widenings(), "; "); !strings.Contains(reasons, tt.want) || (reasons == "") != (tt.want == "") {
+				t.Errorf("%q, want %q", reasons, tt.want)
+			}
+		})
+	}
+}
+
+// TestWideningByUnreadSources has files that are not read and of which a tool may make manifests: one of them may hold the deny.
+func TestWideningByUnreadSources(t *testing.T) {
+	t.Parallel()
+	type files map[string]string
+	const (
+		allow = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {rules: [{}]}}\n"
+		deny  = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: d, namespace: shop}, spec: {action: DENY, rules: [{}]}}\n"
+	)
+	for name, want := range map[string]string{
+		"d.yaml.tpl": "d.yaml.tpl", "sub/d.yml.j2": "sub/d.yml.j2", "main.tf": "main.tf", "d.yaml.enc": "d.yaml.enc", "apply.sh": "apply.sh", "d.ts": "d.ts",
+		"README.md": "", "d.yaml.bak": "", ".git/hooks/d.sh": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, recent := range []files{{"p.yaml": allow}, {"p.yaml": allow, name: strings.Replace(deny, "DENY", "AUDIT", 1)}, {"p.yaml": allow, name: deny}} {
+				wanted := want
+				if recent[name] == deny {
+					wanted = ""
+				}
+				d, err := Diff(folderSide(t, files{"p.yaml": allow, name: deny}, ""), folderSide(t, recent, ""), "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if reasons := strings.Join(d.widenings(), "; "); !strings.Contains(reasons, wanted) || (reasons == "") != (wanted == "") {
+					t.Errorf("%q, want %q", reasons, wanted)
+				}
+			}
+		})
+	}
+}

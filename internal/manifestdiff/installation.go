@@ -1,0 +1,101 @@
+package manifestdiff
+
+import (
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/metadata"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Installation is one of several clusters, or stages, of which each has policies in a folder or a file of its own.
+type Installation struct {
+	// Name is its folder or its file, as a path in the folder of the side.
+	Name string
+	// others are the names of those beside it, and roots the folders of the two sides.
+	others []string
+	roots  [2]string
+}
+
+// holders are the names of folders that have one folder for each cluster or stage.
+var holders = fields("cluster clusters env envs environment environments meshes overlay overlays region regions sites stage stages zone zones")
+
+// stages are words in the names of folders, and the names of files, of which each is for one cluster or stage.
+var stages = fields(`acceptance canary dev devel development int integration live nonprod perf preprod preproduction prd pre prod production qa sandbox stage
+	staging stg test testing tst uat`)
+
+// region is the name of a region of a cloud, such as eu-west-1 and europe-west4.
+var region = regexp.MustCompile(`^(af|ap|asia|australia|ca|cn|eu|europe|il|me|northamerica|sa|southamerica|us)-[a-z]+-?[0-9]+[a-z]?$`)
+
+// OfOld and OfRecent return the policies of one side that the cluster may have: all but those of the others.
+func (i Installation) OfOld(policies []manifest.Document) []manifest.Document {
+	return i.policiesIn(i.roots[0], policies)
+}
+
+// OfRecent is [Installation.OfOld] for the second side.
+func (i Installation) OfRecent(policies []manifest.Document) []manifest.Document {
+	return i.policiesIn(i.roots[1], policies)
+}
+
+func (i Installation) policiesIn(root string, policies []manifest.Document) []manifest.Document {
+	return slices.DeleteFunc(slices.Clone(policies), func(doc manifest.Document) bool {
+		file := pathIn(root, metadata.FileOf(doc))
+		return slices.ContainsFunc(i.others, func(other string) bool { return file == other || strings.HasPrefix(file, other+"/") })
+	})
+}
+
+// installations returns the clusters and stages that the names of folders and files tell apart: those below a folder
+// such as clusters, and those of which several have names such as dev and prod.
+func (c *comparison) installations() (out []Installation) {
+	if c.symmetric {
+		return nil
+	}
+	beside := map[string]map[string]bool{}
+	for _, side := range []Side{c.old, c.recent} {
+		for _, doc := range side.Placed {
+			file := pathIn(side.Root, metadata.FileOf(doc))
+			parts := strings.Split(file, string(filepath.Separator))
+			for i, part := range parts {
+				parent := strings.Join(parts[:i], "/")
+				isFile := i == len(parts)-1
+				if isFile && isStage(strings.TrimSuffix(part, filepath.Ext(part)), isFile) || !isFile && (isStage(part, isFile) || isHolder(side.Root, parts[:i])) {
+					if beside[parent] == nil {
+						beside[parent] = map[string]bool{}
+					}
+					beside[parent][strings.Join(parts[:i+1], "/")] = true
+				}
+			}
+		}
+	}
+	for _, parent := range slices.Sorted(maps.Keys(beside)) {
+		names := slices.Sorted(maps.Keys(beside[parent]))
+		for i, name := range names {
+			if len(names) > 1 {
+				out = append(out, Installation{Name: name, others: slices.Delete(slices.Clone(names), i, i+1), roots: [2]string{c.old.Root, c.recent.Root}})
+			}
+		}
+	}
+	return out
+}
+
+// isHolder reports whether a folder has one folder for each cluster.
+func isHolder(root string, parts []string) bool {
+	name := filepath.Base(root)
+	if len(parts) > 0 {
+		name = parts[len(parts)-1]
+	}
+	return holders[strings.ToLower(name)]
+}
+
+// isStage reports whether a folder or a file has the name of a cluster or a stage. One word of a folder is enough.
+func isStage(name string, whole bool) bool {
+	name = strings.ToLower(name)
+	words := strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || r == '.' })
+	if whole {
+		words = []string{name}
+	}
+	return slices.ContainsFunc(words, func(word string) bool { return stages[word] }) || region.MatchString(name) || strings.HasPrefix(name, "cluster") && !holders[name]
+}
