@@ -54,7 +54,8 @@ func findsRoute(expected Expectation, q cases.Request) bool {
 }
 
 // bears reports whether a request that must become what is expected can become what the
-// case wants. A status that no policy gives is up to Envoy.
+// case wants. An authorizer alone chooses the status of a refusal: every other status that a
+// listener gives is [Rejected], so that a request which the policies judge has none.
 func bears(expected Expectation, want cases.Want) bool {
 	status, isStatus := want.Status()
 	switch x := expected.(type) {
@@ -69,7 +70,7 @@ func bears(expected Expectation, want cases.Want) bool {
 		case x.Decision.Effect == policy.NoRoute:
 			return status == 404
 		case isStatus && status != 403:
-			return true
+			return x.Asked && x.Decision.Effect == policy.Deny
 		case x.Decision.Effect == policy.Allow:
 			return want == cases.Allow
 		case want == cases.Close:
