@@ -195,7 +195,7 @@ func (m *relation) nameOfTwoKinds(policies []any) {
 // further ones deny what they allow, to workloads of these labels.
 func (m *relation) manyLabels(c *cases.Case, policies []any) []any {
 	more := map[string]any{}
-	for range pick(m.chooser, 1, 2, 3, 3, 5, 9) {
+	for range pick(m.chooser, 2, 3, 3, 4, 5, 9) {
 		more["zz"+m.letters(4)] = m.letters(4)
 	}
 	changed, least := policies, 1

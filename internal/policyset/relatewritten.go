@@ -109,7 +109,7 @@ func (m *relation) oddLabels(c *cases.Case, policies []any) {
 	var pairs []pair
 	for _, p := range sortedPairs(asked, func(p pair) string { return p.key + "=" + p.value }) {
 		own := c.Inbounds[m.inbound]
-		if own.Workload.Labels[bare(p.key)] == p.value || own.Tags[p.key] == p.value || slices.ContainsFunc(c.Options.Peers, func(peer language.Peer) bool { return peer.Workload.Labels[bare(p.key)] == p.value }) {
+		if own.Workload.Labels[withoutSource(p.key)] == p.value || own.Tags[p.key] == p.value || slices.ContainsFunc(c.Options.Peers, func(peer language.Peer) bool { return peer.Workload.Labels[withoutSource(p.key)] == p.value }) {
 			pairs = append(pairs, p)
 		}
 	}
@@ -148,7 +148,7 @@ func (m *relation) oddLabels(c *cases.Case, policies []any) {
 	}
 	for i := range c.Inbounds {
 		in := &c.Inbounds[i]
-		in.Workload.Labels, in.Tags = relabeled(in.Workload.Labels, bare(of.key), twin), relabeled(in.Tags, of.key, twin)
+		in.Workload.Labels, in.Tags = relabeled(in.Workload.Labels, withoutSource(of.key), twin), relabeled(in.Tags, of.key, twin)
 	}
 	for i := range c.Options.Peers {
 		peer := &c.Options.Peers[i].Workload
@@ -156,12 +156,12 @@ func (m *relation) oddLabels(c *cases.Case, policies []any) {
 		if slices.ContainsFunc(c.Inbounds, func(in cases.Inbound) bool { return in.Workload.Name == peer.Name }) {
 			value = twin
 		}
-		peer.Labels = relabeled(peer.Labels, bare(of.key), value)
+		peer.Labels = relabeled(peer.Labels, withoutSource(of.key), value)
 	}
 }
 
-// bare returns the key of a label without the source that Cilium writes in front.
-func bare(key string) string {
+// withoutSource returns the key of a label without the source that Cilium writes in front.
+func withoutSource(key string) string {
 	if _, after, ok := strings.Cut(key, ":"); ok {
 		return after
 	}

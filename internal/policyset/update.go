@@ -79,7 +79,7 @@ type update struct {
 // updates are the kinds of changes. Each reports whether it found something to change.
 var updates = []func(u *update, c *cases.Case) bool{
 	(*update).value, (*update).item, (*update).labels, (*update).value, (*update).peer, (*update).policy, (*update).namespace, (*update).option,
-	(*update).digit, (*update).choice, (*update).inbound, (*update).about,
+	(*update).digit, (*update).choice, (*update).inbound, (*update).metadata,
 }
 
 // value changes the last letter of a text in a spec, so that its length stays.

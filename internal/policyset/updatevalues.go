@@ -158,8 +158,8 @@ func (u *update) inbound(c *cases.Case) bool {
 	return true
 }
 
-// about changes what the metadata of a policy say of its age, its order or its owner: a label, an annotation or a time.
-func (u *update) about(*cases.Case) bool {
+// metadata changes what the metadata of a policy say of its age, its order or its owner: a label, an annotation or a time.
+func (u *update) metadata(*cases.Case) bool {
 	var changes []func()
 	for _, p := range u.policies {
 		of := metadataOf(p)
