@@ -39,7 +39,7 @@ func peerPolicy(r *rand.Rand, name string) map[string]any {
 }
 
 // names go on behind each other, so that their order is told where several are of one time.
-var names = []string{"pa", "p0", "p.a", "p-a", "p"}
+var names = []string{"p-a", "p", "p0", "p.a", "pa"}
 
 // TestModes writes down which callers an inbound takes under drawn PeerAuthentications. A test
 // of plugins/istio holds the file against Istio's code.
