@@ -38,6 +38,9 @@ func peerPolicy(r *rand.Rand, name string) map[string]any {
 	}
 }
 
+// names go on behind each other, so that their order is told where several are of one time.
+var names = []string{"p-a", "p", "p0", "p.a", "pa"}
+
 // TestModes writes down which callers an inbound takes under drawn PeerAuthentications. A test
 // of plugins/istio holds the file against Istio's code.
 func TestModes(t *testing.T) {
@@ -51,7 +54,7 @@ func TestModes(t *testing.T) {
 		}
 		var docs []manifest.Document
 		for i := range 1 + r.IntN(5) {
-			text, err := json.Marshal(peerPolicy(r, fmt.Sprintf("p%d", 9-i)))
+			text, err := json.Marshal(peerPolicy(r, names[i]))
 			if err != nil {
 				t.Fatal(err)
 			}

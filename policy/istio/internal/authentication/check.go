@@ -64,7 +64,7 @@ func (s stated) readsIn(header string) bool {
 // hangsOn says why policies of the program see something else where another rule takes a token in the place of
 // this one, and "" where they do not.
 func (s stated) hangsOn(other stated, program policy.Program) string {
-	if s.Issuer != other.Issuer {
+	if s.Issuer != other.Issuer || s.Forward == other.Forward && slices.Equal(s.SpaceDelimitedClaims, other.SpaceDelimitedClaims) {
 		return ""
 	}
 	for _, p := range s.issuer().LooksAt() {
