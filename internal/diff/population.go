@@ -39,6 +39,15 @@ func (d *Difference) populate(old, recent Side, olds, recents []lab.Case) ([]lab
 	population := lab.Populate(recent.Inbound, setOld, setNew)
 	d.Assumed = population.Assumed
 	d.Unasked, d.Truncated = append(population.Unasked, d.callers.Unnamed...), population.Truncated || d.callers.Truncated
+	for _, of := range []Side{old, recent} {
+		for _, set := range []lab.PolicySet{setOld, setNew} {
+			for _, shared := range of.SharedListeners(set.Policies) {
+				if !slices.Contains(d.Unasked, shared) {
+					d.Unasked = append(d.Unasked, shared)
+				}
+			}
+		}
+	}
 	if !old.HasPolicySet() || !recent.HasPolicySet() {
 		for _, m := range population.Made {
 			d.Unasked = append(d.Unasked, lab.Unasked{Policy: strings.Join(m.Policies, ", "), Place: recent.Name, Reason: "it selects no inbound of the cases"})

@@ -65,8 +65,8 @@ func TestWideningByLostDenies(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		old, recent string
-		// beside is for two sides that are compared in both directions.
-		want, beside bool
+		// inEither is for two sides that are compared in both directions.
+		want, inEither bool
 	}{
 		"a second deny lets in whom the first one denies": {policy("Allow", "web"), policy("Allow", "web", "api"), true, true},
 		"nothing changes":          {policy("Allow", "web", "api"), policy("Allow", "web", "api"), false, false},
@@ -81,7 +81,7 @@ func TestWideningByLostDenies(t *testing.T) {
 				compare func(a, b Side, to string) (*Difference, error)
 				a, b    Side
 				want    bool
-			}{{Diff, old, recent, tt.want}, {DiffBeside, old, recent, tt.beside}, {DiffBeside, recent, old, tt.beside}} {
+			}{{Diff, old, recent, tt.want}, {DiffBeside, old, recent, tt.inEither}, {DiffBeside, recent, old, tt.inEither}} {
 				d, err := test.compare(test.a, test.b, "")
 				if err != nil {
 					t.Fatal(err)
@@ -89,6 +89,37 @@ func TestWideningByLostDenies(t *testing.T) {
 				if got := strings.Contains(strings.Join(d.Opens, "; "), "lets in clients that this item denies"); got != test.want {
 					t.Errorf("%q, want %t", d.Opens, test.want)
 				}
+			}
+		})
+	}
+}
+
+// TestWideningBesideSharedListeners has pairs on a Dataplane with two inbounds: on one port a deny of one of them holds for both.
+func TestWideningBesideSharedListeners(t *testing.T) {
+	t.Parallel()
+	dataplane := func(port int) string {
+		return fmt.Sprintf("---\n{type: Dataplane, mesh: default, name: b, networking: {address: 10.0.0.1, inbound: [{name: one, port: 8080}, {name: two, port: %d}]}}\n", port)
+	}
+	policy := func(section, list string) string {
+		return fmt.Sprintf("---\n{type: MeshTrafficPermission, name: p%d, mesh: default, spec: {targetRef: {kind: Dataplane, sectionName: %s}, rules: [{default: {%s: [{spiffeID: {type: Exact, value: spiffe://td/a}}]}}]}}\n", len(list), section, list)
+	}
+	for name, tt := range map[string]struct {
+		old, recent string
+		want        bool
+	}{
+		"the deny of the second inbound goes":  {dataplane(8080) + policy("one", "allow") + policy("two", "deny"), dataplane(8080) + policy("one", "allow"), true},
+		"the inbounds have ports of their own": {dataplane(8081) + policy("one", "allow") + policy("two", "deny"), dataplane(8081) + policy("one", "allow"), false},
+		"both inbounds have the same policies": {dataplane(8080) + policy("''", "allow"), dataplane(8080) + policy("''", "deny"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, err := Diff(sideOf(t, tt.old), sideOf(t, tt.recent), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := len(d.Unasked) > 0 && d.Unasked[0].Policy == "the inbounds b/one and b/two" && len(d.Failures()) > 0
+			if got != tt.want {
+				t.Errorf("%q, want %t", d.Unasked, tt.want)
 			}
 		})
 	}

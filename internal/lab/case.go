@@ -246,6 +246,7 @@ func (f *Files) CasesInFull(s Surroundings) ([]Case, Population, error) {
 	}
 	population := Populate(s.Inbound, set)
 	population.add(*s.callers)
+	population.Unasked = append(population.Unasked, f.SharedListeners(set.Policies)...)
 	population.LeftOut, population.Warnings = f.leftOut(), f.openings()
 	made, err := f.MadeCases(s, population.Made)
 	first := slices.IndexFunc(all, func(c Case) bool { return c.Generated })
