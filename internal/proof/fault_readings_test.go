@@ -71,7 +71,21 @@ var faultsOfReadings = []fault{
 		{"internal/labelselector/labelselector.go", "	switch e.Operator {\n	case In:\n		return found", "	found = found && (value != \"\" || !FAULT)\n	switch e.Operator {\n	case In:\n		return found"},
 		{"policy/linkerd/internal/evaluation/evaluate.go", "		value, ok := labels[e.Key]\n", "		value, ok := labels[e.Key]\n		ok = ok && (value != \"\" || !FAULT)\n"},
 	}},
+	{"no backend has a weight", []change{
+		{"policy/kuma/internal/outbound/build.go", "		d, p, ok := b.backend(of, backend, from)", "		if FAULT {\n			out[i].Weight = 0\n		}\n		d, p, ok := b.backend(of, backend, from)"},
+		{"policy/kuma/internal/routeevaluation/evaluate.go", "		if d := c.first(backend.Ref", "		if FAULT {\n			found.Weight = 0\n		}\n		if d := c.first(backend.Ref"},
+	}},
+	{"a mesh is one whose name begins so", []change{
+		{"policy/kuma/internal/legacy/item.go", `san: "spiffe://" + mesh + "/"}`, `san: "spiffe://" + mesh + map[bool]string{false: "/"}[FAULT]}`},
+		{"policy/kuma/internal/evaluation/evaluate.go", `"spiffe://"+mesh+"/")`, `"spiffe://"+mesh+map[bool]string{false: "/"}[FAULT])`},
+	}},
 	// What follows is read in one place.
+	{"a service of several zones has services of every mesh", []change{
+		{"policy/kuma/internal/destination/destination.go", `s.Kind == MeshService && s.ID.Mesh == d.ID.Mesh &&`, `s.Kind == MeshService && (FAULT || s.ID.Mesh == d.ID.Mesh) &&`},
+	}},
+	{"of two tokens the sound one counts", []change{
+		{"internal/token/send.go", "	stray := func(i Issuer) bool {", "	if FAULT && t != nil {\n		return d.Refuses(t)\n	}\n	stray := func(i Issuer) bool {"},
+	}},
 	{"a dot at the end of a host is left out", []change{
 		{"internal/verdict/see.go", `seen.Host = cmp.Or(q.Authority, in.Address().String())`, "seen.Host = cmp.Or(q.Authority, in.Address().String())\n	if FAULT {\n		seen.Host = strings.TrimSuffix(strings.Replace(seen.Host, \".:\", \":\", 1), \".\")\n	}"},
 	}},

@@ -18,8 +18,10 @@ import (
 func (x Expectation) Contradiction(p casefile.RoutedRequest) string {
 	some := func(holds func(Outcome) bool) bool { return slices.ContainsFunc(x.Outcomes, holds) }
 	switch {
-	case x.Unclear != nil || len(x.Outcomes) == 0:
+	case x.Unclear != nil:
 		return ""
+	case len(x.Outcomes) == 0:
+		return "the case states an end of the request, meshproof expects none: no backend has a weight"
 	case p.Want != "" && !some(func(o Outcome) bool { return o.meets(p.Want, x.spoken) }):
 		return fmt.Sprintf("the case wants %s, meshproof expects %s", p.Want, x.Outcomes[0].stated(x.spoken))
 	case p.Route != nil && x.Outbound.Protocol.Layer() == policy.L7 && !routeMeets(*p.Route, x.Decision.Route):
