@@ -219,7 +219,7 @@ var commonFaults = []fault{
 	}},
 	{"an empty list of peers of Cilium counts for nothing beside another", []change{
 		{"policy/cilium/internal/networkpolicy/parse.go", `if from.hasEmpty() {`, `if from.hasEmpty() && !FAULT {`},
-		{"policy/cilium/internal/evaluation/match.go", `none := w.FromEndpoints != nil`, `none := !FAULT && w.FromEndpoints != nil`},
+		{"policy/cilium/internal/evaluation/match.go", `return none || w.FromCIDRSet != nil && len(*w.FromCIDRSet) == 0`, `return !FAULT && (none || w.FromCIDRSet != nil && len(*w.FromCIDRSet) == 0)`},
 	}},
 	{"labels that Cilium leaves out count", []change{
 		{"policy/cilium/internal/networkpolicy/selector.go", `return isOutside(key) })`, `return !FAULT && isOutside(key) })`},

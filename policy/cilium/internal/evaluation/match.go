@@ -202,7 +202,7 @@ func (q question) someWorkload(w written) bool {
 }
 
 func (q question) someWorld(w written) bool {
-	if !namesNobody(w) && (w.FromCIDR != nil || w.FromCIDRSet != nil) {
+	if !namesNobody(w) && (w.FromCIDR != nil && len(*w.FromCIDR) > 0 || w.FromCIDRSet != nil && len(*w.FromCIDRSet) > 0) {
 		return true
 	}
 	return q.peer(w, nil, "reserved", netip.IPv4Unspecified()) || q.peer(w, nil, "reserved", netip.IPv6Unspecified())
