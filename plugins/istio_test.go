@@ -179,7 +179,7 @@ var beyondIstio = []difference{
 	{"is neither an IP address nor a block", "| an address with a zone, such as `fe80::1%eth0` | takes it (`ValidateIPs`); Envoy refuses the whole listener |"},
 	{"metadata.nam: unknown field", "| an unknown field of `metadata` | never sees it: the API server drops it |"},
 	{"expected text, found nothing", "| a text without a value, such as `namespace:` | never sees it: the API server takes the field as absent |"},
-	{"Envoy takes no key of the set", "| `jwks` with no key that Envoy takes, such as `{\"keys\": []}` | takes it; Envoy refuses the whole listener, and keeps the policies of before |"},
+	{"of this set Envoy takes no key", "| `jwks` with no key that Envoy takes, such as `{\"keys\": []}` | takes it; Envoy refuses the whole listener, and keeps the policies of before |"},
 	{"an issuer is required", "| a token rule without an `issuer` | takes it beside `jwksUri`, and then tokens of any issuer (`validateJwtRule`) |"},
 }
 

@@ -185,7 +185,7 @@ func TestTwoRules(t *testing.T) {
 // TestKeys holds which keys a sidecar takes. Of a rule with others it would keep the listener that it has.
 func TestKeys(t *testing.T) {
 	t.Parallel()
-	long, point, none := strings.Repeat("A", 86), strings.Repeat("A", 43), "Envoy takes no key of the set"
+	long, point, none := strings.Repeat("A", 86), strings.Repeat("A", 43), "of this set Envoy takes no key"
 	for keys, want := range map[string]string{
 		``:                          none,
 		`{"kty": "oct", "k": "MQ"}`: "",

@@ -47,7 +47,7 @@ func checkKeys(text string) error {
 		}
 	}
 	if !slices.ContainsFunc(set.Keys, isTaken) {
-		return errors.New("Envoy takes no key of the set, and no listener with it")
+		return errors.New("of this set Envoy takes no key, and no listener with it")
 	}
 	return nil
 }
