@@ -189,8 +189,9 @@ func (m *relation) contradict(policies []any) {
 	if !ofIstio(policies) {
 		return
 	}
-	for _, lists := range objectsIn(policies) {
-		for _, of := range lists {
+	by := objectsIn(policies)
+	for _, key := range sortedKeys(by) {
+		for _, of := range by[key] {
 			for _, field := range sortedKeys(of) {
 				items, ok := of[field].([]any)
 				not := "not" + strings.ToUpper(field[:1]) + field[1:]
