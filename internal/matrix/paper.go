@@ -11,6 +11,7 @@ import (
 	"github.com/meshproof/meshproof/internal/differential"
 	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/policyset"
+	"github.com/meshproof/meshproof/internal/policyset/relation"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/verdict"
@@ -83,7 +84,7 @@ func (s *source) related(number uint64) (cases.Case, bool) {
 	if number%2 == 1 {
 		of = policyset.Draw(s.suite.Seed, number, s.forms...)
 	}
-	c, ok := policyset.Related(of, s.suite.Seed, number)
+	c, ok := relation.Draw(of, s.suite.Seed, number)
 	if number%2 == 0 {
 		return c, ok && s.claims(c, of)
 	}
