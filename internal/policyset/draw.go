@@ -6,8 +6,9 @@
 // that never overlap test nothing. [Draw] makes a set of a seed and a number. [Ask] adds
 // requests: for each inbound, some witnesses of request classes and their neighbours.
 //
-// The choices are those of package choice. Package renaming gives a set other names, and package relation draws sets whose
-// values have something to do with each other. Both read and change policies by package tree.
+// The choices are those of package choice. Package renaming gives a set other names, package relation draws sets whose
+// values have something to do with each other, and package update changes one part of a set. All three read and change
+// policies by package tree.
 //
 // The package guarantees that its sets are valid and the same on every machine. It does not
 // guarantee that its requests cover a set: they are a bounded sample. It runs nothing.

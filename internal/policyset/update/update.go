@@ -1,4 +1,8 @@
-package policyset
+// Package update changes one part of a set, as an update in a cluster does, and leaves the rest as it was.
+//
+// It guarantees that the changed set is valid, that its policies decide otherwise than before, and that the same arguments
+// give the same set. It does not guarantee that each set has an update of each kind.
+package update
 
 import (
 	"maps"
@@ -14,11 +18,11 @@ import (
 	"github.com/meshproof/meshproof/internal/verdict"
 )
 
-// Updated makes another case from one that a compiler has answered, as an update in a cluster makes it: one part has
+// Draw makes another case from one that a compiler has answered, as an update in a cluster makes it: one part has
 // changed, and all names have stayed. A value of a policy has changed, an item or a policy is gone, a policy
 // is of another namespace, or a workload, a caller or an option has changed. These take turns with the number. A compiler that keeps its
 // answers, and leaves this part out of their key, gives the old one. The result is false where no change of the kind changes a decision.
-func Updated(c cases.Case, seed, number uint64) (cases.Case, bool) {
+func Draw(c cases.Case, seed, number uint64) (cases.Case, bool) {
 	before, err := verdict.Read(c)
 	if err != nil || len(c.Policies) == 0 {
 		return c, false
@@ -57,7 +61,7 @@ func Updated(c cases.Case, seed, number uint64) (cases.Case, bool) {
 }
 
 const (
-	// updatedSeed keeps the choices apart from those of [FromCase].
+	// updatedSeed keeps the choices apart from those of policyset.FromCase.
 	updatedSeed = 0x0bda7e
 	// mostUpdates is how many changes of a kind are tried: not each one changes a decision.
 	mostUpdates = 12
