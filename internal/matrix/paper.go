@@ -11,6 +11,8 @@ import (
 	"github.com/meshproof/meshproof/internal/differential"
 	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/policyset"
+	"github.com/meshproof/meshproof/internal/policyset/relation"
+	"github.com/meshproof/meshproof/internal/policyset/update"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/verdict"
@@ -83,7 +85,7 @@ func (s *source) related(number uint64) (cases.Case, bool) {
 	if number%2 == 1 {
 		of = policyset.Draw(s.suite.Seed, number, s.forms...)
 	}
-	c, ok := policyset.Related(of, s.suite.Seed, number)
+	c, ok := relation.Draw(of, s.suite.Seed, number)
 	if number%2 == 0 {
 		return c, ok && s.claims(c, of)
 	}
@@ -101,7 +103,7 @@ func (s *source) updated(number uint64) (c cases.Case, earlier *earlierSet, ok b
 		if before.Case, _, ok = s.paper(before.number); !ok {
 			continue
 		}
-		if c, ok := policyset.Updated(before.Case, s.suite.Seed, number); ok && s.claims(c, before.Case) {
+		if c, ok := update.Draw(before.Case, s.suite.Seed, number); ok && s.claims(c, before.Case) {
 			return c, before, true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/endpoint"
+	"github.com/meshproof/meshproof/internal/policyset/choice"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/token"
@@ -23,16 +24,19 @@ func Ask(c cases.Case, seed, number uint64) (*verdict.Reading, error) {
 		return nil, fmt.Errorf("policyset: %s: its policies are drawn to be valid: %w", c.Name, err)
 	}
 	// The choice of requests does not depend on how the policies are drawn.
-	choose := random(^seed, number)
+	a := asker{choice.Random(^seed, number)}
 	for _, in := range reading.Inbounds() {
-		for _, q := range choose.requests(in) {
-			q.Path = choose.spell(in, reading.Case.Normalization, q.Path)
+		for _, q := range a.requests(in) {
+			q.Path = a.spell(in, reading.Case.Normalization, q.Path)
 			q.Place = fmt.Sprintf("request %d, %s to %s as %s", len(reading.Case.Requests)+1, describe(in, q), q.To, q.From.Name)
 			reading.Ask(q)
 		}
 	}
 	return reading, nil
 }
+
+// asker chooses the requests to the inbounds of a set.
+type asker struct{ *choice.Chooser }
 
 func describe(in verdict.Inbound, q cases.Request) string {
 	if in.Protocol.Layer() == policy.L4 {
@@ -42,11 +46,11 @@ func describe(in verdict.Inbound, q cases.Request) string {
 }
 
 // spell writes a path in another way, one time in four, that the listener turns into the same.
-func (c *chooser) spell(in verdict.Inbound, n policy.PathNormalization, path string) string {
-	if in.Protocol.Layer() == policy.L4 || !c.oneIn(4) {
+func (a asker) spell(in verdict.Inbound, n policy.PathNormalization, path string) string {
+	if in.Protocol.Layer() == policy.L4 || !a.OneIn(4) {
 		return path
 	}
-	other := pick(c, "/.", "/", "/x/..", "/x%2F..", "/%2F") + path
+	other := choice.Pick(a.Chooser, "/.", "/", "/x/..", "/x%2F..", "/%2F") + path
 	if seen, err := n.Apply(other); err != nil || seen != path {
 		return path
 	}
@@ -67,8 +71,8 @@ const (
 // requests chooses requests to an inbound: witnesses of classes and neighbours, of few
 // callers. Where each request is judged, it adds what the other witnesses ask for, as these
 // callers.
-func (c *chooser) requests(in verdict.Inbound) []cases.Request {
-	candidates := c.candidates(classes.Cut(in.TrustedSurface(), in.Program.Program))
+func (a asker) requests(in verdict.Inbound) []cases.Request {
+	candidates := a.candidates(classes.Cut(in.TrustedSurface(), in.Program.Program))
 	q := questions{inbound: in, asked: map[string]bool{}}
 	if connectionsJudged(in) {
 		q.add(candidates, mostCallers+1, mostCallers+1)
@@ -91,12 +95,12 @@ func connectionsJudged(in verdict.Inbound) bool {
 }
 
 // candidates returns requests of classes and on their borders, in any order.
-func (c *chooser) candidates(cover *classes.Cover) []policy.Request {
+func (a asker) candidates(cover *classes.Cover) []policy.Request {
 	chosen := make([]int, len(cover.Classes))
 	for i := range chosen {
 		chosen[i] = i
 	}
-	chosen = shuffled(c, chosen)
+	chosen = choice.Shuffled(a.Chooser, chosen)
 	chosen = chosen[:min(len(chosen), mostClasses)]
 	var out []policy.Request
 	for i, class := range chosen {
@@ -107,7 +111,7 @@ func (c *chooser) candidates(cover *classes.Cover) []policy.Request {
 			}
 		}
 	}
-	return shuffled(c, out)
+	return choice.Shuffled(a.Chooser, out)
 }
 
 // questions are the requests that are asked of one inbound.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/policyset/choice"
+	"github.com/meshproof/meshproof/internal/policyset/tree"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -17,15 +19,15 @@ import (
 // leaves out what it cannot read, and goes on with the rest, accepts it. The result is false where the
 // two cannot stand together, or where the error is another one then.
 func BrokenSet(broken, sound cases.Case, seed, number uint64) (cases.Case, bool) {
-	if broken.ExpectError == "" || sound.ExpectError != "" || len(sound.Inbounds) == 0 || len(broken.Policies) == 0 || len(sound.Policies) == 0 || profileOf(broken.Policies[0]) != profileOf(sound.Policies[0]) {
+	if broken.ExpectError == "" || sound.ExpectError != "" || len(sound.Inbounds) == 0 || len(broken.Policies) == 0 || len(sound.Policies) == 0 || tree.Profile(broken.Policies[0]) != tree.Profile(sound.Policies[0]) {
 		return broken, false
 	}
-	c := &chooser{rand.New(rand.NewPCG(number, seed^besideSeed)).IntN}
+	c := choice.New(rand.New(rand.NewPCG(number, seed^besideSeed)).IntN)
 	policies := sound.Policies
 	if number%2 == 1 {
-		policies = c.soundItem(broken.Policies, sound.Policies)
+		policies = soundItem(c, broken.Policies, sound.Policies)
 	} else {
-		policies = slices.Insert(slices.Clone(policies), c.choose(len(policies)+1), broken.Policies...)
+		policies = slices.Insert(slices.Clone(policies), c.Choose(len(policies)+1), broken.Policies...)
 	}
 	out := sound
 	out.Name = fmt.Sprintf("%s, beside what is sound", broken.Name)
@@ -53,26 +55,26 @@ func withoutPlaces(message string) string {
 
 // soundItem returns the broken policies with an item of a sound one in a list of theirs, in front of the other items or
 // behind them; nil where no sound policy has an item for any of their lists.
-func (c *chooser) soundItem(broken, sound []manifest.Document) []manifest.Document {
-	from, _, err := valuesOf(cases.Case{Policies: sound})
+func soundItem(c *choice.Chooser, broken, sound []manifest.Document) []manifest.Document {
+	from, _, err := tree.Values(cases.Case{Policies: sound})
 	if err != nil {
 		return nil
 	}
-	into, _, err := valuesOf(cases.Case{Policies: broken})
+	into, _, err := tree.Values(cases.Case{Policies: broken})
 	if err != nil {
 		return nil
 	}
 	items := map[string][]any{}
-	for _, l := range specLists(from) {
-		for _, item := range l.items() {
+	for _, l := range tree.SpecLists(from) {
+		for _, item := range l.Items() {
 			if _, ok := item.(map[string]any); ok {
-				items[l.key] = append(items[l.key], item)
+				items[l.Key] = append(items[l.Key], item)
 			}
 		}
 	}
-	for _, l := range shuffled(c, specLists(into)) {
-		if of := items[l.key]; len(of) > 0 {
-			l.object[l.key] = slices.Insert(slices.Clone(l.items()), pick(c, 0, len(l.items())), clone(pick(c, of...)))
+	for _, l := range choice.Shuffled(c, tree.SpecLists(into)) {
+		if of := items[l.Key]; len(of) > 0 {
+			l.Set(slices.Insert(slices.Clone(l.Items()), choice.Pick(c, 0, len(l.Items())), tree.Clone(choice.Pick(c, of...))))
 			return documents("beside.yaml", into...)
 		}
 	}

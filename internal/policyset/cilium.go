@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"maps"
 
+	"github.com/meshproof/meshproof/internal/policyset/choice"
+	"github.com/meshproof/meshproof/internal/policyset/renaming"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 )
@@ -13,35 +15,35 @@ import (
 func (g *generator) ciliumPolicies() []resource {
 	g.byLabels = true
 	options := object{}
-	if g.oneIn(6) {
-		options["policyEnforcement"] = pick(g.chooser, "default", "always", "never")
+	if g.OneIn(6) {
+		options["policyEnforcement"] = choice.Pick(g.Chooser, "default", "always", "never")
 	}
-	if g.oneIn(6) {
-		options["policyAuditMode"] = pick(g.chooser, true, true, false)
+	if g.OneIn(6) {
+		options["policyAuditMode"] = choice.Pick(g.Chooser, true, true, false)
 	}
-	if g.oneIn(6) {
-		options["clusterName"] = pick(g.chooser, zones...)
+	if g.OneIn(6) {
+		options["clusterName"] = choice.Pick(g.Chooser, zones...)
 	}
-	if g.oneIn(3) {
-		options["namespaceLabels"] = object{"a": object{"team": pick(g.chooser, "red", "blue")}, "ab": object{"team": "red"}}
+	if g.OneIn(3) {
+		options["namespaceLabels"] = object{"a": object{"team": choice.Pick(g.Chooser, "red", "blue")}, "ab": object{"team": "red"}}
 	}
 	if len(options) > 0 {
 		g.option("cilium", options, nil)
 	}
 	// Rules that let the same caller in must agree on its authentication. So a set has one mode.
-	g.authentication = pick(g.chooser, "", "", "", "", "required", "required", "test-always-fail")
-	return items(g.chooser, 1, g.size.upTo(3), func() resource {
+	g.authentication = choice.Pick(g.Chooser, "", "", "", "", "required", "required", "test-always-fail")
+	return choice.Items(g.Chooser, 1, g.size.upTo(3), func() resource {
 		p := resource{APIVersion: "cilium.io/v2", Kind: "CiliumNetworkPolicy", Metadata: object{"name": g.policyName()}}
-		clusterwide := g.oneIn(4)
+		clusterwide := g.OneIn(4)
 		if clusterwide {
 			p.Kind = "CiliumClusterwideNetworkPolicy"
 		} else {
-			p.Metadata["namespace"] = pick(g.chooser, namespaces...)
+			p.Metadata["namespace"] = choice.Pick(g.Chooser, namespaces...)
 		}
-		if g.oneIn(5) {
-			p.Specs = items(g.chooser, 1, 2, func() object { return g.ciliumSpec(clusterwide) })
+		if g.OneIn(5) {
+			p.Specs = choice.Items(g.Chooser, 1, 2, func() object { return g.ciliumSpec(clusterwide) })
 		}
-		if p.Specs == nil || g.oneIn(4) {
+		if p.Specs == nil || g.OneIn(4) {
 			p.Spec = g.ciliumSpec(clusterwide)
 		}
 		return p
@@ -51,37 +53,37 @@ func (g *generator) ciliumPolicies() []resource {
 // ciliumSpec draws a spec, seldom one of nodes, which no inbound is.
 func (g *generator) ciliumSpec(clusterwide bool) object {
 	subject := g.selector
-	if g.oneIn(3) {
+	if g.OneIn(3) {
 		subject = g.ciliumSelector
 	}
-	if clusterwide && g.oneIn(8) {
+	if clusterwide && g.OneIn(8) {
 		return object{"nodeSelector": subject(), "ingress": []object{{"fromEntities": []string{"cluster"}}}}
 	}
 	spec := object{"endpointSelector": subject()}
-	lists := g.choose(12)
+	lists := g.Choose(12)
 	if lists < 9 || lists == 11 {
-		spec["ingress"] = items(g.chooser, 1, g.size.upTo(3), g.ciliumAllow)
+		spec["ingress"] = choice.Items(g.Chooser, 1, g.size.upTo(3), g.ciliumAllow)
 	}
 	if lists >= 7 && lists < 11 {
-		spec["ingressDeny"] = items(g.chooser, 1, g.size.upTo(2), g.ciliumDeny)
+		spec["ingressDeny"] = choice.Items(g.Chooser, 1, g.size.upTo(2), g.ciliumDeny)
 	}
 	if lists == 11 {
 		delete(spec, "ingress")
 	}
-	if lists == 11 || g.oneIn(8) {
-		of := pick(g.chooser, "egress", "egressDeny")
-		spec[of] = items(g.chooser, 1, 2, func() object { return g.ciliumEgress(of == "egressDeny") })
+	if lists == 11 || g.OneIn(8) {
+		of := choice.Pick(g.Chooser, "egress", "egressDeny")
+		spec[of] = choice.Items(g.Chooser, 1, 2, func() object { return g.ciliumEgress(of == "egressDeny") })
 	}
-	if g.oneIn(4) {
-		spec["enableDefaultDeny"] = pick(g.chooser, object{"ingress": true}, object{"ingress": false}, object{"ingress": false}, object{"egress": false})
+	if g.OneIn(4) {
+		spec["enableDefaultDeny"] = choice.Pick(g.Chooser, object{"ingress": true}, object{"ingress": false}, object{"ingress": false}, object{"egress": false})
 	}
-	if g.oneIn(8) {
+	if g.OneIn(8) {
 		spec["description"] = "the orders"
 	}
-	if g.oneIn(8) {
+	if g.OneIn(8) {
 		spec["labels"] = []object{{"key": "team", "value": "red", "source": "unspec"}}
 	}
-	if g.oneIn(8) {
+	if g.OneIn(8) {
 		spec["log"] = object{"value": "1"}
 	}
 	return spec
@@ -89,24 +91,24 @@ func (g *generator) ciliumSpec(clusterwide bool) object {
 
 // ciliumSelector draws a selector that asks for labels that Cilium gives each endpoint.
 func (g *generator) ciliumSelector() object {
-	source := pick(g.chooser, "", "k8s:", "any:")
+	source := choice.Pick(g.Chooser, "", "k8s:", "any:")
 	labels := func(key string, values ...string) object {
-		return object{"matchLabels": object{source + key: pick(g.chooser, values...)}}
+		return object{"matchLabels": object{source + key: choice.Pick(g.Chooser, values...)}}
 	}
 	expressions := func(key string, values ...string) object {
-		e := object{"key": source + key, "operator": pick(g.chooser, "In", "NotIn", "Exists", "DoesNotExist")}
+		e := object{"key": source + key, "operator": choice.Pick(g.Chooser, "In", "NotIn", "Exists", "DoesNotExist")}
 		if e["operator"] == "In" || e["operator"] == "NotIn" {
-			e["values"] = items(g.chooser, 1, 2, func() string { return pick(g.chooser, values...) })
+			e["values"] = choice.Items(g.Chooser, 1, 2, func() string { return choice.Pick(g.Chooser, values...) })
 		}
 		return object{"matchExpressions": []object{e}}
 	}
 	const namespace = "io.kubernetes.pod.namespace"
-	switch g.choose(8) {
+	switch g.Choose(8) {
 	case 0:
 		return labels(namespace, "default", "a", "ab")
 	case 1:
 		out := labels(namespace, "default", "a", "ab")
-		maps.Copy(out["matchLabels"].(object), object{"app": pick(g.chooser, names...)})
+		maps.Copy(out["matchLabels"].(object), object{"app": choice.Pick(g.Chooser, names...)})
 		return out
 	case 2:
 		return expressions(namespace, "default", "a", "ab")
@@ -126,39 +128,41 @@ func (g *generator) ciliumSelector() object {
 // ciliumPeers draws a rule with one way to name its peers, or with none. Only workloads are
 // bound to prove who they are, so the second result says whether all peers are workloads.
 func (g *generator) ciliumPeers(verb string) (rule object, workloads bool) {
-	switch g.choose(10) {
+	switch g.Choose(10) {
 	case 0:
 		return object{}, false
 	case 1:
-		return object{verb + "Entities": items(g.chooser, 1, 2, func() string { return pick(g.chooser, "all", "world", "world") })}, false
+		return object{verb + "Entities": choice.Items(g.Chooser, 1, 2, func() string { return choice.Pick(g.Chooser, "all", "world", "world") })}, false
 	case 2:
-		return object{verb + "Entities": items(g.chooser, 1, 2, func() string { return pick(g.chooser, "cluster", "cluster-mesh", "host", "none", "kube-apiserver") })}, true
+		return object{verb + "Entities": choice.Items(g.Chooser, 1, 2, func() string {
+			return choice.Pick(g.Chooser, "cluster", "cluster-mesh", "host", "none", "kube-apiserver")
+		})}, true
 	case 3:
-		return object{verb + "CIDR": items(g.chooser, 1, 2, func() string {
-			if g.oneIn(3) {
+		return object{verb + "CIDR": choice.Items(g.Chooser, 1, 2, func() string {
+			if g.OneIn(3) {
 				return g.block().String()
 			}
-			return pick(g.chooser, "2001:db8::/32", "2001:db8::1/128", "10.64.0.1/32", "10.64.0.0/24", "10.64.0.0/31", "10.64.0.2/31", "192.168.0.0/16", "192.168.7.7/32", "0.0.0.0/0")
+			return choice.Pick(g.Chooser, "2001:db8::/32", "2001:db8::1/128", "10.64.0.1/32", "10.64.0.0/24", "10.64.0.0/31", "10.64.0.2/31", "192.168.0.0/16", "192.168.7.7/32", "0.0.0.0/0")
 		})}, false
 	case 4:
-		return object{verb + "CIDRSet": items(g.chooser, 1, 2, func() object {
-			if g.oneIn(3) {
+		return object{verb + "CIDRSet": choice.Items(g.Chooser, 1, 2, func() object {
+			if g.OneIn(3) {
 				return g.blockWithout()
 			}
-			set := pick(g.chooser, object{"cidr": "10.64.0.0/24", "except": []string{"10.64.0.0/31"}}, object{"cidr": "0.0.0.0/0", "except": []string{"192.168.0.0/16", "10.64.0.1/32"}}, object{"cidr": "2001:db8::/32"})
+			set := choice.Pick(g.Chooser, object{"cidr": "10.64.0.0/24", "except": []string{"10.64.0.0/31"}}, object{"cidr": "0.0.0.0/0", "except": []string{"192.168.0.0/16", "10.64.0.1/32"}}, object{"cidr": "2001:db8::/32"})
 			return maps.Clone(set)
 		})}, false
 	case 5:
-		return object{verb + pick(g.chooser, "Endpoints", "CIDR", "CIDRSet", "Entities"): []string{}}, true
+		return object{verb + choice.Pick(g.Chooser, "Endpoints", "CIDR", "CIDRSet", "Entities"): []string{}}, true
 	case 6:
 		absent := func(key string) object { return object{"key": key, "operator": "DoesNotExist"} }
-		reserved := pick(g.chooser, object{"matchLabels": object{"reserved:host": ""}}, object{"matchExpressions": []object{absent("reserved:host")}},
+		reserved := choice.Pick(g.Chooser, object{"matchLabels": object{"reserved:host": ""}}, object{"matchExpressions": []object{absent("reserved:host")}},
 			object{"matchExpressions": []object{absent("k8s:io.kubernetes.pod.namespace")}},
 			object{"matchExpressions": []object{absent("io.kubernetes.pod.namespace"), absent("io.cilium.k8s.policy.cluster")}})
 		return object{verb + "Endpoints": []object{reserved}}, false
 	default:
-		return object{verb + "Endpoints": items(g.chooser, 1, g.size.upTo(2), func() object {
-			if g.oneIn(2) {
+		return object{verb + "Endpoints": choice.Items(g.Chooser, 1, g.size.upTo(2), func() object {
+			if g.OneIn(2) {
 				return g.ciliumSelector()
 			}
 			return g.selector()
@@ -169,19 +173,19 @@ func (g *generator) ciliumPeers(verb string) (rule object, workloads bool) {
 // ciliumAllow draws a rule that lets callers in.
 func (g *generator) ciliumAllow() object {
 	rule, workloads := g.ciliumPeers("from")
-	if g.oneIn(16) {
+	if g.OneIn(16) {
 		rule["icmps"] = g.icmps()
 		return rule
 	}
-	if n := g.choose(12); n < 7 {
-		rule["toPorts"] = items(g.chooser, 1, 2, g.ciliumEntry)
+	if n := g.Choose(12); n < 7 {
+		rule["toPorts"] = choice.Items(g.Chooser, 1, 2, g.ciliumEntry)
 	} else if n == 11 {
 		rule["toPorts"] = []object{}
 	}
 	switch {
-	case g.authentication == "test-always-fail" || g.authentication == "required" && !(workloads && g.oneIn(3)):
+	case g.authentication == "test-always-fail" || g.authentication == "required" && !(workloads && g.OneIn(3)):
 		rule["authentication"] = object{"mode": g.authentication}
-	case g.authentication == "" && g.oneIn(6):
+	case g.authentication == "" && g.OneIn(6):
 		rule["authentication"] = object{"mode": "disabled"}
 	}
 	return rule
@@ -190,42 +194,42 @@ func (g *generator) ciliumAllow() object {
 // ciliumDeny draws a rule that shuts callers out. It has no HTTP rules.
 func (g *generator) ciliumDeny() object {
 	rule, _ := g.ciliumPeers("from")
-	if g.oneIn(2) {
-		rule["toPorts"] = []object{{"ports": items(g.chooser, 1, 2, g.ciliumPort)}}
+	if g.OneIn(2) {
+		rule["toPorts"] = []object{{"ports": choice.Items(g.Chooser, 1, 2, g.ciliumPort)}}
 	}
 	return rule
 }
 
 // ciliumPort draws ports, seldom of a protocol that no inbound has.
 func (g *generator) ciliumPort() object {
-	switch g.choose(10) {
+	switch g.Choose(10) {
 	case 0:
-		return object{"port": "8000", "endPort": pick(g.chooser, 8080, 9100), "protocol": "TCP"}
+		return object{"port": "8000", "endPort": choice.Pick(g.Chooser, 8080, 9100), "protocol": "TCP"}
 	case 1:
-		return object{"port": pick(g.chooser, "8080", "5432", "8081", "9090"), "protocol": pick(g.chooser, "UDP", "SCTP", "ANY")}
+		return object{"port": choice.Pick(g.Chooser, "8080", "5432", "8081", "9090"), "protocol": choice.Pick(g.Chooser, "UDP", "SCTP", "ANY")}
 	case 2:
 		return object{"port": "0"}
 	default:
-		return object{"port": pick(g.chooser, "8080", "5432", "8081", "9090", "http-port", "tcp-port", "GRPC-port")}
+		return object{"port": choice.Pick(g.Chooser, "8080", "5432", "8081", "9090", "http-port", "tcp-port", "GRPC-port")}
 	}
 }
 
 // ciliumEntry draws ports with what may be asked there. HTTP rules ask for ports of TCP.
 func (g *generator) ciliumEntry() object {
-	if g.oneIn(3) {
-		return object{"ports": items(g.chooser, 1, 2, g.ciliumPort)}
+	if g.OneIn(3) {
+		return object{"ports": choice.Items(g.Chooser, 1, 2, g.ciliumPort)}
 	}
-	entry := object{"ports": items(g.chooser, 1, 2, func() object {
-		if g.oneIn(6) {
-			return object{"port": "5000", "endPort": pick(g.chooser, 8080, 9100), "protocol": "TCP"}
+	entry := object{"ports": choice.Items(g.Chooser, 1, 2, func() object {
+		if g.OneIn(6) {
+			return object{"port": "5000", "endPort": choice.Pick(g.Chooser, 8080, 9100), "protocol": "TCP"}
 		}
-		return object{"port": pick(g.chooser, "8080", "5432", "8081", "9090", "http-port", "grpc-port"), "protocol": "TCP"}
+		return object{"port": choice.Pick(g.Chooser, "8080", "5432", "8081", "9090", "http-port", "grpc-port"), "protocol": "TCP"}
 	})}
-	switch g.choose(12) {
+	switch g.Choose(12) {
 	case 0:
 		entry["rules"] = object{"http": []object{}}
 	default:
-		entry["rules"] = object{"http": items(g.chooser, 1, g.size.upTo(2), g.ciliumHTTP)}
+		entry["rules"] = object{"http": choice.Items(g.Chooser, 1, g.size.upTo(2), g.ciliumHTTP)}
 	}
 	return entry
 }
@@ -234,41 +238,41 @@ func (g *generator) ciliumEntry() object {
 func (g *generator) ciliumHTTP() object {
 	fields := map[string]func() any{
 		"path": func() any {
-			return pick(g.chooser, "/", "/a", "/a.*", "/a(/.*)?", "^/a$", "/a/b", "/a\\?x=.*", "/(a|b)", "/a/[a-c]", "/ab?")
+			return choice.Pick(g.Chooser, "/", "/a", "/a.*", "/a(/.*)?", "^/a$", "/a/b", "/a\\?x=.*", "/(a|b)", "/a/[a-c]", "/ab?")
 		},
-		"method": func() any { return pick(g.chooser, "GET", "POST", "GET|HEAD", "P.*") },
+		"method": func() any { return choice.Pick(g.Chooser, "GET", "POST", "GET|HEAD", "P.*") },
 		"host": func() any {
-			return pick(g.chooser, "web.example", "web\\.example(:8080)?", "WEB\\.example", ".*\\.example")
+			return choice.Pick(g.Chooser, "web.example", "web\\.example(:8080)?", "WEB\\.example", ".*\\.example")
 		},
-		"headers": func() any { return items(g.chooser, 1, 2, g.ciliumHeader) },
+		"headers": func() any { return choice.Items(g.Chooser, 1, 2, g.ciliumHeader) },
 		"headerMatches": func() any {
-			return items(g.chooser, 1, 2, func() object {
-				match := object{"name": pick(g.chooser, "x-role", "X-Team", "origin", ":path")}
-				if g.oneIn(2) {
-					match["value"] = pick(g.chooser, "admin", "/a")
+			return choice.Items(g.Chooser, 1, 2, func() object {
+				match := object{"name": choice.Pick(g.Chooser, "x-role", "X-Team", "origin", ":path")}
+				if g.OneIn(2) {
+					match["value"] = choice.Pick(g.Chooser, "admin", "/a")
 				}
 				return match
 			})
 		},
 	}
 	rule := object{}
-	for _, name := range shuffled(g.chooser, []string{"path", "path", "method", "host", "headers", "headerMatches"})[:g.number(0, 2)] {
+	for _, name := range choice.Shuffled(g.Chooser, []string{"path", "path", "method", "host", "headers", "headerMatches"})[:g.Number(0, 2)] {
 		rule[name] = fields[name]()
 	}
 	return rule
 }
 
 func (g *generator) ciliumHeader() string {
-	return pick(g.chooser, "X-Role", "x-role: admin", "X-Role admin", "X-Team: red,blue", "Origin: https://shop.example")
+	return choice.Pick(g.Chooser, "X-Role", "x-role: admin", "X-Role admin", "X-Team: red,blue", "Origin: https://shop.example")
 }
 
 func (g *generator) icmps() []object {
-	return []object{{"fields": []object{{"type": pick[any](g.chooser, 8, "EchoRequest"), "family": "IPv4"}}}}
+	return []object{{"fields": []object{{"type": choice.Pick[any](g.Chooser, 8, "EchoRequest"), "family": "IPv4"}}}}
 }
 
 // ciliumEgress draws a rule about calls of the workload, which decides nothing of its inbounds.
 func (g *generator) ciliumEgress(deny bool) object {
-	way := g.choose(6)
+	way := g.Choose(6)
 	if deny && way == 0 {
 		way = 1
 	}
@@ -288,7 +292,7 @@ func (g *generator) ciliumEgress(deny bool) object {
 	}
 	// Each kind of proxy has a port of its own: Cilium does not merge two kinds.
 	ports := func(port string) []object { return []object{{"port": port, "protocol": "TCP"}} }
-	switch g.choose(5) {
+	switch g.Choose(5) {
 	case 0:
 		rule["toPorts"] = []object{{"ports": []object{{"port": "53", "protocol": "ANY"}}, "rules": object{"dns": []object{{"matchPattern": "*"}}}}}
 	case 1:
@@ -299,7 +303,7 @@ func (g *generator) ciliumEgress(deny bool) object {
 	case 3:
 		rule["toPorts"] = []object{{"ports": ports("9443"), "listener": object{"envoyConfig": object{"kind": "CiliumEnvoyConfig", "name": "proxy"}, "name": "out"}}}
 	}
-	if g.oneIn(4) {
+	if g.OneIn(4) {
 		rule["authentication"] = object{"mode": cmp.Or(g.authentication, "disabled")}
 	}
 	return rule
@@ -307,13 +311,13 @@ func (g *generator) ciliumEgress(deny bool) object {
 
 // callers adds workloads that only call, each with an account of its own.
 func (g *generator) callers() {
-	known := shuffled(g.chooser, []string{"x", "y", "xy"})
-	for _, name := range known[:g.number(1, len(known))] {
+	known := choice.Shuffled(g.Chooser, []string{"x", "y", "xy"})
+	for _, name := range known[:g.Number(1, len(known))] {
 		w := policy.Workload{
-			Name: name, Namespace: pick(g.chooser, "default", "a", "ab"), Mesh: "default", ServiceAccount: name,
-			Labels: map[string]string{"app": pick(g.chooser, append([]string{name}, names...)...), "tier": pick(g.chooser, "front", "back")},
+			Name: name, Namespace: choice.Pick(g.Chooser, "default", "a", "ab"), Mesh: "default", ServiceAccount: name,
+			Labels: map[string]string{"app": choice.Pick(g.Chooser, append([]string{name}, names...)...), "tier": choice.Pick(g.Chooser, "front", "back")},
 		}
-		id := identityOf(g.c.TrustDomains[0], w)
+		id := renaming.IdentityOf(g.c.TrustDomains[0], w)
 		g.c.Options.Peers = append(g.c.Options.Peers, language.Peer{Workload: w, Identity: id, IP: addressOf(len(g.c.Options.Peers))})
 	}
 }

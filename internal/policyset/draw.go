@@ -6,12 +6,15 @@
 // that never overlap test nothing. [Draw] makes a set of a seed and a number. [Ask] adds
 // requests: for each inbound, some witnesses of request classes and their neighbours.
 //
+// The choices are those of package choice. Package renaming gives a set other names, package relation draws sets whose
+// values have something to do with each other, and package update changes one part of a set. All three read and change
+// policies by package tree.
+//
 // The package guarantees that its sets are valid and the same on every machine. It does not
 // guarantee that its requests cover a set: they are a bounded sample. It runs nothing.
 package policyset
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/netip"
@@ -21,8 +24,9 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/mtls"
+	"github.com/meshproof/meshproof/internal/policyset/choice"
+	"github.com/meshproof/meshproof/internal/policyset/renaming"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -32,19 +36,19 @@ import (
 // written in one of the forms; without a form, in one of all forms. The same arguments give
 // the same set.
 func Draw(seed, number uint64, of ...Form) cases.Case {
-	g := generator{chooser: random(seed, number)}
+	g := generator{Chooser: choice.Random(seed, number)}
 	return g.set(fmt.Sprintf("set %d of seed %d", number, seed), of)
 }
 
 // DrawFrom returns the set whose choices are the bytes, for a fuzzer that looks at coverage.
 func DrawFrom(choices []byte) cases.Case {
-	g := generator{chooser: ofBytes(choices)}
+	g := generator{Chooser: choice.OfBytes(choices)}
 	return g.set("set of chosen bytes", nil)
 }
 
 // generator draws one set.
 type generator struct {
-	*chooser
+	*choice.Chooser
 	c cases.Case
 	// legacy sets have tags, routes, and meshes for trust domains.
 	legacy bool
@@ -96,10 +100,10 @@ func (g *generator) set(name string, of []Form) cases.Case {
 	if g.size != usualSize {
 		known = slices.Concat(policyNames, otherPolicyNames)
 	}
-	g.unused = shuffled(g.chooser, known)
-	policies := g.policies(pick(g.chooser, of...))
+	g.unused = choice.Shuffled(g.Chooser, known)
+	policies := g.policies(choice.Pick(g.Chooser, of...))
 	g.c.Options.TrustDomain = g.c.TrustDomains[0]
-	if g.size != usualSize && policies[0].isKuma() && g.oneIn(3) {
+	if g.size != usualSize && policies[0].isKuma() && g.OneIn(3) {
 		g.options["systemNamespace"] = "mesh-control"
 		for _, p := range policies {
 			if p.Metadata["namespace"] == "kuma-system" {
@@ -129,6 +133,14 @@ func (g *generator) option(key string, value, byDefault any) {
 	if value != byDefault {
 		g.options[key] = value
 	}
+}
+
+// oddly chooses one of the usual items, seldom an odd one.
+func oddly(c *choice.Chooser, usual, odd []string) string {
+	if c.OneIn(8) {
+		usual = odd
+	}
+	return choice.Pick(c, usual...)
 }
 
 // documents writes values as JSON, which is YAML, and reads them back.
@@ -174,31 +186,31 @@ func (g *generator) workloads() {
 	if g.size != usualSize {
 		permissive = 2
 	}
-	for i, name := range known[:g.number(1, min(g.size.upTo(2), len(known)))] {
+	for i, name := range known[:g.Number(1, min(g.size.upTo(2), len(known)))] {
 		w := policy.Workload{
-			Name: name, Namespace: pick(g.chooser, namespaces...), Mesh: "default",
-			Labels: map[string]string{"app": name, "tier": pick(g.chooser, "front", "back")},
+			Name: name, Namespace: choice.Pick(g.Chooser, namespaces...), Mesh: "default",
+			Labels: map[string]string{"app": name, "tier": choice.Pick(g.Chooser, "front", "back")},
 		}
 		if g.size != usualSize {
 			g.adorn(&w)
 		}
-		if g.oneIn(12) && !g.legacy {
+		if g.OneIn(12) && !g.legacy {
 			w.Mesh = "other"
 		}
-		if g.oneIn(4) {
-			w.Zone, w.Origin = pick(g.chooser, zones...), "zone"
-			if g.size != usualSize && g.oneIn(3) {
+		if g.OneIn(4) {
+			w.Zone, w.Origin = choice.Pick(g.Chooser, zones...), "zone"
+			if g.size != usualSize && g.OneIn(3) {
 				w.Origin = "global"
 			}
 		}
 		if g.byLabels {
 			w.ServiceAccount = w.Name
 		}
-		id := identityOf(g.c.TrustDomains[0], w)
+		id := renaming.IdentityOf(g.c.TrustDomains[0], w)
 		peer := language.Peer{Workload: w, Identity: id, IP: addressOf(i)}
 		g.c.Options.Peers = append(g.c.Options.Peers, peer)
-		first := g.choose(len(ports))
-		for k := range g.number(1, min(g.size.upTo(2), len(ports))) {
+		first := g.Choose(len(ports))
+		for k := range g.Number(1, min(g.size.upTo(2), len(ports))) {
 			in := ports[(first+k)%len(ports)]
 			in.Workload = w
 			if g.size != usualSize {
@@ -208,7 +220,7 @@ func (g *generator) workloads() {
 				in.Tags, in.Routes = g.tags(), g.routesOf(in.Protocol)
 			}
 			mode := mtls.Unset
-			if !g.modes && g.oneIn(permissive) {
+			if !g.modes && g.OneIn(permissive) {
 				mode = mtls.Permissive
 			}
 			g.c.Inbounds = append(g.c.Inbounds, cases.Inbound{Inbound: in, Identity: id, IP: peer.IP, MTLS: mode})
@@ -218,13 +230,13 @@ func (g *generator) workloads() {
 
 // adorn gives a workload more labels, which policies may select by.
 func (g *generator) adorn(w *policy.Workload) {
-	few := g.oneIn(2)
+	few := g.OneIn(2)
 	for _, label := range moreLabels {
-		if !few && g.oneIn(2) {
-			w.Labels[label.key] = pick(g.chooser, label.values...)
+		if !few && g.OneIn(2) {
+			w.Labels[label.key] = choice.Pick(g.Chooser, label.values...)
 		}
 	}
-	if g.oneIn(6) {
+	if g.OneIn(6) {
 		w.Namespace = w.Name
 	}
 }
@@ -241,30 +253,21 @@ var moreLabels = []struct {
 // vary changes what an inbound is called and what it speaks, and gives it tags and routes. Only
 // the first inbound of a workload may have its name.
 func (g *generator) vary(in *policy.Inbound, first bool) {
-	switch n := g.choose(8); {
+	switch n := g.Choose(8); {
 	case n < 2:
 		in.Name = ""
 	case n == 2 && first:
 		in.Name = in.Workload.Name
 	}
-	if g.oneIn(3) {
-		in.Protocol = pick(g.chooser, policy.HTTP, policy.HTTP2, policy.GRPC, policy.TCP)
+	if g.OneIn(3) {
+		in.Protocol = choice.Pick(g.Chooser, policy.HTTP, policy.HTTP2, policy.GRPC, policy.TCP)
 	}
-	if g.oneIn(6) {
+	if g.OneIn(6) {
 		in.Tags = g.tag()
 	}
-	if g.oneIn(4) {
+	if g.OneIn(4) {
 		in.Routes = g.routesOf(in.Protocol)
 	}
-}
-
-// identityOf returns the SPIFFE ID of a workload. That of a universal Dataplane has no namespace.
-func identityOf(td spiffeid.TrustDomain, w policy.Workload) spiffeid.ID {
-	id, err := casefile.DefaultIdentity(td, cmp.Or(w.Namespace, casefile.DefaultNamespace), w.Name)
-	if err != nil {
-		panic(fmt.Sprintf("policyset: %s: %v", w.Name, err))
-	}
-	return id
 }
 
 // addressOf returns the address of the workload at an index.

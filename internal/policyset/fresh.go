@@ -7,26 +7,32 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/policyset/choice"
+	"github.com/meshproof/meshproof/internal/policyset/renaming"
+	"github.com/meshproof/meshproof/internal/policyset/tree"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 )
+
+// Turns is how many sets in a row have most first characters of names. Four times as many have all of them several times.
+const Turns = renaming.Turns
 
 // DrawFresh is [Draw] for a compiler that may know the usual sets: sizes, names, labels, ports,
 // addresses and trust domains follow from seed and number too. No set has all of them as
 // another set has them.
 func DrawFresh(seed, number uint64, of ...Form) cases.Case {
-	g := generator{chooser: random(seed, number)}
-	g.size = pick(g.chooser, small, medium, medium, large)
+	g := generator{Chooser: choice.Random(seed, number)}
+	g.size = choice.Pick(g.Chooser, small, medium, medium, large)
 	drawn := g.set(fmt.Sprintf("set %d of seed %d", number, seed), of)
 	r := rand.New(rand.NewPCG(number, ^seed))
 	if r.IntN(3) == 0 {
-		if c, err := rename(drawn, r, number, func(policies []any) []any { return grow(&chooser{r.IntN}, policies) }); err == nil {
+		if c, err := renaming.Rename(drawn, r, number, renaming.Changes{Policies: func(policies []any) []any { return tree.Grow(choice.New(r.IntN), policies) }}); err == nil {
 			if _, err := verdict.Read(c); err == nil {
 				return c
 			}
 		}
 	}
-	c, err := rename(drawn, r, number, nil)
+	c, err := renaming.Rename(drawn, r, number, renaming.Changes{})
 	if err != nil {
 		panic(fmt.Sprintf("policyset: %v", err))
 	}
@@ -43,13 +49,13 @@ func FromCase(c cases.Case, seed, number uint64) (cases.Case, bool) {
 	if len(c.Inbounds) == 0 {
 		in := ports[r.IntN(len(ports))]
 		in.Workload = policy.Workload{Name: "backend", Namespace: "shop", Mesh: "default"}
-		c.Inbounds = []cases.Inbound{{Inbound: in, Identity: identityOf(c.TrustDomains[0], in.Workload), IP: addressOf(0)}}
+		c.Inbounds = []cases.Inbound{{Inbound: in, Identity: renaming.IdentityOf(c.TrustDomains[0], in.Workload), IP: addressOf(0)}}
 	}
 	for _, change := range []func([]any) []any{func(policies []any) []any { return alter(r, policies) }, nil} {
 		if change != nil && (c.ExpectError != "" || r.IntN(2) == 0) {
 			continue
 		}
-		out, err := rename(c, r, number, change)
+		out, err := renaming.Rename(c, r, number, renaming.Changes{Policies: change})
 		if err != nil {
 			return c, false
 		}
@@ -65,61 +71,23 @@ func FromCase(c cases.Case, seed, number uint64) (cases.Case, bool) {
 	return c, false
 }
 
-// list is a list in a policy, and where it stands.
-type list struct {
-	object map[string]any
-	key    string
-}
-
-func (l list) items() []any { return l.object[l.key].([]any) }
-
-// listsIn returns the lists in a value that have items.
-func listsIn(v any) []list {
-	var out []list
-	switch v := v.(type) {
-	case []any:
-		for _, item := range v {
-			out = append(out, listsIn(item)...)
-		}
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if items, ok := v[key].([]any); ok && len(items) > 0 {
-				out = append(out, list{v, key})
-			}
-			out = append(out, listsIn(v[key])...)
-		}
-	}
-	return out
-}
-
-// listsByKey groups the lists of the wanted keys.
-func listsByKey(all []list, wanted func(key string) bool) map[string][]list {
-	byKey := map[string][]list{}
-	for _, l := range all {
-		if wanted(l.key) {
-			byKey[l.key] = append(byKey[l.key], l)
-		}
-	}
-	return byKey
-}
-
 // alter takes an item out of one list of the policies, exchanges two, or adds many.
 func alter(r *rand.Rand, policies []any) []any {
-	lists := listsIn(policies)
+	lists := tree.Lists(policies)
 	if r.IntN(2) == 0 {
-		return grow(&chooser{r.IntN}, policies)
+		return tree.Grow(choice.New(r.IntN), policies)
 	} else if len(lists) == 0 {
 		return policies
 	}
 	of := lists[r.IntN(len(lists))]
-	items := slices.Clone(of.items())
+	items := slices.Clone(of.Items())
 	i, j := r.IntN(len(items)), r.IntN(len(items))
 	if i != j {
 		items[i], items[j] = items[j], items[i]
 	} else {
 		items = slices.Delete(items, i, i+1)
 	}
-	of.object[of.key] = items
+	of.Set(items)
 	return policies
 }
 
@@ -148,7 +116,7 @@ func (s size) upTo(most int) int {
 // move moves a set out of the mesh that policies may leave out, one time in three. A legacy mesh
 // is a trust domain, and stays.
 func (g *generator) move(policies []resource) {
-	if g.legacy || !g.oneIn(3) {
+	if g.legacy || !g.OneIn(3) {
 		return
 	}
 	const mesh = "prod"

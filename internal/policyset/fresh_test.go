@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,9 +12,9 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/feature"
+	"github.com/meshproof/meshproof/internal/policyset/tree"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -31,49 +30,6 @@ func TestFreshLabelsAreShort(t *testing.T) {
 		if _, err := verdict.Read(c); err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 		}
-	}
-}
-
-// New names change no decision: a set has about as many classes as with the usual names, and
-// the same set is drawn again.
-func TestRename(t *testing.T) {
-	t.Parallel()
-	differ, inbounds := 0, 0
-	sets := uint64(200)
-	if testing.Short() {
-		sets = 20
-	}
-	for number := range sets {
-		usual := Draw(7, number)
-		if number%2 == 1 {
-			usual = Draw(7, number, Cilium) // its labels have the most ways to be written
-		}
-		fresh, err := rename(usual, rand.New(rand.NewPCG(7, number)), number, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := verdict.Read(usual)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := verdict.Read(fresh)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, casewriter.YAML(fresh))
-		}
-		for i, in := range a.Inbounds() {
-			of := func(in verdict.Inbound) int { return len(classes.Cut(in.Surface(), in.Program.Program).Classes) }
-			inbounds++
-			if x, y := of(in), of(b.Inbounds()[i]); x != y {
-				differ++
-			}
-		}
-		if one, again := DrawFresh(7, number), DrawFresh(7, number); string(casewriter.YAML(one)) != string(casewriter.YAML(again)) {
-			t.Fatalf("set %d is drawn otherwise the second time", number)
-		}
-	}
-	// Policies are ordered by their names, and identities by their bytes.
-	if differ > inbounds/5 {
-		t.Errorf("%d of %d inbounds have another number of classes", differ, inbounds)
 	}
 }
 
@@ -247,7 +203,7 @@ func shape(t *testing.T, p manifest.Document) string {
 			return v
 		case map[string]any:
 			for key, value := range v {
-				if named[key] {
+				if tree.HoldsLabels(key) {
 					v[key] = len(value.(map[string]any))
 				} else {
 					v[key] = of(value)

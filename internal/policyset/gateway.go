@@ -1,23 +1,27 @@
 package policyset
 
+import (
+	"github.com/meshproof/meshproof/internal/policyset/choice"
+)
+
 // gatewayPolicies draws AuthorizationPolicies of GEP-3779.
 func (g *generator) gatewayPolicies() []resource {
-	return items(g.chooser, 1, g.size.upTo(3), func() resource {
+	return choice.Items(g.Chooser, 1, g.size.upTo(3), func() resource {
 		p := resource{APIVersion: "gateway.networking.x-k8s.io/v1alpha1", Kind: "XAuthorizationPolicy"}
-		if g.oneIn(4) {
+		if g.OneIn(4) {
 			p.APIVersion, p.Kind = "gateway.networking.k8s.io/v1", "AuthorizationPolicy"
 		}
 		in := namespaces
-		if g.size != usualSize && g.oneIn(4) {
+		if g.size != usualSize && g.OneIn(4) {
 			in = names // a namespace may have the name of a workload
 		}
-		p.Metadata = object{"name": g.policyName(), "namespace": pick(g.chooser, in...)}
+		p.Metadata = object{"name": g.policyName(), "namespace": choice.Pick(g.Chooser, in...)}
 		p.Spec = object{
 			"targetRefs": []object{{"kind": "Pod", "selector": g.selector()}}, "action": "ALLOW", "enforcementLevel": "Network",
 		}
 		// An absent and an empty list both let no caller in.
-		if !g.oneIn(8) {
-			p.Spec["rules"] = items(g.chooser, 0, g.size.upTo(3), g.grant)
+		if !g.OneIn(8) {
+			p.Spec["rules"] = choice.Items(g.Chooser, 0, g.size.upTo(3), g.grant)
 		}
 		return p
 	})
@@ -25,17 +29,17 @@ func (g *generator) gatewayPolicies() []resource {
 
 // selector draws a label selector.
 func (g *generator) selector() object {
-	app, tier := pick(g.chooser, names...), pick(g.chooser, "front", "back")
-	if g.size != usualSize && g.oneIn(3) {
+	app, tier := choice.Pick(g.Chooser, names...), choice.Pick(g.Chooser, "front", "back")
+	if g.size != usualSize && g.OneIn(3) {
 		return g.longSelector(app, tier)
 	}
-	switch g.choose(5) {
+	switch g.Choose(5) {
 	case 0:
 		return object{"matchLabels": object{"app": app}}
 	case 1:
-		return object{"matchExpressions": []object{{"key": "tier", "operator": pick(g.chooser, "In", "NotIn"), "values": []string{tier}}}}
+		return object{"matchExpressions": []object{{"key": "tier", "operator": choice.Pick(g.Chooser, "In", "NotIn"), "values": []string{tier}}}}
 	case 2:
-		return object{"matchExpressions": []object{{"key": pick(g.chooser, "app", "absent"), "operator": pick(g.chooser, "Exists", "DoesNotExist")}}}
+		return object{"matchExpressions": []object{{"key": choice.Pick(g.Chooser, "app", "absent"), "operator": choice.Pick(g.Chooser, "Exists", "DoesNotExist")}}}
 	case 3:
 		return object{"matchLabels": object{"app": app}, "matchExpressions": []object{{"key": "tier", "operator": "In", "values": []string{"back", tier}}}}
 	default:
@@ -47,16 +51,16 @@ func (g *generator) selector() object {
 func (g *generator) longSelector(app, tier string) object {
 	labels, expressions := object{"app": app}, []object{{"key": "tier", "operator": "In", "values": []string{tier, "front", ""}}}
 	for _, label := range moreLabels {
-		switch g.choose(6) {
+		switch g.Choose(6) {
 		case 0:
-			labels[label.key] = pick(g.chooser, label.values...)
+			labels[label.key] = choice.Pick(g.Chooser, label.values...)
 		case 1:
-			expressions = append(expressions, object{"key": label.key, "operator": pick(g.chooser, "In", "NotIn"), "values": label.values})
+			expressions = append(expressions, object{"key": label.key, "operator": choice.Pick(g.Chooser, "In", "NotIn"), "values": label.values})
 		case 2:
-			expressions = append(expressions, object{"key": label.key, "operator": pick(g.chooser, "Exists", "DoesNotExist")})
+			expressions = append(expressions, object{"key": label.key, "operator": choice.Pick(g.Chooser, "Exists", "DoesNotExist")})
 		}
 	}
-	switch g.choose(4) {
+	switch g.Choose(4) {
 	case 0:
 		return object{"matchLabels": labels}
 	case 1:
@@ -71,35 +75,35 @@ func (g *generator) longSelector(app, tier string) object {
 // grant draws a rule. Without sources it lets every caller in, and with an empty list none.
 func (g *generator) grant() object {
 	rule := object{}
-	if !g.oneIn(10) {
+	if !g.OneIn(10) {
 		most := g.size.upTo(3)
-		if g.size == large && g.oneIn(12) {
+		if g.size == large && g.OneIn(12) {
 			most = 200
 		}
-		rule["sources"] = items(g.chooser, 0, most, g.source)
+		rule["sources"] = choice.Items(g.Chooser, 0, most, g.source)
 	}
-	if g.oneIn(4) {
-		rule["networkAttributes"] = object{"ports": items(g.chooser, 1, g.size.upTo(2), g.port)}
+	if g.OneIn(4) {
+		rule["networkAttributes"] = object{"ports": choice.Items(g.Chooser, 1, g.size.upTo(2), g.port)}
 	}
 	return rule
 }
 
 // port draws a port of an inbound, seldom one that no inbound has.
 func (g *generator) port() uint16 {
-	if g.size != usualSize && g.oneIn(8) {
-		return uint16(g.number(1, 65_535))
+	if g.size != usualSize && g.OneIn(8) {
+		return uint16(g.Number(1, 65_535))
 	}
-	return pick[uint16](g.chooser, 8080, 5432, 8081, 9090)
+	return choice.Pick[uint16](g.Chooser, 8080, 5432, 8081, 9090)
 }
 
 // source draws a source of a rule.
 func (g *generator) source() object {
-	if g.oneIn(2) {
-		return object{"type": "SPIFFE", "spiffe": oddly(g.chooser, identities, oddIdentities)}
+	if g.OneIn(2) {
+		return object{"type": "SPIFFE", "spiffe": oddly(g.Chooser, identities, oddIdentities)}
 	}
-	account := object{"name": oddly(g.chooser, []string{"x", "y", "xy", "*"}, []string{"x.y", "x-y", "1"})}
-	if !g.oneIn(3) {
-		account["namespace"] = pick(g.chooser, "a", "ab", "b")
+	account := object{"name": oddly(g.Chooser, []string{"x", "y", "xy", "*"}, []string{"x.y", "x-y", "1"})}
+	if !g.OneIn(3) {
+		account["namespace"] = choice.Pick(g.Chooser, "a", "ab", "b")
 	}
 	return object{"type": "ServiceAccount", "serviceAccount": account}
 }

@@ -1,54 +1,59 @@
 package policyset
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/policyset/choice"
+	"github.com/meshproof/meshproof/internal/policyset/tree"
+)
 
 // istioPolicies draws AuthorizationPolicies of Istio, and beside them its other kinds.
 func (g *generator) istioPolicies() []resource {
 	config := object{}
-	if g.oneIn(3) {
+	if g.OneIn(3) {
 		config["trustDomainAliases"] = []string{otherDomain.Name()}
 	}
-	if g.oneIn(3) {
-		config["normalization"] = pick(g.chooser, "NONE", "BASE", "DEFAULT", "MERGE_SLASHES", "DECODE_AND_MERGE_SLASHES")
+	if g.OneIn(3) {
+		config["normalization"] = choice.Pick(g.Chooser, "NONE", "BASE", "DEFAULT", "MERGE_SLASHES", "DECODE_AND_MERGE_SLASHES")
 	}
-	asks, tokens := g.oneIn(4), g.oneIn(3)
+	asks, tokens := g.OneIn(4), g.OneIn(3)
 	if asks {
 		config["extensionProviders"] = g.istioProviders()
 	}
 	if len(config) > 0 {
 		g.option("istio", config, nil)
 	}
-	policies := items(g.chooser, 1, g.size.upTo(3), func() resource {
-		p := resource{APIVersion: "security.istio.io/" + pick(g.chooser, "v1", "v1", "v1beta1"), Kind: "AuthorizationPolicy"}
-		p.Metadata = object{"name": g.policyName(), "namespace": pick(g.chooser, append([]string{"istio-system"}, namespaces...)...)}
+	policies := choice.Items(g.Chooser, 1, g.size.upTo(3), func() resource {
+		p := resource{APIVersion: "security.istio.io/" + choice.Pick(g.Chooser, "v1", "v1", "v1beta1"), Kind: "AuthorizationPolicy"}
+		p.Metadata = object{"name": g.policyName(), "namespace": choice.Pick(g.Chooser, append([]string{"istio-system"}, namespaces...)...)}
 		p.Spec = object{}
-		action := pick(g.chooser, "", "ALLOW", "ALLOW", "DENY", "DENY", "AUDIT")
+		action := choice.Pick(g.Chooser, "", "ALLOW", "ALLOW", "DENY", "DENY", "AUDIT")
 		if action != "" {
 			p.Spec["action"] = action
 		}
-		if action != "AUDIT" && g.oneIn(5) {
-			p.Metadata["annotations"] = object{"istio.io/dry-run": pick(g.chooser, "true", "true", "false")}
+		if action != "AUDIT" && g.OneIn(5) {
+			p.Metadata["annotations"] = object{"istio.io/dry-run": choice.Pick(g.Chooser, "true", "true", "false")}
 		}
-		if g.oneIn(3) {
-			p.Spec["selector"] = object{"matchLabels": object{"app": pick(g.chooser, names...)}}
+		if g.OneIn(3) {
+			p.Spec["selector"] = object{"matchLabels": object{"app": choice.Pick(g.Chooser, names...)}}
 		}
 		least := 0
 		if action == "DENY" {
 			least = 1
 		}
 		// An absent and an empty list both let no caller in.
-		if least > 0 || !g.oneIn(8) {
-			p.Spec["rules"] = items(g.chooser, least, g.size.upTo(3), g.istioRule)
+		if least > 0 || !g.OneIn(8) {
+			p.Spec["rules"] = choice.Items(g.Chooser, least, g.size.upTo(3), g.istioRule)
 		}
 		return p
 	})
 	if asks {
-		policies = append(policies, items(g.chooser, 1, 2, func() resource { return g.istioCustom(tokens) })...)
+		policies = append(policies, choice.Items(g.Chooser, 1, 2, func() resource { return g.istioCustom(tokens) })...)
 	}
 	if tokens {
 		policies = append(policies, g.requestAuthentication())
 	}
-	if g.oneIn(3) {
+	if g.OneIn(3) {
 		policies = append(policies, g.peerAuthentications()...)
 	}
 	return policies
@@ -57,14 +62,14 @@ func (g *generator) istioPolicies() []resource {
 // istioRule draws a rule. Without fields it matches every request.
 func (g *generator) istioRule() object {
 	rule := object{}
-	if !g.oneIn(4) {
-		rule["from"] = items(g.chooser, 1, 2, func() object { return object{"source": g.istioSource()} })
+	if !g.OneIn(4) {
+		rule["from"] = choice.Items(g.Chooser, 1, 2, func() object { return object{"source": g.istioSource()} })
 	}
-	if g.oneIn(2) {
-		rule["to"] = items(g.chooser, 1, 2, func() object { return object{"operation": g.istioOperation()} })
+	if g.OneIn(2) {
+		rule["to"] = choice.Items(g.Chooser, 1, 2, func() object { return object{"operation": g.istioOperation()} })
 	}
-	if g.oneIn(3) {
-		rule["when"] = items(g.chooser, 1, 2, g.istioCondition)
+	if g.OneIn(3) {
+		rule["when"] = choice.Items(g.Chooser, 1, 2, g.istioCondition)
 	}
 	return rule
 }
@@ -103,17 +108,17 @@ var conditions = []struct {
 }
 
 func (g *generator) istioCondition() object {
-	of := conditions[g.choose(len(conditions))]
+	of := conditions[g.Choose(len(conditions))]
 	values := func() []string {
-		return items(g.chooser, 1, 2, func() string {
-			if strings.HasSuffix(of.key, ".ip") && g.oneIn(3) {
+		return choice.Items(g.Chooser, 1, 2, func() string {
+			if strings.HasSuffix(of.key, ".ip") && g.OneIn(3) {
 				return g.block().String()
 			}
-			return pick(g.chooser, of.values...)
+			return choice.Pick(g.Chooser, of.values...)
 		})
 	}
-	condition := object{"key": of.key, pick(g.chooser, "values", "notValues"): values()}
-	if g.oneIn(6) {
+	condition := object{"key": of.key, choice.Pick(g.Chooser, "values", "notValues"): values()}
+	if g.OneIn(6) {
 		condition["values"], condition["notValues"] = values(), values()
 	}
 	return condition
@@ -122,12 +127,12 @@ func (g *generator) istioCondition() object {
 // requestAuthentication takes the tokens of an issuer, some of them for an audience alone.
 func (g *generator) requestAuthentication() resource {
 	p := resource{APIVersion: "security.istio.io/v1", Kind: "RequestAuthentication", Spec: object{}}
-	p.Metadata = object{"name": "tokens", "namespace": pick(g.chooser, append([]string{"istio-system", "istio-system"}, namespaces...)...)}
-	if g.oneIn(3) {
-		p.Spec["selector"] = object{"matchLabels": object{"app": pick(g.chooser, names...)}}
+	p.Metadata = object{"name": "tokens", "namespace": choice.Pick(g.Chooser, append([]string{"istio-system", "istio-system"}, namespaces...)...)}
+	if g.OneIn(3) {
+		p.Spec["selector"] = object{"matchLabels": object{"app": choice.Pick(g.Chooser, names...)}}
 	}
 	rule := object{"issuer": "https://login.example", "jwksUri": "https://login.example/keys"}
-	if g.oneIn(3) {
+	if g.OneIn(3) {
 		rule["audiences"] = []string{"shop"}
 	}
 	p.Spec["jwtRules"] = []object{rule}
@@ -136,28 +141,28 @@ func (g *generator) requestAuthentication() resource {
 
 func (g *generator) istioSource() object {
 	principals := func() []string {
-		return items(g.chooser, 1, 2, func() string {
-			return pick(g.chooser, "*", "trust-domain.mesh/ns/a/*", "*/sa/x", "cluster.local/ns/a/sa/x", strings.TrimPrefix(pick(g.chooser, identities...), spiffeScheme))
+		return choice.Items(g.Chooser, 1, 2, func() string {
+			return choice.Pick(g.Chooser, "*", "trust-domain.mesh/ns/a/*", "*/sa/x", "cluster.local/ns/a/sa/x", strings.TrimPrefix(choice.Pick(g.Chooser, identities...), tree.SPIFFEScheme))
 		})
 	}
 	namespaces := func() []string {
-		return items(g.chooser, 1, 2, func() string { return pick(g.chooser, "a", "ab", "b", "a*", "default") })
+		return choice.Items(g.Chooser, 1, 2, func() string { return choice.Pick(g.Chooser, "a", "ab", "b", "a*", "default") })
 	}
-	switch g.choose(11) {
+	switch g.Choose(11) {
 	case 5:
-		return object{"trustDomains": items(g.chooser, 1, 2, func() string { return pick(g.chooser, "*", ownDomain.Name(), otherDomain.Name()) })}
+		return object{"trustDomains": choice.Items(g.Chooser, 1, 2, func() string { return choice.Pick(g.Chooser, "*", ownDomain.Name(), otherDomain.Name()) })}
 	case 6:
-		of := pick(g.chooser, "ipBlocks", "remoteIpBlocks")
-		source := object{of: items(g.chooser, 1, 2, func() string { return pick(g.chooser, blocks...) })}
-		if g.oneIn(2) {
-			source["not"+strings.ToUpper(of[:1])+of[1:]] = []string{pick(g.chooser, blocks...)}
+		of := choice.Pick(g.Chooser, "ipBlocks", "remoteIpBlocks")
+		source := object{of: choice.Items(g.Chooser, 1, 2, func() string { return choice.Pick(g.Chooser, blocks...) })}
+		if g.OneIn(2) {
+			source["not"+strings.ToUpper(of[:1])+of[1:]] = []string{choice.Pick(g.Chooser, blocks...)}
 		}
-		if g.oneIn(3) {
+		if g.OneIn(3) {
 			source["notNamespaces"] = namespaces()
 		}
 		return source
 	case 10:
-		return object{pick(g.chooser, "requestPrincipals", "notRequestPrincipals"): []string{pick(g.chooser, "*", "https://login.example/alice", "*/bob")}}
+		return object{choice.Pick(g.Chooser, "requestPrincipals", "notRequestPrincipals"): []string{choice.Pick(g.Chooser, "*", "https://login.example/alice", "*/bob")}}
 	case 0, 7, 8, 9:
 		return object{"principals": principals()}
 	case 1:
@@ -165,7 +170,7 @@ func (g *generator) istioSource() object {
 	case 2:
 		return object{"notPrincipals": principals()}
 	case 3:
-		return object{pick(g.chooser, "serviceAccounts", "notServiceAccounts"): items(g.chooser, 1, 2, func() string { return pick(g.chooser, "x", "a/x", "ab/x", "b/y") })}
+		return object{choice.Pick(g.Chooser, "serviceAccounts", "notServiceAccounts"): choice.Items(g.Chooser, 1, 2, func() string { return choice.Pick(g.Chooser, "x", "a/x", "ab/x", "b/y") })}
 	default:
 		return object{"namespaces": namespaces()}
 	}
@@ -173,20 +178,22 @@ func (g *generator) istioSource() object {
 
 func (g *generator) istioOperation() object {
 	lists := map[string]func() string{
-		"methods": func() string { return pick(g.chooser, append([]string{"*", "P*", "*ST"}, methods...)...) },
+		"methods": func() string { return choice.Pick(g.Chooser, append([]string{"*", "P*", "*ST"}, methods...)...) },
 		"paths": func() string {
-			return pick(g.chooser, append([]string{"*", "/a/*", "*/b", "/a/{*}", "/{**}/b"}, paths...)...)
+			return choice.Pick(g.Chooser, append([]string{"*", "/a/*", "*/b", "/a/{*}", "/{**}/b"}, paths...)...)
 		},
-		"hosts": func() string { return pick(g.chooser, "*", "web.example", "web.*", "*.EXAMPLE", "web.example:8080") },
-		"ports": func() string { return pick(g.chooser, "8080", "5432", "8081", "9090") },
+		"hosts": func() string {
+			return choice.Pick(g.Chooser, "*", "web.example", "web.*", "*.EXAMPLE", "web.example:8080")
+		},
+		"ports": func() string { return choice.Pick(g.Chooser, "8080", "5432", "8081", "9090") },
 	}
 	operation := object{}
-	for _, name := range shuffled(g.chooser, []string{"methods", "paths", "ports", "hosts"})[:g.number(1, 2)] {
+	for _, name := range choice.Shuffled(g.Chooser, []string{"methods", "paths", "ports", "hosts"})[:g.Number(1, 2)] {
 		key := name
-		if g.oneIn(4) {
+		if g.OneIn(4) {
 			key = "not" + strings.ToUpper(name[:1]) + name[1:]
 		}
-		operation[key] = items(g.chooser, 1, 2, lists[name])
+		operation[key] = choice.Items(g.Chooser, 1, 2, lists[name])
 	}
 	return operation
 }

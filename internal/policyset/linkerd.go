@@ -5,10 +5,12 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/policyset/choice"
+	"github.com/meshproof/meshproof/internal/policyset/tree"
 	"github.com/meshproof/meshproof/policy"
 )
 
-const linkerdGroup, gatewayGroup = "policy.linkerd.io", "gateway.networking.k8s.io"
+const linkerdGroup, gatewayGroup = tree.LinkerdGroup, tree.GatewayGroup
 
 // serverNamesOfPorts are the names of the Servers, one for each of [ports].
 var serverNamesOfPorts = []string{"web-http", "db", "web-alt", "calls"}
@@ -19,15 +21,15 @@ func (g *generator) linkerdPolicies() []resource {
 	g.linkerdOptions()
 	var out []resource
 	g.fit = func() { fitServers(out, g.c.Inbounds) }
-	for _, namespace := range shuffled(g.chooser, namespaces)[:g.number(1, 2)] {
-		for _, n := range shuffled(g.chooser, []int{0, 1, 2, 3})[:g.number(1, min(g.size.upTo(2), len(ports)))] {
+	for _, namespace := range choice.Shuffled(g.Chooser, namespaces)[:g.Number(1, 2)] {
+		for _, n := range choice.Shuffled(g.Chooser, []int{0, 1, 2, 3})[:g.Number(1, min(g.size.upTo(2), len(ports)))] {
 			out = append(out, g.linkerdServer(namespace, n)...)
 		}
 		out = append(out, g.authentications(namespace)...)
 	}
 	servers := slices.Clone(out)
-	for range g.number(1, g.size.upTo(3)) {
-		if g.oneIn(4) {
+	for range g.Number(1, g.size.upTo(3)) {
+		if g.OneIn(4) {
 			out = append(out, g.serverAuthorization())
 		} else {
 			out = append(out, g.linkerdPolicy(servers))
@@ -37,25 +39,25 @@ func (g *generator) linkerdPolicies() []resource {
 }
 
 func (g *generator) linkerdOptions() {
-	access := func() string { return pick(g.chooser, accessPolicies...) }
+	access := func() string { return choice.Pick(g.Chooser, accessPolicies...) }
 	options := object{}
-	if g.oneIn(3) {
+	if g.OneIn(3) {
 		options["defaultInboundPolicy"] = access()
 	}
-	if g.oneIn(6) {
+	if g.OneIn(6) {
 		options["identityDomain"] = "mesh.example"
 	}
-	if g.oneIn(6) {
+	if g.OneIn(6) {
 		options["controlPlaneNamespace"] = "control"
 	}
-	if g.oneIn(6) {
+	if g.OneIn(6) {
 		options["loopbackBypass"] = true
 	}
-	if g.oneIn(6) {
+	if g.OneIn(6) {
 		options["clusterNetworks"] = []string{"10.64.0.0/16", "2001:db8::/32"}
 	}
-	if g.oneIn(4) {
-		options["annotations"] = object{pick(g.chooser, "default", "a", "default/web", "a/api"): object{"config.linkerd.io/default-inbound-policy": access()}}
+	if g.OneIn(4) {
+		options["annotations"] = object{choice.Pick(g.Chooser, "default", "a", "default/web", "a/api"): object{"config.linkerd.io/default-inbound-policy": access()}}
 	}
 	g.identityEnd = ".serviceaccount.identity." + text(options, "controlPlaneNamespace", "linkerd") + "." + text(options, "identityDomain", "cluster.local")
 	if len(options) > 0 {
@@ -77,23 +79,23 @@ var accessPolicies = []string{"all-authenticated", "all-unauthenticated", "clust
 func (g *generator) linkerdServer(namespace string, n int) []resource {
 	name := serverNamesOfPorts[n]
 	metadata := object{"name": name, "namespace": namespace}
-	if g.oneIn(2) {
-		metadata["labels"] = object{"tier": pick(g.chooser, "front", "back")}
+	if g.OneIn(2) {
+		metadata["labels"] = object{"tier": choice.Pick(g.Chooser, "front", "back")}
 	}
 	spec := object{"podSelector": g.selector(), "port": ports[n].Port}
-	if ports[n].Name != "" && g.oneIn(2) {
+	if ports[n].Name != "" && g.OneIn(2) {
 		spec["port"] = ports[n].Name
 	}
-	version := pick(g.chooser, "v1beta3", "v1beta3", "v1beta2", "v1beta1")
-	if version == "v1beta3" && g.oneIn(3) {
-		spec["accessPolicy"] = pick(g.chooser, accessPolicies...)
+	version := choice.Pick(g.Chooser, "v1beta3", "v1beta3", "v1beta2", "v1beta1")
+	if version == "v1beta3" && g.OneIn(3) {
+		spec["accessPolicy"] = choice.Pick(g.Chooser, accessPolicies...)
 	}
-	if g.oneIn(2) {
-		spec["proxyProtocol"] = pick(g.chooser, "unknown", "HTTP/1", "HTTP/2", "gRPC", "gRPC", "opaque", "TLS")
+	if g.OneIn(2) {
+		spec["proxyProtocol"] = choice.Pick(g.Chooser, "unknown", "HTTP/1", "HTTP/2", "gRPC", "gRPC", "opaque", "TLS")
 	}
 	out := []resource{{APIVersion: linkerdGroup + "/" + version, Kind: "Server", Metadata: metadata, Spec: spec}}
-	if g.oneIn(2) {
-		for _, route := range routes[:g.number(1, 2)] {
+	if g.OneIn(2) {
+		for _, route := range routes[:g.Number(1, 2)] {
 			out = append(out, g.serverRoute(namespace, name, route, spec["proxyProtocol"] == "gRPC"))
 		}
 	}
@@ -123,20 +125,20 @@ func fitServers(policies []resource, inbounds []cases.Inbound) {
 // serverRoute draws a route of a Server.
 func (g *generator) serverRoute(namespace, server, name string, grpc bool) resource {
 	r := resource{Kind: "HTTPRoute", Metadata: object{"name": server + "-" + name, "namespace": namespace}, Spec: object{}}
-	r.APIVersion = pick(g.chooser, linkerdGroup+"/v1beta3", linkerdGroup+"/v1beta3", linkerdGroup+"/v1beta2", linkerdGroup+"/v1beta1", linkerdGroup+"/v1alpha1", gatewayGroup+"/v1", gatewayGroup+"/v1beta1")
+	r.APIVersion = choice.Pick(g.Chooser, linkerdGroup+"/v1beta3", linkerdGroup+"/v1beta3", linkerdGroup+"/v1beta2", linkerdGroup+"/v1beta1", linkerdGroup+"/v1alpha1", gatewayGroup+"/v1", gatewayGroup+"/v1beta1")
 	match := g.routeMatch
 	if grpc {
 		r.APIVersion, r.Kind, match = gatewayGroup+"/v1", "GRPCRoute", g.callMatch
 	}
 	parent := object{"group": linkerdGroup, "kind": "Server", "name": server}
-	if g.oneIn(4) {
+	if g.OneIn(4) {
 		parent["namespace"] = namespace
 	}
 	r.Spec["parentRefs"] = []object{parent}
-	if g.oneIn(6) {
+	if g.OneIn(6) {
 		// A route may be about the calls of clients too.
 		r.Spec["parentRefs"] = []object{parent, {"group": "core", "kind": "Service", "name": "web", "port": 80}}
-	} else if g.oneIn(6) {
+	} else if g.OneIn(6) {
 		// It may be about Servers beside its own, which need not be there.
 		parents := []object{}
 		for _, other := range serverNamesOfPorts {
@@ -146,17 +148,17 @@ func (g *generator) serverRoute(namespace, server, name string, grpc bool) resou
 		}
 		r.Spec["parentRefs"] = append(parents[:2:2], parent)
 	}
-	if g.oneIn(4) {
-		r.Spec["hostnames"] = items(g.chooser, 1, 2, func() string { return pick(g.chooser, "web.example", "*.example", "api.web.example") })
+	if g.OneIn(4) {
+		r.Spec["hostnames"] = choice.Items(g.Chooser, 1, 2, func() string { return choice.Pick(g.Chooser, "web.example", "*.example", "api.web.example") })
 	}
-	r.Spec["rules"] = items(g.chooser, 1, g.size.upTo(2), func() object {
+	r.Spec["rules"] = choice.Items(g.Chooser, 1, g.size.upTo(2), func() object {
 		rule := object{}
-		if !g.oneIn(8) {
-			rule["matches"] = items(g.chooser, 1, g.size.upTo(2), match)
+		if !g.OneIn(8) {
+			rule["matches"] = choice.Items(g.Chooser, 1, g.size.upTo(2), match)
 		}
-		if g.oneIn(8) {
-			of := pick(g.chooser, "request", "response")
-			rule["filters"] = []object{{"type": map[string]string{"request": "RequestHeaderModifier", "response": "ResponseHeaderModifier"}[of], of + "HeaderModifier": object{pick(g.chooser, "set", "add"): []object{{"name": "x-team", "value": "red"}}}}}
+		if g.OneIn(8) {
+			of := choice.Pick(g.Chooser, "request", "response")
+			rule["filters"] = []object{{"type": map[string]string{"request": "RequestHeaderModifier", "response": "ResponseHeaderModifier"}[of], of + "HeaderModifier": object{choice.Pick(g.Chooser, "set", "add"): []object{{"name": "x-team", "value": "red"}}}}}
 		}
 		return rule
 	})
@@ -167,25 +169,25 @@ func (g *generator) serverRoute(namespace, server, name string, grpc bool) resou
 func (g *generator) routeMatch() object {
 	fields := map[string]func() any{
 		"path": func() any {
-			switch g.choose(5) {
+			switch g.Choose(5) {
 			case 0:
-				return object{"type": "Exact", "value": pick(g.chooser, paths...)}
+				return object{"type": "Exact", "value": choice.Pick(g.Chooser, paths...)}
 			case 1:
-				return object{"type": "RegularExpression", "value": pick(g.chooser, "/a.*", "/a/[a-c]", "^/(a|b)$", "/b", "^/a(/.*)?$")}
+				return object{"type": "RegularExpression", "value": choice.Pick(g.Chooser, "/a.*", "/a/[a-c]", "^/(a|b)$", "/b", "^/a(/.*)?$")}
 			case 2:
-				return object{"value": pick(g.chooser, paths...)}
+				return object{"value": choice.Pick(g.Chooser, paths...)}
 			default:
-				return object{"type": "PathPrefix", "value": pick(g.chooser, paths...)}
+				return object{"type": "PathPrefix", "value": choice.Pick(g.Chooser, paths...)}
 			}
 		},
-		"method":  func() any { return pick(g.chooser, methods...) },
+		"method":  func() any { return choice.Pick(g.Chooser, methods...) },
 		"headers": func() any { return g.headerMatches() },
 		"queryParams": func() any {
-			known := shuffled(g.chooser, []string{"id", "x", "page"})
-			return items(g.chooser, 1, pick(g.chooser, 1, 1, 1, 3), func() object {
-				q := object{"name": known[0], "value": pick(g.chooser, "1", "2", "red one")}
+			known := choice.Shuffled(g.Chooser, []string{"id", "x", "page"})
+			return choice.Items(g.Chooser, 1, choice.Pick(g.Chooser, 1, 1, 1, 3), func() object {
+				q := object{"name": known[0], "value": choice.Pick(g.Chooser, "1", "2", "red one")}
 				known = known[1:]
-				if g.oneIn(3) {
+				if g.OneIn(3) {
 					q["type"] = "Exact"
 				}
 				return q
@@ -194,10 +196,10 @@ func (g *generator) routeMatch() object {
 	}
 	out := object{}
 	most := 2
-	if g.oneIn(4) {
+	if g.OneIn(4) {
 		most = 5
 	}
-	for _, name := range shuffled(g.chooser, []string{"path", "path", "method", "headers", "queryParams"})[:g.number(most/2, most)] {
+	for _, name := range choice.Shuffled(g.Chooser, []string{"path", "path", "method", "headers", "queryParams"})[:g.Number(most/2, most)] {
 		out[name] = fields[name]()
 	}
 	return out
@@ -206,30 +208,30 @@ func (g *generator) routeMatch() object {
 // callMatch draws a match of a GRPCRoute.
 func (g *generator) callMatch() object {
 	method := object{}
-	if !g.oneIn(4) {
-		method["service"] = pick(g.chooser, "shop.Cart", "shop.Cart2")
+	if !g.OneIn(4) {
+		method["service"] = choice.Pick(g.Chooser, "shop.Cart", "shop.Cart2")
 	}
-	if g.oneIn(2) || len(method) == 0 {
-		method["method"] = pick(g.chooser, "Get", "List")
+	if g.OneIn(2) || len(method) == 0 {
+		method["method"] = choice.Pick(g.Chooser, "Get", "List")
 	}
-	if g.oneIn(4) {
+	if g.OneIn(4) {
 		method["type"] = "Exact"
 	}
 	out := object{"method": method}
-	if g.oneIn(4) {
+	if g.OneIn(4) {
 		out["headers"] = g.headerMatches()
 	}
 	return out
 }
 
 func (g *generator) headerMatches() []object {
-	known := shuffled(g.chooser, []string{"x-role", "X-Team", "origin", "x-b3-flags"})
-	return items(g.chooser, 1, pick(g.chooser, 2, 2, 2, 4), func() object {
-		h := object{"name": known[0], "value": pick(g.chooser, "admin", "user")}
+	known := choice.Shuffled(g.Chooser, []string{"x-role", "X-Team", "origin", "x-b3-flags"})
+	return choice.Items(g.Chooser, 1, choice.Pick(g.Chooser, 2, 2, 2, 4), func() object {
+		h := object{"name": known[0], "value": choice.Pick(g.Chooser, "admin", "user")}
 		known = known[1:]
-		if g.oneIn(3) {
-			h["type"], h["value"] = "RegularExpression", pick(g.chooser, "adm.*", "^(admin|user)$", "t[0-9]")
-		} else if g.oneIn(3) {
+		if g.OneIn(3) {
+			h["type"], h["value"] = "RegularExpression", choice.Pick(g.Chooser, "adm.*", "^(admin|user)$", "t[0-9]")
+		} else if g.OneIn(3) {
 			h["type"] = "Exact"
 		}
 		return h
@@ -239,21 +241,21 @@ func (g *generator) headerMatches() []object {
 // authentications draws what policies of all namespaces may require.
 func (g *generator) authentications(namespace string) []resource {
 	var out []resource
-	for _, name := range authenticationNames[:g.number(0, 2)] {
+	for _, name := range authenticationNames[:g.Number(0, 2)] {
 		p := resource{APIVersion: linkerdGroup + "/v1alpha1", Kind: "MeshTLSAuthentication", Metadata: object{"name": name, "namespace": namespace}}
-		if g.oneIn(2) {
+		if g.OneIn(2) {
 			p.Spec = object{"identities": g.linkerdIdentities()}
 		} else {
-			p.Spec = object{"identityRefs": items(g.chooser, 1, g.size.upTo(2), func() object {
-				if g.oneIn(3) {
-					return object{"kind": "Namespace", "name": pick(g.chooser, "a", "ab", "b")}
+			p.Spec = object{"identityRefs": choice.Items(g.Chooser, 1, g.size.upTo(2), func() object {
+				if g.OneIn(3) {
+					return object{"kind": "Namespace", "name": choice.Pick(g.Chooser, "a", "ab", "b")}
 				}
 				return g.accountRef()
 			})}
 		}
 		out = append(out, p)
 	}
-	if g.oneIn(2) {
+	if g.OneIn(2) {
 		out = append(out, resource{
 			APIVersion: linkerdGroup + "/v1alpha1", Kind: "NetworkAuthentication", Metadata: object{"name": networkName, "namespace": namespace},
 			Spec: object{"networks": g.networks()},
@@ -268,41 +270,41 @@ var authenticationNames = []string{"team", "partners", "gone"}
 const networkName = "office"
 
 func (g *generator) accountRef() object {
-	ref := object{"kind": "ServiceAccount", "name": pick(g.chooser, "x", "y", "xy", "web", "api")}
-	if g.oneIn(2) {
-		ref["namespace"] = pick(g.chooser, "a", "ab", "b", "default")
+	ref := object{"kind": "ServiceAccount", "name": choice.Pick(g.Chooser, "x", "y", "xy", "web", "api")}
+	if g.OneIn(2) {
+		ref["namespace"] = choice.Pick(g.Chooser, "a", "ab", "b", "default")
 	}
-	if g.oneIn(4) {
-		ref["group"] = pick(g.chooser, "", "core")
+	if g.OneIn(4) {
+		ref["group"] = choice.Pick(g.Chooser, "", "core")
 	}
 	return ref
 }
 
 func (g *generator) linkerdIdentities() []string {
-	return items(g.chooser, 1, g.size.upTo(2), func() string {
-		switch g.choose(8) {
+	return choice.Items(g.Chooser, 1, g.size.upTo(2), func() string {
+		switch g.Choose(8) {
 		case 0:
 			return "*"
 		case 1:
-			return "*." + pick(g.chooser, "a", "ab") + g.identityEnd
+			return "*." + choice.Pick(g.Chooser, "a", "ab") + g.identityEnd
 		case 2:
 			return "*" + g.identityEnd
 		case 3:
-			return pick(g.chooser, identities...)
+			return choice.Pick(g.Chooser, identities...)
 		case 4:
-			return pick(g.chooser, "x.a.example.org", "*.cluster.local", "*.x.a"+g.identityEnd)
+			return choice.Pick(g.Chooser, "x.a.example.org", "*.cluster.local", "*.x.a"+g.identityEnd)
 		default:
-			return pick(g.chooser, "x", "y", "xy", "web", "api") + "." + pick(g.chooser, "a", "ab", "b", "default") + g.identityEnd
+			return choice.Pick(g.Chooser, "x", "y", "xy", "web", "api") + "." + choice.Pick(g.Chooser, "a", "ab", "b", "default") + g.identityEnd
 		}
 	})
 }
 
 func (g *generator) networks() []object {
-	return items(g.chooser, 1, 2, func() object {
-		if g.oneIn(3) {
+	return choice.Items(g.Chooser, 1, 2, func() object {
+		if g.OneIn(3) {
 			return g.blockWithout()
 		}
-		return maps.Clone(pick(g.chooser,
+		return maps.Clone(choice.Pick(g.Chooser,
 			object{"cidr": "10.64.0.0/24", "except": []string{"10.64.0.0/31"}}, object{"cidr": "0.0.0.0/0", "except": []string{"192.168.0.0/16", "10.64.0.1"}},
 			object{"cidr": "2001:db8::/32"}, object{"cidr": "192.168.7.7"}, object{"cidr": "10.64.0.0/24"}))
 	})
@@ -311,13 +313,13 @@ func (g *generator) networks() []object {
 // linkerdPolicy draws an AuthorizationPolicy about a Server, a route or a namespace. A name in its
 // references may be of nothing.
 func (g *generator) linkerdPolicy(known []resource) resource {
-	of := pick(g.chooser, known...)
+	of := choice.Pick(g.Chooser, known...)
 	namespace := of.Metadata["namespace"]
 	target := object{"group": linkerdGroup, "kind": "Server", "name": serverNamesOfPorts[0]}
 	switch {
-	case g.oneIn(5):
+	case g.OneIn(5):
 		target = object{"kind": "Namespace", "name": namespace}
-		if g.oneIn(3) {
+		if g.OneIn(3) {
 			target["group"] = "core"
 		}
 	case of.Kind == "Server":
@@ -329,22 +331,22 @@ func (g *generator) linkerdPolicy(known []resource) resource {
 		}
 	}
 	refs := []object{}
-	if !g.oneIn(8) {
-		switch g.choose(4) {
+	if !g.OneIn(8) {
+		switch g.Choose(4) {
 		case 0:
 			refs = append(refs, g.accountRef())
 		case 1:
 		default:
-			ref := object{"group": linkerdGroup, "kind": "MeshTLSAuthentication", "name": pick(g.chooser, authenticationNames...)}
-			if g.oneIn(3) {
-				ref["namespace"] = pick(g.chooser, namespaces...)
+			ref := object{"group": linkerdGroup, "kind": "MeshTLSAuthentication", "name": choice.Pick(g.Chooser, authenticationNames...)}
+			if g.OneIn(3) {
+				ref["namespace"] = choice.Pick(g.Chooser, namespaces...)
 			}
 			refs = append(refs, ref)
 		}
-		if g.oneIn(3) {
+		if g.OneIn(3) {
 			ref := object{"group": linkerdGroup, "kind": "NetworkAuthentication", "name": networkName}
-			if g.oneIn(3) {
-				ref["namespace"] = pick(g.chooser, namespaces...)
+			if g.OneIn(3) {
+				ref["namespace"] = choice.Pick(g.Chooser, namespaces...)
 			}
 			refs = append(refs, ref)
 		}
@@ -357,21 +359,21 @@ func (g *generator) linkerdPolicy(known []resource) resource {
 
 // serverAuthorization draws the older form of a policy.
 func (g *generator) serverAuthorization() resource {
-	server := object{"name": pick(g.chooser, serverNamesOfPorts...)}
-	if g.oneIn(2) {
+	server := object{"name": choice.Pick(g.Chooser, serverNamesOfPorts...)}
+	if g.OneIn(2) {
 		server = object{"selector": g.selector()}
 	}
 	client := object{}
-	switch g.choose(5) {
+	switch g.Choose(5) {
 	case 0:
 		client["unauthenticated"] = true
 	case 1:
 		client["meshTLS"] = object{"unauthenticatedTLS": true}
 	case 2:
-		client["meshTLS"] = object{"serviceAccounts": items(g.chooser, 1, 2, func() object {
-			account := object{"name": pick(g.chooser, "x", "y", "web")}
-			if g.oneIn(2) {
-				account["namespace"] = pick(g.chooser, "a", "ab")
+		client["meshTLS"] = object{"serviceAccounts": choice.Items(g.Chooser, 1, 2, func() object {
+			account := object{"name": choice.Pick(g.Chooser, "x", "y", "web")}
+			if g.OneIn(2) {
+				account["namespace"] = choice.Pick(g.Chooser, "a", "ab")
 			}
 			return account
 		})}
@@ -380,18 +382,18 @@ func (g *generator) serverAuthorization() resource {
 	}
 	if mesh, named := client["meshTLS"].(object); named {
 		// What is stated to be false is what is not stated.
-		if g.oneIn(4) {
+		if g.OneIn(4) {
 			client["unauthenticated"] = false
 		}
-		if mesh["unauthenticatedTLS"] == nil && g.oneIn(4) {
+		if mesh["unauthenticatedTLS"] == nil && g.OneIn(4) {
 			mesh["unauthenticatedTLS"] = false
 		}
 	}
-	if g.oneIn(3) {
+	if g.OneIn(3) {
 		client["networks"] = g.networks()
 	}
 	return resource{
-		APIVersion: linkerdGroup + "/v1beta1", Kind: "ServerAuthorization", Metadata: object{"name": g.policyName(), "namespace": pick(g.chooser, namespaces...)},
+		APIVersion: linkerdGroup + "/v1beta1", Kind: "ServerAuthorization", Metadata: object{"name": g.policyName(), "namespace": choice.Pick(g.Chooser, namespaces...)},
 		Spec: object{"server": server, "client": client},
 	}
 }

@@ -1,23 +1,23 @@
 package policyset
 
-// The authorizers of a mesh config. The last one is in none.
-const (
-	authorizer, otherAuthorizer, noAuthorizer = "opa", "guard", "lost"
+import (
+	"github.com/meshproof/meshproof/internal/policyset/choice"
+	"github.com/meshproof/meshproof/internal/policyset/renaming"
 )
 
 // istioProviders draws the authorizers that the mesh config has.
 func (g *generator) istioProviders() []object {
 	var out []object
-	for _, name := range []string{authorizer, otherAuthorizer} {
+	for _, name := range []string{renaming.Authorizer, renaming.OtherAuthorizer} {
 		grpc := object{"service": name + ".authz.svc.cluster.local", "port": 9191}
-		if g.oneIn(2) {
-			grpc["failOpen"] = g.oneIn(2)
+		if g.OneIn(2) {
+			grpc["failOpen"] = g.OneIn(2)
 		}
-		if g.oneIn(3) {
-			grpc["statusOnError"] = pick(g.chooser, "401", "403", "503")
+		if g.OneIn(3) {
+			grpc["statusOnError"] = choice.Pick(g.Chooser, "401", "403", "503")
 		}
 		provider := object{"name": name, "envoyExtAuthzGrpc": grpc}
-		if g.oneIn(3) {
+		if g.OneIn(3) {
 			provider["unreachable"] = true
 		}
 		out = append(out, provider)
@@ -29,22 +29,22 @@ func (g *generator) istioProviders() []object {
 // denies before it verifies tokens where there is none to ask, and meshproof after it.
 func (g *generator) istioCustom(tokens bool) resource {
 	p := resource{APIVersion: "security.istio.io/v1", Kind: "AuthorizationPolicy"}
-	p.Metadata = object{"name": g.policyName(), "namespace": pick(g.chooser, append([]string{"istio-system"}, namespaces...)...)}
-	provider := authorizer
+	p.Metadata = object{"name": g.policyName(), "namespace": choice.Pick(g.Chooser, append([]string{"istio-system"}, namespaces...)...)}
+	provider := renaming.Authorizer
 	if !tokens {
-		provider = pick(g.chooser, authorizer, authorizer, authorizer, otherAuthorizer, noAuthorizer)
+		provider = choice.Pick(g.Chooser, renaming.Authorizer, renaming.Authorizer, renaming.Authorizer, renaming.OtherAuthorizer, renaming.NoAuthorizer)
 	}
 	p.Spec = object{"action": "CUSTOM", "provider": object{"name": provider}}
-	if g.oneIn(3) {
-		p.Spec["selector"] = object{"matchLabels": object{"app": pick(g.chooser, names...)}}
+	if g.OneIn(3) {
+		p.Spec["selector"] = object{"matchLabels": object{"app": choice.Pick(g.Chooser, names...)}}
 	}
-	p.Spec["rules"] = items(g.chooser, 1, 2, func() object {
+	p.Spec["rules"] = choice.Items(g.Chooser, 1, 2, func() object {
 		rule := object{}
-		if g.oneIn(3) {
-			rule["from"] = []object{{"source": object{pick(g.chooser, "ipBlocks", "notIpBlocks", "remoteIpBlocks"): []string{pick(g.chooser, blocks...)}}}}
+		if g.OneIn(3) {
+			rule["from"] = []object{{"source": object{choice.Pick(g.Chooser, "ipBlocks", "notIpBlocks", "remoteIpBlocks"): []string{choice.Pick(g.Chooser, blocks...)}}}}
 		}
-		if !g.oneIn(4) {
-			rule["to"] = items(g.chooser, 1, 2, func() object { return object{"operation": g.istioOperation()} })
+		if !g.OneIn(4) {
+			rule["to"] = choice.Items(g.Chooser, 1, 2, func() object { return object{"operation": g.istioOperation()} })
 		}
 		return rule
 	})
@@ -56,29 +56,29 @@ func (g *generator) istioCustom(tokens bool) resource {
 func (g *generator) peerAuthentications() []resource {
 	g.modes = true
 	mode := func() object {
-		return object{"mode": pick(g.chooser, "STRICT", "PERMISSIVE", "STRICT", "PERMISSIVE", "DISABLE", "UNSET")}
+		return object{"mode": choice.Pick(g.Chooser, "STRICT", "PERMISSIVE", "STRICT", "PERMISSIVE", "DISABLE", "UNSET")}
 	}
 	var out []resource
 	add := func(name, namespace string, spec object) {
-		p := resource{APIVersion: "security.istio.io/" + pick(g.chooser, "v1", "v1beta1"), Kind: "PeerAuthentication", Spec: spec}
+		p := resource{APIVersion: "security.istio.io/" + choice.Pick(g.Chooser, "v1", "v1beta1"), Kind: "PeerAuthentication", Spec: spec}
 		p.Metadata = object{"name": name, "namespace": namespace}
 		out = append(out, p)
 	}
-	if g.oneIn(2) {
+	if g.OneIn(2) {
 		add("modes", "istio-system", object{"mtls": mode()})
 	}
-	namespace := pick(g.chooser, namespaces...)
-	if g.oneIn(2) {
+	namespace := choice.Pick(g.Chooser, namespaces...)
+	if g.OneIn(2) {
 		add("modes", namespace, object{"mtls": mode()})
 	}
-	if len(out) == 0 || g.oneIn(2) {
-		spec := object{"selector": object{"matchLabels": object{"app": pick(g.chooser, names...)}}}
-		if g.oneIn(2) {
+	if len(out) == 0 || g.OneIn(2) {
+		spec := object{"selector": object{"matchLabels": object{"app": choice.Pick(g.Chooser, names...)}}}
+		if g.OneIn(2) {
 			spec["mtls"] = mode()
 		}
-		if g.oneIn(2) {
+		if g.OneIn(2) {
 			ports := object{}
-			for _, port := range shuffled(g.chooser, []string{"8080", "5432", "8081", "9090"})[:g.number(1, 2)] {
+			for _, port := range choice.Shuffled(g.Chooser, []string{"8080", "5432", "8081", "9090"})[:g.Number(1, 2)] {
 				ports[port] = mode()
 			}
 			spec["portLevelMtls"] = ports

@@ -3,12 +3,11 @@ package policyset
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/mtls"
-	"github.com/meshproof/meshproof/policy/manifest"
+	"github.com/meshproof/meshproof/internal/policyset/tree"
 )
 
 // need is a feature, and what a set has that needs it.
@@ -179,7 +178,7 @@ func Needs(c cases.Case) []feature.Name {
 		}
 	}
 	for _, p := range c.Policies {
-		profiles[profileOf(p)] = true
+		profiles[tree.Profile(p)] = true
 	}
 	var out []feature.Name
 	add := func(name feature.Name) {
@@ -204,26 +203,6 @@ func Needs(c cases.Case) []feature.Name {
 		}
 	}
 	return out
-}
-
-// profileOf returns the profile of a policy.
-func profileOf(p manifest.Document) feature.Profile {
-	if strings.HasPrefix(p.Type().APIVersion, "security.istio.io/") {
-		return feature.IstioAuthz
-	}
-	if strings.HasPrefix(p.Type().APIVersion, "cilium.io/") {
-		return feature.CiliumIngress
-	}
-	if strings.HasPrefix(p.Type().APIVersion, linkerdGroup+"/") || strings.HasPrefix(p.Type().APIVersion, gatewayGroup+"/") && strings.HasSuffix(p.Type().Kind, "Route") {
-		return feature.LinkerdAuthz
-	}
-	if strings.HasSuffix(p.Type().Kind, "AuthorizationPolicy") {
-		return feature.GEP3779
-	}
-	if _, legacy := p.Lookup("spec.from"); legacy {
-		return feature.KumaMTPLegacy
-	}
-	return feature.KumaMTP
 }
 
 // collect adds the fields of a value that stands under a key.

@@ -6,6 +6,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/policyset"
+	"github.com/meshproof/meshproof/internal/policyset/relation"
 )
 
 // No workload of a set has two inbounds of one name: Kubernetes takes none, and a mesh could not tell which of
@@ -19,7 +20,7 @@ func TestInboundsHaveNamesOfTheirOwn(t *testing.T) {
 		for number := range uint64(setsOf(3, 1)) {
 			for _, make := range []func() (of string, ok bool){
 				func() (string, bool) { out, ok := policyset.FromCase(c, 1, number); return sharedName(out), ok },
-				func() (string, bool) { out, ok := policyset.Related(c, 1, number); return sharedName(out), ok },
+				func() (string, bool) { out, ok := relation.Draw(c, 1, number); return sharedName(out), ok },
 			} {
 				if name, ok := make(); ok && name != "" {
 					t.Errorf("set %d of %q: two inbounds are named %q", number, c.Name, name)

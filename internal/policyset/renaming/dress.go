@@ -1,32 +1,34 @@
-package policyset
+package renaming
 
 import (
 	"fmt"
 	"maps"
-	"math/bits"
-	"net/netip"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/policyset/choice"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 )
+
+// object is a mapping that is added beside those that were read.
+type object map[string]any
 
 // dresser adds to a set what decides nothing, as clusters have it: the fields of an API
 // server, labels, annotations, a status, and peers that only call. A compiler that looks at them
 // takes a set for one of production, or for one of the lab.
 type dresser struct {
-	*chooser
+	*choice.Chooser
 	// ofEight is how often of eight times a field is there.
 	ofEight int
 }
 
 // dress dresses a case and its policies, which are values as JSON has them. Where byLabels is
 // true, the policies mean nothing without the workloads that call. Where alone is true, there are no peers.
-func dress(c *chooser, out *cases.Case, policies []any, byLabels, alone bool) {
-	d := dresser{c, pick(c, 0, 1, 2, 5)}
+func dress(c *choice.Chooser, out *cases.Case, policies []any, byLabels, alone bool) {
+	d := dresser{c, choice.Pick(c, 0, 1, 2, 5)}
 	for _, p := range policies {
 		if p, ok := p.(map[string]any); ok {
 			d.policy(p)
@@ -36,24 +38,20 @@ func dress(c *chooser, out *cases.Case, policies []any, byLabels, alone bool) {
 	d.peers(out, alone && !byLabels)
 }
 
-func (d dresser) often() bool { return d.choose(8) < d.ofEight }
-
-// upTo chooses a number from 1 to most. A number of each length in bits is as frequent.
-func (c *chooser) upTo(most int) int {
-	limit := min(1<<(1+c.choose(bits.Len(uint(most)))), most+1)
-	return c.number(limit/2, limit-1)
-}
+func (d dresser) often() bool { return d.Choose(8) < d.ofEight }
 
 func (d dresser) policy(p map[string]any) {
 	if metadata, ok := p["metadata"].(map[string]any); ok {
 		d.metadata(metadata)
 	} else if p["type"] != nil {
-		if p["mesh"] == "default" && d.oneIn(3) {
+		if p["mesh"] == "default" && d.OneIn(3) {
 			delete(p, "mesh")
 		}
 		d.fill(p, d.universal(p["labels"]))
 	}
-	status := func() any { return pick[any](d.chooser, nil, object{}, object{"note": d.text(50)}, d.conditions()) }
+	status := func() any {
+		return choice.Pick[any](d.Chooser, nil, object{}, object{"note": d.text(50)}, d.conditions())
+	}
 	if strings.HasPrefix(fmt.Sprint(p["apiVersion"]), "gateway.networking.") && strings.HasSuffix(fmt.Sprint(p["kind"]), "AuthorizationPolicy") {
 		status = d.ancestors
 		d.gateway(p)
@@ -74,19 +72,19 @@ func (d dresser) fill(p map[string]any, fields map[string]func() any) {
 func (d dresser) metadata(m map[string]any) {
 	d.fill(m, map[string]func() any{
 		"uid":               func() any { return d.uid() },
-		"resourceVersion":   func() any { return fmt.Sprint(d.choose(1 << d.number(1, 40))) },
-		"generation":        func() any { return d.upTo(1 << 16) },
-		"creationTimestamp": func() any { return pick[any](d.chooser, nil, d.time(), d.time()) },
+		"resourceVersion":   func() any { return fmt.Sprint(d.Choose(1 << d.Number(1, 40))) },
+		"generation":        func() any { return d.UpTo(1 << 16) },
+		"creationTimestamp": func() any { return choice.Pick[any](d.Chooser, nil, d.time(), d.time()) },
 		"finalizers":        func() any { return d.texts(2, d.key) },
 		"ownerReferences": func() any {
 			return []object{{
-				"apiVersion": pick(d.chooser, "apps/v1", "v1", "example.com/v1beta1"), "kind": pick(d.chooser, "Deployment", "Application", "HelmRelease"),
-				"name": d.word(20), "uid": d.uid(), "controller": d.oneIn(2),
+				"apiVersion": choice.Pick(d.Chooser, "apps/v1", "v1", "example.com/v1beta1"), "kind": choice.Pick(d.Chooser, "Deployment", "Application", "HelmRelease"),
+				"name": d.word(20), "uid": d.uid(), "controller": d.OneIn(2),
 			}}
 		},
 		"managedFields": func() any {
 			return []object{{
-				"manager": pick(d.chooser, "kubectl", "helm", "argocd-controller", "kustomize-controller", d.word(12)), "operation": pick(d.chooser, "Apply", "Update"),
+				"manager": choice.Pick(d.Chooser, "kubectl", "helm", "argocd-controller", "kustomize-controller", d.word(12)), "operation": choice.Pick(d.Chooser, "Apply", "Update"),
 				"time": d.time(), "fieldsType": "FieldsV1", "fieldsV1": object{"f:spec": object{"f:" + d.word(8): object{}}},
 			}}
 		},
@@ -95,10 +93,10 @@ func (d dresser) metadata(m map[string]any) {
 		"labels":       func() any { return d.labels(m["labels"], 8) },
 		"annotations":  func() any { return d.annotations(m["annotations"]) },
 	})
-	if d.oneIn(12) {
-		m["deletionTimestamp"], m["deletionGracePeriodSeconds"] = d.time(), d.upTo(600)
+	if d.OneIn(12) {
+		m["deletionTimestamp"], m["deletionGracePeriodSeconds"] = d.time(), d.UpTo(600)
 	}
-	if m["namespace"] == "default" && d.oneIn(3) {
+	if m["namespace"] == "default" && d.OneIn(3) {
 		delete(m, "namespace")
 	}
 }
@@ -114,15 +112,15 @@ func (d dresser) universal(labels any) map[string]func() any {
 // gateway dresses what only an AuthorizationPolicy has. GEP-3779 names no version, and a pod
 // is of the core group in any case.
 func (d dresser) gateway(p map[string]any) {
-	if group, version, ok := strings.Cut(fmt.Sprint(p["apiVersion"]), "/"); ok && strings.HasPrefix(version, "v1") && d.oneIn(2) {
-		p["apiVersion"] = group + "/" + pick(d.chooser, "v1", "v1alpha1", "v1alpha2", "v1beta1", "v1beta2", "v2", "v2alpha1")
+	if group, version, ok := strings.Cut(fmt.Sprint(p["apiVersion"]), "/"); ok && strings.HasPrefix(version, "v1") && d.OneIn(2) {
+		p["apiVersion"] = group + "/" + choice.Pick(d.Chooser, "v1", "v1alpha1", "v1alpha2", "v1beta1", "v1beta2", "v2", "v2alpha1")
 	}
 	spec, _ := p["spec"].(map[string]any)
 	refs, _ := spec["targetRefs"].([]any)
 	for _, ref := range refs {
 		ref, ok := ref.(map[string]any)
 		if _, grouped := ref["group"]; ok && !grouped && ref["kind"] == "Pod" && d.often() {
-			ref["group"] = pick(d.chooser, "", "core")
+			ref["group"] = choice.Pick(d.Chooser, "", "core")
 		}
 		if _, named := ref["name"]; ok && !named && ref["kind"] == "Pod" && d.often() {
 			ref["name"] = ""
@@ -140,8 +138,8 @@ func (d dresser) ancestors() any {
 // conditions are what controllers say of a policy. They come late, and may be about an earlier one.
 func (d dresser) conditions() object {
 	return object{"conditions": []object{{
-		"type": pick(d.chooser, "Accepted", "Valid", "Reconciled"), "status": pick(d.chooser, "True", "True", "False", "Unknown"), "reason": "Accepted", "message": d.text(60),
-		"observedGeneration": d.upTo(1 << 10), "lastTransitionTime": d.time(),
+		"type": choice.Pick(d.Chooser, "Accepted", "Valid", "Reconciled"), "status": choice.Pick(d.Chooser, "True", "True", "False", "Unknown"), "reason": "Accepted", "message": d.text(60),
+		"observedGeneration": d.UpTo(1 << 10), "lastTransitionTime": d.time(),
 	}}}
 }
 
@@ -150,16 +148,16 @@ func (d dresser) labels(to any, most int) object {
 	out := object{}
 	known, _ := to.(map[string]any)
 	maps.Copy(out, known)
-	for range d.upTo(most) {
+	for range d.UpTo(most) {
 		out[d.key()] = d.labelValue()
 	}
 	return out
 }
 
 func (d dresser) labelValue() string {
-	switch d.choose(6) {
+	switch d.Choose(6) {
 	case 0:
-		return pick(d.chooser, "", "true", "false", "1", "v1.2.3")
+		return choice.Pick(d.Chooser, "", "true", "false", "1", "v1.2.3")
 	case 1:
 		return strings.ToUpper(d.word(3)) + "_" + d.word(4) + "." + d.word(5)
 	case 2:
@@ -173,10 +171,10 @@ func (d dresser) annotations(to any) object {
 	out := object{}
 	known, _ := to.(map[string]any)
 	maps.Copy(out, known)
-	for range d.upTo(12) {
-		out[d.key()] = pick(d.chooser, "", d.text(200), d.text(200), d.text(200))
+	for range d.UpTo(12) {
+		out[d.key()] = choice.Pick(d.Chooser, "", d.text(200), d.text(200), d.text(200))
 	}
-	if d.oneIn(2) {
+	if d.OneIn(2) {
 		out["kubectl.kubernetes.io/last-applied-configuration"] = `{"kind":"` + d.text(2000) + "\"}\n"
 	}
 	return out
@@ -184,7 +182,7 @@ func (d dresser) annotations(to any) object {
 
 // key is the key of a label or an annotation, one time in two a usual one.
 func (d dresser) key() string {
-	return pick(d.chooser, "kuma.io/env", "app.kubernetes.io/managed-by", "app.kubernetes.io/version", "helm.sh/chart", "argocd.argoproj.io/instance", "pod-template-hash", "kustomize.toolkit.fluxcd.io/name",
+	return choice.Pick(d.Chooser, "kuma.io/env", "app.kubernetes.io/managed-by", "app.kubernetes.io/version", "helm.sh/chart", "argocd.argoproj.io/instance", "pod-template-hash", "kustomize.toolkit.fluxcd.io/name",
 		"example.com/"+d.word(20), d.word(6), d.word(6), d.word(12), d.word(30))
 }
 
@@ -202,7 +200,7 @@ func (d dresser) workloads(out *cases.Case) {
 					own[key] = value.(string)
 				}
 			}
-			if d.oneIn(16) {
+			if d.OneIn(16) {
 				own = nil
 			}
 			labels[w.Name] = own
@@ -225,13 +223,13 @@ func (d dresser) peers(out *cases.Case, alone bool) {
 		return
 	}
 	more := 0
-	if d.oneIn(2) {
-		more = d.upTo(150)
+	if d.OneIn(2) {
+		more = d.UpTo(150)
 	}
 	beside, td := out.Inbounds[0], out.Inbounds[0].Identity.TrustDomain()
 	for range more {
 		w := policy.Workload{
-			Name: d.word(16), Namespace: pick(d.chooser, beside.Workload.Namespace, d.word(10)), Mesh: beside.Workload.Mesh, Zone: beside.Workload.Zone,
+			Name: d.word(16), Namespace: choice.Pick(d.Chooser, beside.Workload.Namespace, d.word(10)), Mesh: beside.Workload.Mesh, Zone: beside.Workload.Zone,
 			Labels: map[string]string{"app": d.word(8)},
 		}
 		taken := slices.ContainsFunc(out.Options.Peers, func(p language.Peer) bool { return p.Workload.Name == w.Name })
@@ -239,14 +237,14 @@ func (d dresser) peers(out *cases.Case, alone bool) {
 			continue
 		}
 		account := w
-		if d.oneIn(2) {
+		if d.OneIn(2) {
 			account.Name = d.word(12)
 		}
-		if id := identityOf(td, account); !slices.ContainsFunc(out.Options.Peers, func(p language.Peer) bool { return p.Identity == id }) {
-			out.Options.Peers = append(out.Options.Peers, language.Peer{Workload: w, Identity: id, IP: d.address()})
+		if id := IdentityOf(td, account); !slices.ContainsFunc(out.Options.Peers, func(p language.Peer) bool { return p.Identity == id }) {
+			out.Options.Peers = append(out.Options.Peers, language.Peer{Workload: w, Identity: id, IP: d.Address()})
 		}
 	}
-	out.Options.Peers = shuffled(d.chooser, out.Options.Peers)
+	out.Options.Peers = choice.Shuffled(d.Chooser, out.Options.Peers)
 	if alone {
 		out.Options.Peers = nil
 	}
@@ -254,40 +252,32 @@ func (d dresser) peers(out *cases.Case, alone bool) {
 
 // word makes up a word of at most so many letters.
 func (d dresser) word(most int) string {
-	b := make([]byte, d.upTo(most))
+	b := make([]byte, d.UpTo(most))
 	for i := range b {
-		b[i] = byte('a' + d.choose(26))
+		b[i] = byte('a' + d.Choose(26))
 	}
 	return string(b)
 }
 
 func (d dresser) texts(most int, text func() string) []string {
-	return items(d.chooser, 1, most, text)
+	return choice.Items(d.Chooser, 1, most, text)
 }
 
 // text makes up a text as people write it, seldom a long one.
 func (d dresser) text(most int) string {
 	var b strings.Builder
-	for length := d.upTo(most); b.Len() < length; {
-		b.WriteString(pick(d.chooser, d.word(8), d.word(8), " ", "für Kasse", "日本", "\n", `{"a":"b"}`, "🙂", "<&>", "\t"))
+	for length := d.UpTo(most); b.Len() < length; {
+		b.WriteString(choice.Pick(d.Chooser, d.word(8), d.word(8), " ", "für Kasse", "日本", "\n", `{"a":"b"}`, "🙂", "<&>", "\t"))
 	}
 	return b.String()
 }
 
 func (d dresser) uid() string {
-	hex := func(n int) string { return fmt.Sprintf("%0*x", n, d.choose(1<<(4*n))) }
+	hex := func(n int) string { return fmt.Sprintf("%0*x", n, d.Choose(1<<(4*n))) }
 	return hex(8) + "-" + hex(4) + "-4" + hex(3) + "-a" + hex(3) + "-" + hex(4) + hex(8)
 }
 
 // time chooses a time of ten years.
 func (d dresser) time() string {
-	return time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(d.choose(14*365*24*3600)) * time.Second).Format(time.RFC3339)
-}
-
-// address chooses an address of a workload.
-func (c *chooser) address() netip.Addr {
-	any := func(n int) byte { return byte(c.choose(n)) }
-	blocks := [][2]byte{{10, any(256)}, {172, 16 + any(16)}, {192, 168}, {100, 64 + any(64)}, {20 + any(70), any(256)}}
-	block := pick(c, blocks...)
-	return netip.AddrFrom4([4]byte{block[0], block[1], any(256), 1 + any(254)})
+	return time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(d.Choose(14*365*24*3600)) * time.Second).Format(time.RFC3339)
 }

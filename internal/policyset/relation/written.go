@@ -1,7 +1,8 @@
-package policyset
+package relation
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -9,6 +10,9 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/feature"
+	"github.com/meshproof/meshproof/internal/policyset/choice"
+	"github.com/meshproof/meshproof/internal/policyset/renaming"
+	"github.com/meshproof/meshproof/internal/policyset/tree"
 	"github.com/meshproof/meshproof/policy/language"
 )
 
@@ -56,19 +60,19 @@ var nullable = map[feature.Profile]map[string][]string{
 
 // nulls writes fields without a value where they were left out, half of them.
 func (m *relation) nulls(policies []any) {
-	by := objectsIn(policies)
+	by := tree.Objects(policies)
 	fields := nullable[m.profile]
-	for _, key := range sortedKeys(fields) {
+	for _, key := range tree.Keys(fields) {
 		for _, of := range by[key] {
 			for _, field := range fields[key] {
-				if _, stated := of[field]; !stated && m.oneIn(2) {
+				if _, stated := of[field]; !stated && m.OneIn(2) {
 					of[field] = nil
 				}
 			}
 		}
 	}
 	for _, p := range policies {
-		if metadata := metadataOf(p); metadata["annotations"] == nil && m.oneIn(2) {
+		if metadata := tree.Metadata(p); metadata["annotations"] == nil && m.OneIn(2) {
 			if of, ok := p.(map[string]any); ok && of["metadata"] != nil {
 				metadata["annotations"] = nil
 			}
@@ -89,10 +93,10 @@ var labelMaps = []string{"matchLabels", "labels", "tags"}
 func (m *relation) oddLabels(c *cases.Case, policies []any) {
 	type pair struct{ key, value string }
 	asked := map[pair]bool{}
-	visit("", policies, func(key string, v any) {
+	tree.Visit("", policies, func(key string, v any) {
 		labels, _ := v.(map[string]any)
-		for _, label := range sortedKeys(labels) {
-			if text, ok := labels[label].(string); ok && slices.Contains(labelMaps, key) && !strings.Contains(label, "kuma.io/") && !givenLabel.MatchString(label) {
+		for _, label := range tree.Keys(labels) {
+			if text, ok := labels[label].(string); ok && slices.Contains(labelMaps, key) && !strings.Contains(label, "kuma.io/") && !renaming.IsGivenLabel(label) {
 				asked[pair{label, text}] = true
 			}
 		}
@@ -100,14 +104,14 @@ func (m *relation) oddLabels(c *cases.Case, policies []any) {
 			label, _ := of["key"].(string)
 			values, _ := of["values"].([]any)
 			for _, value := range values {
-				if text, ok := value.(string); ok && !givenLabel.MatchString(label) {
+				if text, ok := value.(string); ok && !renaming.IsGivenLabel(label) {
 					asked[pair{label, text}] = true
 				}
 			}
 		}
 	})
 	var pairs []pair
-	for _, p := range sortedPairs(asked, func(p pair) string { return p.key + "=" + p.value }) {
+	for _, p := range slices.SortedFunc(maps.Keys(asked), func(a, b pair) int { return strings.Compare(a.key+"="+a.value, b.key+"="+b.value) }) {
 		own := c.Inbounds[m.inbound]
 		if own.Workload.Labels[withoutSource(p.key)] == p.value || own.Tags[p.key] == p.value || slices.ContainsFunc(c.Options.Peers, func(peer language.Peer) bool { return peer.Workload.Labels[withoutSource(p.key)] == p.value }) {
 			pairs = append(pairs, p)
@@ -116,9 +120,9 @@ func (m *relation) oddLabels(c *cases.Case, policies []any) {
 	if len(pairs) == 0 {
 		return
 	}
-	of, odd := pick(m.chooser, pairs...), oddValues[int(m.rank/7)%len(oddValues)]
-	inPolicies := func() string { return pick(m.chooser, odd[0], odd[0], odd[1]) }
-	visit("", policies, func(key string, v any) {
+	of, odd := choice.Pick(m.Chooser, pairs...), oddValues[int(m.rank/7)%len(oddValues)]
+	inPolicies := func() string { return choice.Pick(m.Chooser, odd[0], odd[0], odd[1]) }
+	tree.Visit("", policies, func(key string, v any) {
 		fields, _ := v.(map[string]any)
 		if slices.Contains(labelMaps, key) && fields[of.key] == of.value {
 			fields[of.key] = inPolicies()
@@ -132,17 +136,15 @@ func (m *relation) oddLabels(c *cases.Case, policies []any) {
 		}
 	})
 	twin := odd[0]
-	if m.oneIn(2) {
+	if m.OneIn(2) {
 		twin = odd[1]
 	}
 	relabeled := func(labels map[string]string, key, value string) map[string]string {
 		if labels[key] != of.value {
 			return labels
 		}
-		out := map[string]string{}
-		for known, text := range labels {
-			out[known] = text
-		}
+		out := map[string]string{} // labels may be nil
+		maps.Copy(out, labels)
 		out[key] = value
 		return out
 	}
@@ -152,7 +154,7 @@ func (m *relation) oddLabels(c *cases.Case, policies []any) {
 	}
 	for i := range c.Options.Peers {
 		peer := &c.Options.Peers[i].Workload
-		value := pick(m.chooser, odd[0], odd[1])
+		value := choice.Pick(m.Chooser, odd[0], odd[1])
 		if slices.ContainsFunc(c.Inbounds, func(in cases.Inbound) bool { return in.Workload.Name == peer.Name }) {
 			value = twin
 		}
@@ -181,11 +183,11 @@ func (m *relation) spellings(policies []any) {
 			return v
 		}
 		switch {
-		case ip.Is6() && !ip.Is4In6() && m.oneIn(2):
+		case ip.Is6() && !ip.Is4In6() && m.OneIn(2):
 			address = strings.ToUpper(ip.StringExpanded())
 		case ip.Is6() && !ip.Is4In6():
-			address = pick(m.chooser, strings.ToUpper(address), ip.StringExpanded(), strings.Replace(address, "2001:db8:", "2001:0DB8:", 1))
-		case isBlock && mask != "32" && mask != "31" && m.oneIn(2):
+			address = choice.Pick(m.Chooser, strings.ToUpper(address), ip.StringExpanded(), strings.Replace(address, "2001:db8:", "2001:0DB8:", 1))
+		case isBlock && mask != "32" && mask != "31" && m.OneIn(2):
 			address = ip.Next().String()
 		}
 		if isBlock {
@@ -194,10 +196,9 @@ func (m *relation) spellings(policies []any) {
 		return address
 	}
 	for _, p := range policies {
-		of, _ := p.(map[string]any)
-		visit("", []any{of["spec"], of["specs"]}, func(_ string, v any) {
+		tree.Visit("", tree.Specs(p), func(_ string, v any) {
 			fields, _ := v.(map[string]any)
-			for _, field := range sortedKeys(fields) {
+			for _, field := range tree.Keys(fields) {
 				if !slices.Contains(spelled, field) {
 					continue
 				}
@@ -208,7 +209,7 @@ func (m *relation) spellings(policies []any) {
 				}
 				items = slices.Clone(items)
 				if strings.Contains(strings.ToLower(field), "block") || field == "fromCIDR" {
-					items = append(items, pick(m.chooser, "2001:db8:a:b::/64", "2001:db8:c::1/128", "2001:db8:d00::/40"))
+					items = append(items, choice.Pick(m.Chooser, "2001:db8:a:b::/64", "2001:db8:c::1/128", "2001:db8:d00::/40"))
 				}
 				for i := range items {
 					items[i] = spell(items[i])
@@ -222,21 +223,21 @@ func (m *relation) spellings(policies []any) {
 // endsOfHosts has lists of hosts name one with a port or a dot at its end, beside the host or in its place.
 func (m *relation) endsOfHosts(c *cases.Case, policies []any) {
 	port := fmt.Sprint(":", c.Inbounds[m.inbound].Port)
-	end := func() string { return pick(m.chooser, ".", ":80", ":443", port) }
-	for _, l := range specLists(policies) {
-		host, ok := pick(m.chooser, l.items()...).(string)
+	end := func() string { return choice.Pick(m.Chooser, ".", ":80", ":443", port) }
+	for _, l := range tree.SpecLists(policies) {
+		host, ok := choice.Pick(m.Chooser, l.Items()...).(string)
 		switch {
 		case !ok || strings.HasSuffix(host, "*") || strings.Contains(host, ":"):
-		case l.key != "hosts" && l.key != "notHosts" && (l.object["key"] != "connection.sni" && l.object["key"] != "request.headers[:authority]" || l.key != "values" && l.key != "notValues"):
-		case m.oneIn(2):
-			l.object[l.key] = append(slices.Clone(l.items()), host+end())
+		case l.Key != "hosts" && l.Key != "notHosts" && (l.Object["key"] != "connection.sni" && l.Object["key"] != "request.headers[:authority]" || l.Key != "values" && l.Key != "notValues"):
+		case m.OneIn(2):
+			l.Set(append(slices.Clone(l.Items()), host+end()))
 		default:
-			l.object[l.key] = []any{host + end()}
+			l.Set([]any{host + end()})
 		}
 	}
-	for _, of := range objectsIn(policies)["http"] {
+	for _, of := range tree.Objects(policies)["http"] {
 		if host, ok := of["host"].(string); ok && host != "" {
-			of["host"] = host + pick(m.chooser, "[.]", ":80", port)
+			of["host"] = host + choice.Pick(m.Chooser, "[.]", ":80", port)
 		}
 	}
 }
@@ -247,37 +248,34 @@ func (m *relation) behindMany(c *cases.Case, policies []any) []any {
 	if len(all) == 0 || len(policies) > 20 {
 		return policies
 	}
-	own := c.Inbounds[m.inbound].Workload.Namespace
-	last := pick(m.chooser, all...)
-	if i := slices.IndexFunc(all, func(p map[string]any) bool { return metadataOf(p)["namespace"] == own }); i >= 0 && m.oneIn(2) {
-		last = all[i]
+	last := choice.Pick(m.Chooser, all...)
+	if own := m.fromOwnNamespace(c, all); own != nil && m.OneIn(2) {
+		last = own
 	}
 	isLast := func(p any) bool { return reflect.ValueOf(p).Pointer() == reflect.ValueOf(last).Pointer() }
 	rest := slices.DeleteFunc(slices.Clone(policies), isLast)
 	others := slices.DeleteFunc(slices.Clone(all), func(p map[string]any) bool { return isLast(p) })
 	var many []any
-	for range 64 + pick(m.chooser, 0, 2, 40, 70) {
-		of, elsewhere := last, len(others) == 0 || m.oneIn(4)
+	for range 64 + choice.Pick(m.Chooser, 0, 2, 40, 70) {
+		of, elsewhere := last, len(others) == 0 || m.OneIn(4)
 		if !elsewhere {
-			of = pick(m.chooser, others...)
+			of = choice.Pick(m.Chooser, others...)
 		}
-		p := clone(of).(map[string]any)
-		metadata := metadataOf(p)
-		metadata["name"] = m.letters(8)
+		p := tree.Clone(of).(map[string]any)
+		metadata := tree.Metadata(p)
+		metadata["name"] = m.Letters(8)
 		for _, scope := range []string{"namespace", "mesh"} {
 			if elsewhere && metadata[scope] != nil {
-				metadata[scope] = m.letters(6)
+				metadata[scope] = m.Letters(6)
 			}
 		}
-		if labels, ok := metadata["labels"].(map[string]any); ok {
-			delete(labels, "kuma.io/display-name")
-			if elsewhere && labels["kuma.io/mesh"] != nil {
-				labels["kuma.io/mesh"] = m.letters(6)
-			}
+		tree.ForgetDisplayName(metadata)
+		if labels, ok := metadata["labels"].(map[string]any); ok && elsewhere && labels["kuma.io/mesh"] != nil {
+			labels["kuma.io/mesh"] = m.Letters(6)
 		}
 		many = append(many, p)
 	}
-	if m.oneIn(2) {
+	if m.OneIn(2) {
 		return slices.Concat(many, rest, []any{last})
 	}
 	return slices.Concat(rest, many, []any{last})
@@ -288,30 +286,20 @@ var alone = []string{"matchExpressions", "conditions", "when", "type", "name", "
 
 // alikeElsewhere adds to some lists what another list of the policies has, or they have, but for one field.
 func (m *relation) alikeElsewhere(policies []any) {
-	lists := specLists(policies)
-	byKey := listsByKey(lists, func(key string) bool {
+	lists := tree.SpecLists(policies)
+	byKey := tree.ByKey(lists, func(key string) bool {
 		return key != "specs" && !slices.Contains(shortLists, key) && !slices.Contains(alone, key)
 	})
 	const mostAlike = 3
-	keys := shuffled(m.chooser, sortedKeys(byKey))
+	keys := choice.Shuffled(m.Chooser, tree.Keys(byKey))
 	for _, key := range keys[:min(len(keys), mostAlike)] {
-		from, to := pick(m.chooser, byKey[key]...), pick(m.chooser, byKey[key]...)
-		twin, ok := clone(pick(m.chooser, from.items()...)).(map[string]any)
+		from, to := choice.Pick(m.Chooser, byKey[key]...), choice.Pick(m.Chooser, byKey[key]...)
+		twin, ok := tree.Clone(choice.Pick(m.Chooser, from.Items()...)).(map[string]any)
 		if !ok || len(twin) < 2 {
 			continue
 		}
-		if field := pick(m.chooser, sortedKeys(twin)...); !slices.Contains(alone, field) && m.vary(twin, field, key, lists) {
-			to.object[to.key] = append(slices.Clone(to.items()), twin)
+		if field := choice.Pick(m.Chooser, tree.Keys(twin)...); !slices.Contains(alone, field) && m.vary(twin, field, key, lists) {
+			to.Set(append(slices.Clone(to.Items()), twin))
 		}
 	}
-}
-
-// sortedPairs returns the keys of a set in the order of their texts.
-func sortedPairs[K comparable](of map[K]bool, text func(K) string) []K {
-	out := make([]K, 0, len(of))
-	for k := range of {
-		out = append(out, k)
-	}
-	slices.SortFunc(out, func(a, b K) int { return strings.Compare(text(a), text(b)) })
-	return out
 }

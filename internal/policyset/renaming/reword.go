@@ -1,9 +1,6 @@
-package policyset
+package renaming
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,7 +8,6 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 func (w *words) identity(id spiffeid.ID) spiffeid.ID {
@@ -57,50 +53,5 @@ func (w *words) condition(c policy.Condition) policy.Condition {
 		return c
 	default:
 		return c
-	}
-}
-
-// document writes a value as JSON, which is YAML, with its fields in any order, and reads it
-// back.
-func (w *words) document(file string, v any) manifest.Document {
-	var b bytes.Buffer
-	w.write(&b, v)
-	docs, err := manifest.Parse(file, b.Bytes())
-	if err != nil || len(docs) != 1 {
-		panic(fmt.Sprintf("policyset: %v in %s", err, b.Bytes()))
-	}
-	return docs[0]
-}
-
-func (w *words) write(b *bytes.Buffer, v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		keys := slices.Sorted(maps.Keys(v))
-		w.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
-		for i, key := range keys {
-			b.WriteByte("{,"[min(i, 1)])
-			w.write(b, key)
-			b.WriteByte(':')
-			w.write(b, v[key])
-		}
-		if len(keys) == 0 {
-			b.WriteByte('{')
-		}
-		b.WriteByte('}')
-	case []any:
-		b.WriteByte('[')
-		for i, item := range v {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			w.write(b, item)
-		}
-		b.WriteByte(']')
-	default:
-		text, err := json.Marshal(v)
-		if err != nil {
-			panic(fmt.Sprintf("policyset: %v", err))
-		}
-		b.Write(text)
 	}
 }

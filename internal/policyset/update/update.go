@@ -1,4 +1,8 @@
-package policyset
+// Package update changes one part of a set, as an update in a cluster does, and leaves the rest as it was.
+//
+// It guarantees that the changed set is valid, that its policies decide otherwise than before, and that the same arguments
+// give the same set. It does not guarantee that each set has an update of each kind.
+package update
 
 import (
 	"maps"
@@ -8,29 +12,32 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/policyset/choice"
+	"github.com/meshproof/meshproof/internal/policyset/renaming"
+	"github.com/meshproof/meshproof/internal/policyset/tree"
 	"github.com/meshproof/meshproof/internal/verdict"
 )
 
-// Updated makes another case from one that a compiler has answered, as an update in a cluster makes it: one part has
+// Draw makes another case from one that a compiler has answered, as an update in a cluster makes it: one part has
 // changed, and all names have stayed. A value of a policy has changed, an item or a policy is gone, a policy
 // is of another namespace, or a workload, a caller or an option has changed. These take turns with the number. A compiler that keeps its
 // answers, and leaves this part out of their key, gives the old one. The result is false where no change of the kind changes a decision.
-func Updated(c cases.Case, seed, number uint64) (cases.Case, bool) {
+func Draw(c cases.Case, seed, number uint64) (cases.Case, bool) {
 	before, err := verdict.Read(c)
-	if err != nil {
+	if err != nil || len(c.Policies) == 0 {
 		return c, false
 	}
-	u, as := &update{chooser: random(seed^updatedSeed, number)}, newWords(rand.New(rand.NewPCG(number, seed^updatedSeed)))
+	u, r := &update{Chooser: choice.Random(seed^updatedSeed, number)}, rand.New(rand.NewPCG(number, seed^updatedSeed))
 	change := updates[number%uint64(len(updates))]
 	for range mostUpdates {
 		out := c
 		out.Inbounds, out.Options.Peers, out.Requests = slices.Clone(c.Inbounds), slices.Clone(c.Options.Peers), nil
-		policies, options, err := valuesOf(c)
+		policies, options, err := tree.Values(c)
 		if err != nil {
 			return c, false
 		}
-		policies, options = clone(policies).([]any), clone(options)
-		u.policies, u.options = clone(policies).([]any), clone(options)
+		policies, options = tree.Clone(policies).([]any), tree.Clone(options)
+		u.policies, u.options = tree.Clone(policies).([]any), tree.Clone(options)
 		if !change(u, &out) {
 			return c, false
 		}
@@ -40,11 +47,11 @@ func Updated(c cases.Case, seed, number uint64) (cases.Case, bool) {
 			if i := slices.IndexFunc(policies, func(old any) bool { return reflect.DeepEqual(old, p) }); i >= 0 {
 				out.Policies = append(out.Policies, c.Policies[i])
 			} else {
-				out.Policies = append(out.Policies, as.document("updated.yaml", p))
+				out.Policies = append(out.Policies, renaming.Document(r, "updated.yaml", p))
 			}
 		}
 		if fields, ok := u.options.(map[string]any); ok && !reflect.DeepEqual(options, u.options) {
-			out.Options.Document = as.document("updated.yaml", fields)
+			out.Options.Document = renaming.Document(r, "updated.yaml", fields)
 		}
 		if after, err := verdict.Read(out); err == nil && decidesOtherwise(before, after) {
 			return out, true
@@ -54,7 +61,7 @@ func Updated(c cases.Case, seed, number uint64) (cases.Case, bool) {
 }
 
 const (
-	// updatedSeed keeps the choices apart from those of [FromCase].
+	// updatedSeed keeps the choices apart from those of policyset.FromCase.
 	updatedSeed = 0x0bda7e
 	// mostUpdates is how many changes of a kind are tried: not each one changes a decision.
 	mostUpdates = 12
@@ -71,7 +78,7 @@ func decidesOtherwise(before, after *verdict.Reading) bool {
 
 // update is one change of a set.
 type update struct {
-	*chooser
+	*choice.Chooser
 	policies []any
 	options  any
 }
@@ -98,7 +105,7 @@ func (u *update) value(*cases.Case) bool {
 func (u *update) textsIn(key string, v any, set func(any), to *[]func()) {
 	switch v := v.(type) {
 	case string:
-		if changed, ok := u.other(v); ok && !noNames[key] {
+		if changed, ok := u.other(v); ok && !renaming.HoldsNoName(key) {
 			*to = append(*to, func() { set(changed) })
 		}
 	case []any:
@@ -106,7 +113,7 @@ func (u *update) textsIn(key string, v any, set func(any), to *[]func()) {
 			u.textsIn(key, v[i], func(item any) { v[i] = item }, to)
 		}
 	case map[string]any:
-		for _, inner := range sortedKeys(v) {
+		for _, inner := range tree.Keys(v) {
 			u.textsIn(inner, v[inner], func(value any) { v[inner] = value }, to)
 		}
 	}
@@ -118,7 +125,7 @@ func (u *update) other(text string) (string, bool) {
 	if i < 0 {
 		return text, false
 	}
-	letter := 'a' + (rune(text[i]-'a')+1+rune(u.choose(25)))%26
+	letter := 'a' + (rune(text[i]-'a')+1+rune(u.Choose(25)))%26
 	return text[:i] + string(letter) + text[i+1:], true
 }
 
@@ -127,25 +134,25 @@ func (u *update) one(changes []func()) bool {
 	if len(changes) == 0 {
 		return false
 	}
-	pick(u.chooser, changes...)()
+	choice.Pick(u.Chooser, changes...)()
 	return true
 }
 
 // item takes an item out of a list.
 func (u *update) item(*cases.Case) bool {
-	lists := specLists(u.policies)
+	lists := tree.SpecLists(u.policies)
 	if len(lists) == 0 {
 		return false
 	}
-	of := pick(u.chooser, lists...)
-	i := u.choose(len(of.items()))
-	of.object[of.key] = slices.Delete(slices.Clone(of.items()), i, i+1)
+	of := choice.Pick(u.Chooser, lists...)
+	i := u.Choose(len(of.Items()))
+	of.Set(slices.Delete(slices.Clone(of.Items()), i, i+1))
 	return true
 }
 
 // labels changes a label of a workload, or takes it away.
 func (u *update) labels(c *cases.Case) bool {
-	name := c.Inbounds[u.choose(len(c.Inbounds))].Workload.Name
+	name := c.Inbounds[u.Choose(len(c.Inbounds))].Workload.Name
 	labels := map[string]string{}
 	for _, in := range c.Inbounds {
 		if in.Workload.Name == name {
@@ -172,8 +179,8 @@ func (u *update) labels(c *cases.Case) bool {
 // relabeled returns labels of which one has another value, or is gone.
 func (u *update) relabeled(labels map[string]string) map[string]string {
 	out := maps.Clone(labels)
-	key := pick(u.chooser, sortedKeys(labels)...)
-	if changed, ok := u.other(out[key]); ok && u.oneIn(2) {
+	key := choice.Pick(u.Chooser, tree.Keys(labels)...)
+	if changed, ok := u.other(out[key]); ok && u.OneIn(2) {
 		out[key] = changed
 	} else {
 		delete(out, key)
@@ -199,7 +206,7 @@ func (u *update) policy(*cases.Case) bool {
 	if len(u.policies) < 2 {
 		return false
 	}
-	i := u.choose(len(u.policies))
+	i := u.Choose(len(u.policies))
 	u.policies = slices.Delete(u.policies, i, i+1)
 	return true
 }
@@ -208,7 +215,7 @@ func (u *update) policy(*cases.Case) bool {
 func (u *update) namespace(*cases.Case) bool {
 	var changes []func()
 	for _, p := range u.policies {
-		of := metadataOf(p)
+		of := tree.Metadata(p)
 		for _, key := range []string{"namespace", "mesh"} {
 			if place, ok := of[key].(string); ok {
 				if changed, ok := u.other(place); ok {
@@ -227,13 +234,13 @@ func (u *update) option(*cases.Case) bool {
 		return false
 	}
 	var changes []func()
-	for _, key := range sortedKeys(options) {
+	for _, key := range tree.Keys(options) {
 		u.textsIn(key, options[key], func(v any) { options[key] = v }, &changes)
 		if len(options) > 1 {
 			changes = append(changes, func() { delete(options, key) })
 		}
 		if inner, ok := options[key].(map[string]any); ok {
-			for _, field := range sortedKeys(inner) {
+			for _, field := range tree.Keys(inner) {
 				changes = append(changes, func() { delete(inner, field) })
 			}
 		}

@@ -1,4 +1,4 @@
-package policyset
+package renaming
 
 import (
 	"cmp"
@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/policyset/tree"
 )
 
 // words replace the names of a case by others. Names that have a beginning in common still have
@@ -38,7 +40,7 @@ type words struct {
 	portNames map[string]bool
 	// firsts has the first characters of new words, or whole words, by the words that they replace.
 	firsts map[string]string
-	// wholes has the new names of whole names, which are not replaced word by word, see [Related].
+	// wholes has the new names of whole names, which are not replaced word by word, see [Names.Replace].
 	wholes map[string]string
 	// chosen is true from [words.choose] on.
 	chosen bool
@@ -47,17 +49,20 @@ type words struct {
 // vocabulary maps each known text to another one.
 type vocabulary map[string]string
 
-const spiffeScheme = "spiffe://"
-
 var wordPattern = regexp.MustCompile(`[A-Za-z0-9]+`)
 
+// The authorizers of a mesh config. The last one is in none. Their names stay.
+const (
+	Authorizer, OtherAuthorizer, NoAuthorizer = "opa", "guard", "lost"
+)
+
 // usualKept are names that policies may leave out, or that a control plane knows.
-var usualKept = []string{"default", "kuma", "kubernetes", "io", "system", "istio", "https", "origin", authorizer, otherAuthorizer, noAuthorizer}
+var usualKept = []string{"default", "kuma", "kubernetes", "io", "system", "istio", "https", "origin", Authorizer, OtherAuthorizer, NoAuthorizer}
 
 func newWords(r *rand.Rand) *words {
 	w := &words{
 		Rand: r, names: vocabulary{}, segments: vocabulary{}, domains: vocabulary{},
-		ports: map[uint16]uint16{}, methods: map[string]string{}, changed: usualMethods, kept: map[string]bool{}, firsts: map[string]string{}, wholes: map[string]string{}, portNames: map[string]bool{},
+		ports: map[uint16]uint16{}, methods: map[string]string{}, changed: Methods, kept: map[string]bool{}, firsts: map[string]string{}, wholes: map[string]string{}, portNames: map[string]bool{},
 	}
 	w.keep(usualKept...)
 	return w
@@ -188,15 +193,15 @@ func (w *words) replace(v vocabulary, text string) string {
 
 // text replaces the names in a text: those of a SPIFFE ID, a path, a port or any name.
 func (w *words) text(s string) string {
-	if id, ok := strings.CutPrefix(s, spiffeScheme); ok {
+	if id, ok := strings.CutPrefix(s, tree.SPIFFEScheme); ok {
 		td, path, whole := strings.Cut(id, "/")
 		if !whole {
-			return spiffeScheme + w.startOfDomain(td)
+			return tree.SPIFFEScheme + w.startOfDomain(td)
 		}
 		if path != "" {
 			path = w.deeper + w.replace(w.names, path)
 		}
-		return spiffeScheme + w.trustDomain(td) + "/" + path
+		return tree.SPIFFEScheme + w.trustDomain(td) + "/" + path
 	}
 	if strings.HasPrefix(s, "/") {
 		// An escape sequence is no word.
@@ -253,7 +258,8 @@ func (w *words) method(m string) string {
 	return cmp.Or(w.methods[m], m)
 }
 
-var usualMethods = []string{"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "PURGE", "PROPFIND", "REPORT"}
+// Methods are the methods that take the place of each other. Gateway API knows the first seven.
+var Methods = []string{"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "PURGE", "PROPFIND", "REPORT"}
 
 // styles are the ways to make up a part of a name. A set has one of them, or all.
 var styles = []func(*rand.Rand) string{

@@ -1,4 +1,4 @@
-package policyset
+package relation
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/feature"
+	"github.com/meshproof/meshproof/internal/policyset/choice"
+	"github.com/meshproof/meshproof/internal/policyset/tree"
 )
 
 // fieldsTogether writes fields together that people write together and that seldom stand so, and gives options values
@@ -49,18 +51,18 @@ func (m *relation) fieldsTogether(c *cases.Case, policies []any, options map[str
 // otherDomains has lists name the same callers of other trust domains: of one above the own one, of one below it, or of two more.
 func (m *relation) otherDomains(c *cases.Case, policies []any) {
 	own := c.Inbounds[m.inbound].Identity.TrustDomain().Name()
-	others := pick(m.chooser, []string{"east." + own}, []string{m.letters(5) + ".example", m.letters(6) + ".example"})
-	if _, above, ok := strings.Cut(own, "."); ok && m.oneIn(4) {
+	others := choice.Pick(m.Chooser, []string{"east." + own}, []string{m.Letters(5) + ".example", m.Letters(6) + ".example"})
+	if _, above, ok := strings.Cut(own, "."); ok && m.OneIn(4) {
 		others = []string{above}
 	}
-	for _, l := range specLists(policies) {
-		items := slices.Clone(l.items())
+	for _, l := range tree.SpecLists(policies) {
+		items := slices.Clone(l.Items())
 		for _, other := range others {
-			if item, ok := inOtherDomain(clone(l.items()[0]), own, other); ok {
+			if item, ok := inOtherDomain(tree.Clone(l.Items()[0]), own, other); ok {
 				items = append(items, item)
 			}
 		}
-		l.object[l.key] = items
+		l.Set(items)
 	}
 }
 
@@ -69,8 +71,8 @@ func inOtherDomain(v any, own, other string) (any, bool) {
 	found := false
 	switch v := v.(type) {
 	case string:
-		if rest, ok := strings.CutPrefix(v, spiffeScheme+own+"/"); ok {
-			return spiffeScheme + other + "/" + rest, true
+		if rest, ok := strings.CutPrefix(v, tree.SPIFFEScheme+own+"/"); ok {
+			return tree.SPIFFEScheme + other + "/" + rest, true
 		}
 	case []any:
 		for i := range v {
@@ -78,7 +80,7 @@ func inOtherDomain(v any, own, other string) (any, bool) {
 			v[i], found = changed, found || ok
 		}
 	case map[string]any:
-		for _, key := range sortedKeys(v) {
+		for _, key := range tree.Keys(v) {
 			changed, ok := inOtherDomain(v[key], own, other)
 			v[key], found = changed, found || ok
 		}
@@ -101,7 +103,7 @@ func (m *relation) optionsOf(options map[string]any, dialect string) map[string]
 // have several aliases.
 func (m *relation) togetherOfIstio(c *cases.Case, policies []any, options map[string]any) []any {
 	in := c.Inbounds[m.inbound]
-	by := objectsIn(policies)
+	by := tree.Objects(policies)
 	of := m.optionsOf(options, "istio")
 	root, _ := of["rootNamespace"].(string)
 	if root == "" {
@@ -111,7 +113,7 @@ func (m *relation) togetherOfIstio(c *cases.Case, policies []any, options map[st
 		items, _ := to[field].([]any)
 		to[field] = append(slices.Clone(items), values...)
 	}
-	blocks := func() []any { return []any{in.IP.String(), m.address().String() + "/16"} }
+	blocks := func() []any { return []any{in.IP.String(), m.Address().String() + "/16"} }
 	switch turn := m.rank / 2 % 19; turn {
 	case 0:
 		for _, source := range by["source"] {
@@ -123,16 +125,16 @@ func (m *relation) togetherOfIstio(c *cases.Case, policies []any, options map[st
 			add(source, "ipBlocks", blocks()...)
 		}
 	case 2:
-		condition := pick(m.chooser, map[string]any{"key": "source.principal", "values": []any{strings.TrimPrefix(in.Identity.String(), spiffeScheme)}},
+		condition := choice.Pick(m.Chooser, map[string]any{"key": "source.principal", "values": []any{strings.TrimPrefix(in.Identity.String(), tree.SPIFFEScheme)}},
 			map[string]any{"key": "source.namespace", "values": []any{in.Workload.Namespace}})
 		for _, rule := range by["rules"] {
 			if rule["from"] != nil || rule["to"] != nil || rule["when"] != nil {
-				add(rule, "when", clone(condition))
+				add(rule, "when", tree.Clone(condition))
 			}
 		}
 	case 3:
 		for _, operation := range by["operation"] {
-			if m.oneIn(2) {
+			if m.OneIn(2) {
 				add(operation, "paths", "/*")
 			} else {
 				add(operation, "hosts", in.Workload.Name, in.Workload.Name+"."+in.Workload.Namespace+".svc.cluster.local")
@@ -152,23 +154,23 @@ func (m *relation) togetherOfIstio(c *cases.Case, policies []any, options map[st
 		m.manyOfRules(by["rules"])
 	case 8:
 		for _, selector := range by["selector"] {
-			if m.oneIn(2) {
+			if m.OneIn(2) {
 				selector["matchLabels"] = map[string]any{}
 			}
 		}
 	case 9:
 		for _, operation := range by["operation"] {
-			add(operation, "paths", "/"+m.letters(4)+"/{*}/"+m.letters(5)+"/{*}", "/"+m.letters(3)+"/{*}/{**}")
+			add(operation, "paths", "/"+m.Letters(4)+"/{*}/"+m.Letters(5)+"/{*}", "/"+m.Letters(3)+"/{*}/{**}")
 		}
 	case 10:
 		for _, rule := range by["rules"] {
 			if rule["from"] != nil || rule["to"] != nil || rule["when"] != nil {
-				add(rule, "when", map[string]any{"key": "request.auth.claims[" + m.letters(5) + "][" + m.letters(4) + "][" + m.letters(5) + "]", "values": []any{m.letters(5)}})
+				add(rule, "when", map[string]any{"key": "request.auth.claims[" + m.Letters(5) + "][" + m.Letters(4) + "][" + m.Letters(5) + "]", "values": []any{m.Letters(5)}})
 			}
 		}
 	case 11:
 		for _, operation := range by["operation"] {
-			for field, value := range map[string]any{"hosts": m.letters(4) + ".example", "ports": fmt.Sprint(in.Port), "methods": "GET", "paths": "/" + m.letters(4) + "*"} {
+			for field, value := range map[string]any{"hosts": m.Letters(4) + ".example", "ports": fmt.Sprint(in.Port), "methods": "GET", "paths": "/" + m.Letters(4) + "*"} {
 				if operation[field] == nil {
 					operation[field] = []any{value}
 				}
@@ -177,7 +179,7 @@ func (m *relation) togetherOfIstio(c *cases.Case, policies []any, options map[st
 	case 12, 13, 14:
 		return m.tokensTogether(c, policies, int(turn-12))
 	case 15, 16:
-		if m.oneIn(2) {
+		if m.OneIn(2) {
 			_, policies = m.tokenRules(c, policies)
 		}
 		m.stars(c, policies)
@@ -194,8 +196,8 @@ func (m *relation) manyOfRules(rules []map[string]any) {
 	for _, rule := range rules {
 		for _, key := range []string{"from", "to", "when"} {
 			items, _ := rule[key].([]any)
-			for least := m.number(3, 5); len(items) > 0 && len(items) < least; {
-				items = append(items[:len(items):len(items)], another(m.chooser, key, items[0]))
+			for least := m.Number(3, 5); len(items) > 0 && len(items) < least; {
+				items = append(items[:len(items):len(items)], tree.Another(m.Chooser, key, items[0]))
 			}
 			if len(items) > 0 {
 				rule[key] = items
@@ -208,19 +210,19 @@ func (m *relation) manyOfRules(rules []map[string]any) {
 func (m *relation) togetherOfCilium(c *cases.Case, policies []any, options map[string]any) {
 	switch m.rank / 2 % 8 {
 	case 0, 4:
-		for _, spec := range objectsIn(policies)["spec"] {
-			rules, ok := clone(spec["ingress"]).([]any)
-			if !ok || spec["ingressDeny"] != nil || !m.oneIn(2) {
+		for _, spec := range tree.Objects(policies)["spec"] {
+			rules, ok := tree.Clone(spec["ingress"]).([]any)
+			if !ok || spec["ingressDeny"] != nil || !m.OneIn(2) {
 				continue
 			}
-			visit("", rules, func(_ string, v any) {
+			tree.Visit("", rules, func(_ string, v any) {
 				if of, ok := v.(map[string]any); ok {
 					// A deny has neither.
 					delete(of, "rules")
 					delete(of, "authentication")
 				}
 			})
-			spec["ingressDeny"], spec["ingress"] = rules, clone(rules)
+			spec["ingressDeny"], spec["ingress"] = rules, tree.Clone(rules)
 		}
 	case 2:
 		// An audit lets all callers in, and a compiler that is open shows in none of these sets.
@@ -240,9 +242,9 @@ func (m *relation) togetherOfCilium(c *cases.Case, policies []any, options map[s
 // displayNames gives policies of Kuma the label that a control plane writes for their names: their own name, or one name for
 // all.
 func (m *relation) displayNames(policies []any) {
-	one := m.letters(5)
+	one := m.Letters(5)
 	for _, p := range policies {
-		metadata := metadataOf(p)
+		metadata := tree.Metadata(p)
 		labels, _ := metadata["labels"].(map[string]any)
 		if labels == nil {
 			labels = map[string]any{}
@@ -258,14 +260,14 @@ func (m *relation) displayNames(policies []any) {
 // threeTags has subsets ask for each tag of the inbound.
 func (m *relation) threeTags(c *cases.Case, policies []any) {
 	in := &c.Inbounds[m.inbound]
-	for _, target := range objectsIn(policies)["targetRef"] {
+	for _, target := range tree.Objects(policies)["targetRef"] {
 		tags, _ := target["tags"].(map[string]any)
 		if len(tags) == 0 || in.Tags == nil {
 			continue
 		}
 		for i, key := range []string{"env", "tier", "track"} {
 			if len(in.Tags) < 3 {
-				in.Tags[key] = m.letters(3 + i)
+				in.Tags[key] = m.Letters(3 + i)
 			}
 		}
 		for key, value := range in.Tags {

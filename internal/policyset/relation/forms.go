@@ -1,4 +1,4 @@
-package policyset
+package relation
 
 import (
 	"slices"
@@ -6,6 +6,9 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/feature"
+	"github.com/meshproof/meshproof/internal/policyset/choice"
+	"github.com/meshproof/meshproof/internal/policyset/renaming"
+	"github.com/meshproof/meshproof/internal/policyset/tree"
 )
 
 // rareValues are values of fields in characters that few policies have, and in forms that few have: escapes, capital
@@ -38,7 +41,7 @@ var rareValues = func() map[string][]string {
 		"http.path": {"/a%20b", "/A_b~d", "/a:b@c=d&e"}, "http.host": {"A-b.Example", "x_y.example", "123"}, "http.method": methods[:4],
 		"identities": {"7.2024", "a--b.x9", "x.y-z.n"},
 	}
-	for _, field := range excluded {
+	for _, field := range tree.Opposed {
 		if values := out[field]; values != nil {
 			out["not"+strings.ToUpper(field[:1])+field[1:]] = values
 		}
@@ -88,7 +91,7 @@ func (m *relation) form(c *cases.Case, policies []any) {
 	case 3:
 		m.manyFields(c, policies)
 		m.manyRequired(policies)
-		if m.oneIn(2) {
+		if m.OneIn(2) {
 			m.rare(c, policies)
 		} else {
 			m.manyItems(policies, 0, 18)
@@ -101,10 +104,10 @@ func (m *relation) form(c *cases.Case, policies []any) {
 func (m *relation) rare(c *cases.Case, policies []any) {
 	in := c.Inbounds[m.inbound]
 	first, field := int(m.rank/2), 0
-	by := objectsIn(policies)
-	for _, key := range sortedKeys(by) {
+	by := tree.Objects(policies)
+	for _, key := range tree.Keys(by) {
 		for _, of := range by[key] {
-			for _, name := range sortedKeys(of) {
+			for _, name := range tree.Keys(of) {
 				values := rareFor(of, key, name)
 				if len(values) == 0 {
 					continue
@@ -115,7 +118,7 @@ func (m *relation) rare(c *cases.Case, policies []any) {
 				}
 				switch v := of[name].(type) {
 				case string:
-					if !m.oneIn(4) {
+					if !m.OneIn(4) {
 						of[name] = at(0)
 					}
 				case []any:
@@ -123,8 +126,8 @@ func (m *relation) rare(c *cases.Case, policies []any) {
 						continue
 					}
 					items := slices.Clone(v)
-					if m.oneIn(3) {
-						items[m.choose(len(items))] = at(0)
+					if m.OneIn(3) {
+						items[m.Choose(len(items))] = at(0)
 					} else {
 						items = append(items, at(0), at(1))
 					}
@@ -141,7 +144,7 @@ func (m *relation) inDomain(field, key, value, trustDomain string) string {
 	case field == "principals" || field == "notPrincipals":
 		return trustDomain + "/" + value
 	case field == "spiffe", strings.EqualFold(key, "spiffeId"):
-		return spiffeScheme + trustDomain + "/" + value
+		return tree.SPIFFEScheme + trustDomain + "/" + value
 	case field == "identities":
 		return value + ".serviceaccount.identity.linkerd.cluster.local"
 	default:
@@ -154,37 +157,37 @@ func (m *relation) inDomain(field, key, value, trustDomain string) string {
 // already: these make no class, and a compiler that reads so many items and no more misses the last ones. Some lists are much
 // longer than others. Without a least number it is one list of texts alone: where sources ask for many fields, classes are many already.
 func (m *relation) manyItems(policies []any, least, most int) {
-	all, texts := map[string][]list{}, map[string][]list{}
-	isText := func(l list) bool {
-		_, text := l.items()[0].(string)
-		return text && !strings.HasSuffix(strings.ToLower(l.key), "paths")
+	all, texts := map[string][]tree.List{}, map[string][]tree.List{}
+	isText := func(l tree.List) bool {
+		_, text := l.Items()[0].(string)
+		return text && !strings.HasSuffix(strings.ToLower(l.Key), "paths")
 	}
-	for _, l := range specLists(policies) {
-		if slices.Contains(shortLists, l.key) {
+	for _, l := range tree.SpecLists(policies) {
+		if slices.Contains(shortLists, l.Key) {
 			continue
 		}
-		all[l.key] = append(all[l.key], l)
+		all[l.Key] = append(all[l.Key], l)
 		if isText(l) {
-			texts[l.key] = append(texts[l.key], l)
+			texts[l.Key] = append(texts[l.Key], l)
 		}
 	}
-	for i, byKey := range []map[string][]list{texts, all} {
-		keys := sortedKeys(byKey)
-		if len(keys) == 0 || i > 0 && (least == 0 || len(texts) > 0 && m.oneIn(2)) {
+	for i, byKey := range []map[string][]tree.List{texts, all} {
+		keys := tree.Keys(byKey)
+		if len(keys) == 0 || i > 0 && (least == 0 || len(texts) > 0 && m.OneIn(2)) {
 			continue
 		}
-		key, other := pick(m.chooser, keys...), pick(m.chooser, keys...)
+		key, other := choice.Pick(m.Chooser, keys...), choice.Pick(m.Chooser, keys...)
 		if len(byKey[other]) < len(byKey[key]) {
 			key = other
 		}
-		of := pick(m.chooser, byKey[key]...)
+		of := choice.Pick(m.Chooser, byKey[key]...)
 		if isText(of) {
-			m.lengthen(of, m.number(max(least, 17), most))
+			m.lengthen(of, m.Number(max(least, 17), most))
 		} else {
-			m.lengthen(of, m.number(1, 17))
+			m.lengthen(of, m.Number(1, 17))
 		}
 		if least > 0 {
-			m.repeat(of, pick(m.chooser, 41, 41, 65, 101, 129, 257)+m.choose(20))
+			m.repeat(of, choice.Pick(m.Chooser, 41, 41, 65, 101, 129, 257)+m.Choose(20))
 		}
 	}
 }
@@ -192,24 +195,24 @@ func (m *relation) manyItems(policies []any, least, most int) {
 // manyTaken makes lists long that take callers or requests away: a compiler that drops an item of one opens an inbound.
 // No list of another kind shows that. New paths are few, as in [relation.manyItems].
 func (m *relation) manyTaken(policies []any) {
-	byKey := listsByKey(specLists(policies), func(key string) bool { return key == "except" || strings.HasPrefix(key, "not") })
-	for _, spec := range objectsIn(policies)["spec"] {
-		for _, l := range listsIn(spec["ingressDeny"]) {
-			if l.key == "ports" || l.key == "fromCIDR" {
-				byKey["denied "+l.key] = append(byKey["denied "+l.key], l)
+	byKey := tree.ByKey(tree.SpecLists(policies), func(key string) bool { return key == "except" || strings.HasPrefix(key, "not") })
+	for _, spec := range tree.Objects(policies)["spec"] {
+		for _, l := range tree.Lists(spec["ingressDeny"]) {
+			if l.Key == "ports" || l.Key == "fromCIDR" {
+				byKey["denied "+l.Key] = append(byKey["denied "+l.Key], l)
 			}
 		}
 	}
 	const mostLong = 4
-	keys := shuffled(m.chooser, sortedKeys(byKey))
+	keys := choice.Shuffled(m.Chooser, tree.Keys(byKey))
 	for _, key := range keys[:min(len(keys), mostLong)] {
-		of := pick(m.chooser, byKey[key]...)
+		of := choice.Pick(m.Chooser, byKey[key]...)
 		if key == "notPaths" {
-			m.lengthen(of, m.number(1, 3))
+			m.lengthen(of, m.Number(1, 3))
 		} else {
 			m.lengthen(of, 17)
 		}
-		m.repeat(of, pick(m.chooser, 17, 41, 65, 129, 257)+m.choose(20))
+		m.repeat(of, choice.Pick(m.Chooser, 17, 41, 65, 129, 257)+m.Choose(20))
 	}
 }
 
@@ -219,45 +222,45 @@ var required = []string{"headers", "headerMatches", "queryParams", "when"}
 // manyRequired makes one list of each kind of [required] longer than eight items: a compiler that drops an item opens an inbound. No two
 // items have one name, for meshes heed the first one alone.
 func (m *relation) manyRequired(policies []any) {
-	byKey := listsByKey(specLists(policies), func(key string) bool { return slices.Contains(required, key) })
-	for _, key := range sortedKeys(byKey) {
-		of := pick(m.chooser, byKey[key]...)
-		items := slices.Clone(of.items())
-		for least := m.number(9, 12); len(items) < least; {
-			name := "x-" + m.letters(6)
+	byKey := tree.ByKey(tree.SpecLists(policies), func(key string) bool { return slices.Contains(required, key) })
+	for _, key := range tree.Keys(byKey) {
+		of := choice.Pick(m.Chooser, byKey[key]...)
+		items := slices.Clone(of.Items())
+		for least := m.Number(9, 12); len(items) < least; {
+			name := "x-" + m.Letters(6)
 			switch first := items[0].(type) {
 			case string:
-				items = append(items, name+": "+m.letters(4))
+				items = append(items, name+": "+m.Letters(4))
 			case map[string]any:
 				if first["key"] != nil {
-					items = append(items, map[string]any{"key": "request.headers[" + name + "]", "values": []any{m.letters(4)}})
+					items = append(items, map[string]any{"key": "request.headers[" + name + "]", "values": []any{m.Letters(4)}})
 				} else {
-					items = append(items, map[string]any{"name": name, "value": m.letters(4)})
+					items = append(items, map[string]any{"name": name, "value": m.Letters(4)})
 				}
 			default:
 				return
 			}
 		}
-		of.object[of.key] = items
+		of.Set(items)
 	}
 }
 
 // repeat writes items that a list has in front of them, until the list has so many. One of them is there once, and last.
-func (m *relation) repeat(of list, most int) {
-	items := of.items()
+func (m *relation) repeat(of tree.List, most int) {
+	items := of.Items()
 	if len(items) == 0 || len(items) >= most {
 		return
 	}
 	out := make([]any, 0, most)
-	last := m.choose(len(items))
+	last := m.Choose(len(items))
 	others := slices.Delete(slices.Clone(items), last, last+1)
 	if len(others) == 0 {
 		others = items
 	}
 	for range most - len(others) - 1 {
-		out = append(out, clone(pick(m.chooser, others...)))
+		out = append(out, tree.Clone(choice.Pick(m.Chooser, others...)))
 	}
-	of.object[of.key] = append(append(out, others...), items[last])
+	of.Set(append(append(out, others...), items[last]))
 }
 
 // shortLists are the lists that no API server takes with many items, and those of the other direction.
@@ -270,10 +273,10 @@ var shortLists = []string{
 func (m *relation) manyFields(c *cases.Case, policies []any) {
 	in := c.Inbounds[m.inbound]
 	td := in.Identity.TrustDomain().Name()
-	by := objectsIn(policies)
+	by := tree.Objects(policies)
 	some := func(of map[string]any, fields map[string]any) {
-		for _, field := range sortedKeys(fields) {
-			if of[field] == nil && !m.oneIn(3) {
+		for _, field := range tree.Keys(fields) {
+			if of[field] == nil && !m.OneIn(3) {
 				of[field] = fields[field]
 			}
 		}
@@ -282,39 +285,39 @@ func (m *relation) manyFields(c *cases.Case, policies []any) {
 	case feature.IstioAuthz:
 		for _, source := range by["source"][:min(len(by["source"]), 4)] {
 			fields := map[string]any{
-				"ipBlocks": []any{in.IP.String(), m.address().String() + "/16"}, "notIpBlocks": []any{m.address().String()},
-				"remoteIpBlocks": []any{m.address().String() + "/8"}, "notRemoteIpBlocks": []any{m.address().String() + "/24"},
-				"requestPrincipals": []any{"*", "issuer.example/" + m.letters(5)}, "notRequestPrincipals": []any{"issuer.example/" + m.letters(4)},
-				"trustDomains": []any{td, m.letters(5) + ".example"}, "notTrustDomains": []any{m.letters(6) + ".example"},
+				"ipBlocks": []any{in.IP.String(), m.Address().String() + "/16"}, "notIpBlocks": []any{m.Address().String()},
+				"remoteIpBlocks": []any{m.Address().String() + "/8"}, "notRemoteIpBlocks": []any{m.Address().String() + "/24"},
+				"requestPrincipals": []any{"*", "issuer.example/" + m.Letters(5)}, "notRequestPrincipals": []any{"issuer.example/" + m.Letters(4)},
+				"trustDomains": []any{td, m.Letters(5) + ".example"}, "notTrustDomains": []any{m.Letters(6) + ".example"},
 			}
-			account := func() any { return m.letters(4) + "/" + m.letters(6) }
-			if source["serviceAccounts"] != nil || source["notServiceAccounts"] != nil || source["principals"] == nil && source["namespaces"] == nil && source["notPrincipals"] == nil && source["notNamespaces"] == nil && m.oneIn(2) {
+			account := func() any { return m.Letters(4) + "/" + m.Letters(6) }
+			if source["serviceAccounts"] != nil || source["notServiceAccounts"] != nil || source["principals"] == nil && source["namespaces"] == nil && source["notPrincipals"] == nil && source["notNamespaces"] == nil && m.OneIn(2) {
 				fields["serviceAccounts"], fields["notServiceAccounts"] = []any{account(), account()}, []any{account()}
 			} else {
-				fields["principals"], fields["notPrincipals"] = []any{td + "/ns/" + m.letters(4) + "/sa/" + m.letters(5), td + "/*"}, []any{td + "/ns/" + m.letters(4) + "/*"}
-				fields["namespaces"], fields["notNamespaces"] = []any{in.Workload.Namespace, m.letters(4)}, []any{m.letters(5)}
+				fields["principals"], fields["notPrincipals"] = []any{td + "/ns/" + m.Letters(4) + "/sa/" + m.Letters(5), td + "/*"}, []any{td + "/ns/" + m.Letters(4) + "/*"}
+				fields["namespaces"], fields["notNamespaces"] = []any{in.Workload.Namespace, m.Letters(4)}, []any{m.Letters(5)}
 			}
 			some(source, fields)
 		}
 		for _, rule := range by["jwtRules"] {
 			some(rule, map[string]any{
-				"audiences": []any{m.letters(5), m.letters(6)}, "fromHeaders": []any{map[string]any{"name": "x-" + m.letters(4), "prefix": "Token "}},
-				"fromParams": []any{m.letters(4)}, "fromCookies": []any{m.letters(4)}, "forwardOriginalToken": true, "outputPayloadToHeader": "x-" + m.letters(5),
+				"audiences": []any{m.Letters(5), m.Letters(6)}, "fromHeaders": []any{map[string]any{"name": "x-" + m.Letters(4), "prefix": "Token "}},
+				"fromParams": []any{m.Letters(4)}, "fromCookies": []any{m.Letters(4)}, "forwardOriginalToken": true, "outputPayloadToHeader": "x-" + m.Letters(5),
 			})
 		}
 	case feature.CiliumIngress:
 		for _, rule := range by["http"] {
 			some(rule, map[string]any{
-				"method": pick(m.chooser, usualMethods[:6]...), "path": "/" + m.letters(4) + "/.*", "host": m.letters(4) + "[.]example",
-				"headers": []any{"x-" + m.letters(3)}, "headerMatches": []any{map[string]any{"name": "x-" + m.letters(4), "value": m.letters(4)}},
+				"method": choice.Pick(m.Chooser, renaming.Methods[:6]...), "path": "/" + m.Letters(4) + "/.*", "host": m.Letters(4) + "[.]example",
+				"headers": []any{"x-" + m.Letters(3)}, "headerMatches": []any{map[string]any{"name": "x-" + m.Letters(4), "value": m.Letters(4)}},
 			})
 		}
 	case feature.LinkerdAuthz:
 		for _, of := range by["meshTLS"] {
 			if of["unauthenticatedTLS"] == nil {
 				some(of, map[string]any{
-					"identities":      []any{m.letters(4) + "." + m.letters(5) + ".serviceaccount.identity.linkerd.cluster.local"},
-					"serviceAccounts": []any{map[string]any{"name": m.letters(5), "namespace": m.letters(4)}, map[string]any{"name": m.letters(4)}},
+					"identities":      []any{m.Letters(4) + "." + m.Letters(5) + ".serviceaccount.identity.linkerd.cluster.local"},
+					"serviceAccounts": []any{map[string]any{"name": m.Letters(5), "namespace": m.Letters(4)}, map[string]any{"name": m.Letters(4)}},
 				})
 			}
 		}

@@ -1,4 +1,4 @@
-package policyset
+package renaming
 
 import (
 	"maps"

@@ -1,7 +1,6 @@
-package policyset
+package renaming
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -16,32 +15,29 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/feature"
+	"github.com/meshproof/meshproof/internal/policyset/choice"
+	"github.com/meshproof/meshproof/internal/policyset/tree"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// rename returns the case with other names, ports, addresses and trust domains, and without its
-// requests. The number says whose turn it is, see [turn]. The change, nil for none, alters the policies, which are values that were read from
-// JSON. An error says that a policy has no JSON form.
-func rename(c cases.Case, r *rand.Rand, number uint64, change func(policies []any) []any) (cases.Case, error) {
-	return renamed(c, r, number, changes{policies: change})
+// Changes change a set beside its names; nil for nothing. The policies are values that were read from JSON.
+type Changes struct {
+	// Names chooses some of the new names.
+	Names func(to Names, c cases.Case, policies []any)
+	// Policies alters the policies.
+	Policies func(policies []any) []any
+	// Set alters the policies and what stands beside them. The options are never nil.
+	Set func(c *cases.Case, policies []any, options map[string]any) []any
 }
 
-// changes change a set beside its names; nil for nothing.
-type changes struct {
-	// names chooses some of the new names, and policies alters the policies, which are values that were read from JSON.
-	names    func(w *words, c cases.Case, policies []any)
-	policies func(policies []any) []any
-	// set alters the policies and what stands beside them. The options are never nil.
-	set func(c *cases.Case, policies []any, options map[string]any) []any
-}
-
-// renamed is [rename] with more changes.
-func renamed(c cases.Case, r *rand.Rand, number uint64, change changes) (cases.Case, error) {
+// Rename returns the case with other names, ports, addresses and trust domains, and without its
+// requests. The number says whose turn it is, see [Turns]. An error says that a policy has no JSON form.
+func Rename(c cases.Case, r *rand.Rand, number uint64, change Changes) (cases.Case, error) {
 	w := newWords(r)
 	w.turn = turn(number)
-	policies, options, err := valuesOf(c)
+	policies, options, err := tree.Values(c)
 	if err != nil {
 		return c, err
 	}
@@ -50,13 +46,13 @@ func renamed(c cases.Case, r *rand.Rand, number uint64, change changes) (cases.C
 		delete(w.kept, "system")
 	}
 	of := func(profiles ...feature.Profile) bool {
-		return slices.ContainsFunc(c.Policies, func(p manifest.Document) bool { return slices.Contains(profiles, profileOf(p)) })
+		return slices.ContainsFunc(c.Policies, func(p manifest.Document) bool { return slices.Contains(profiles, tree.Profile(p)) })
 	}
 	w.short = of(feature.CiliumIngress, feature.LinkerdAuthz)
 	if of(feature.LinkerdAuthz) {
 		// The names of service accounts end in these.
 		w.keep("serviceaccount", "identity", "linkerd", "cluster", "local")
-		w.changed = usualMethods[:7] // Gateway API knows no others
+		w.changed = Methods[:7] // Gateway API knows no others
 	}
 	// Service accounts stand for SPIFFE IDs of this form.
 	if w.rarely() && !of(feature.GEP3779, feature.IstioAuthz, feature.LinkerdAuthz) {
@@ -70,29 +66,29 @@ func renamed(c cases.Case, r *rand.Rand, number uint64, change changes) (cases.C
 	w.value("", options)
 	w.lead(c, policies)
 	w.choose()
-	if change.names != nil {
-		change.names(w, c, policies)
+	if change.Names != nil {
+		change.Names(Names{w}, c, policies)
 	}
 	out := w.rename(c)
 	policies, options = w.value("", policies).([]any), w.value("", options)
-	if change.policies != nil {
-		policies = change.policies(policies)
+	if change.Policies != nil {
+		policies = change.Policies(policies)
 	}
-	dress(&chooser{r.IntN}, &out, policies, w.short, w.turn.hasNoPeers())
-	if change.set != nil {
+	dress(choice.New(r.IntN), &out, policies, w.short, w.turn.hasNoPeers())
+	if change.Set != nil {
 		stated, _ := options.(map[string]any)
 		if stated == nil {
 			stated = map[string]any{}
 		}
-		policies, options = change.set(&out, policies, stated), stated
+		policies, options = change.Set(&out, policies, stated), stated
 	}
 	file := letters(r, 1+r.IntN(8)) + ".yaml"
 	out.Policies = nil
 	for _, p := range policies {
-		out.Policies = append(out.Policies, w.document(file, p))
+		out.Policies = append(out.Policies, Document(r, file, p))
 	}
 	if fields, ok := options.(map[string]any); ok && len(fields) > 0 {
-		out.Options.Document = w.document(file, options)
+		out.Options.Document = Document(r, file, options)
 	}
 	return out, nil
 }
@@ -100,31 +96,17 @@ func renamed(c cases.Case, r *rand.Rand, number uint64, change changes) (cases.C
 // namesSegments reports whether a policy names a part of SPIFFE IDs: the service in one of the
 // legacy form, or the service account.
 func namesSegments(p manifest.Document) bool {
-	has := map[field]bool{}
+	profile := tree.Profile(p)
+	names := profile == feature.IstioAuthz || profile == feature.LinkerdAuthz
 	var v any
 	if p.Decode(&v) == nil {
-		collect("", v, has)
+		tree.Visit("", v, func(key string, _ any) { names = names || key == "from" || key == "serviceAccount" })
 	}
-	return profileOf(p) == feature.IstioAuthz || profileOf(p) == feature.LinkerdAuthz || has[field{"from", ""}] || has[field{"serviceAccount", ""}]
+	return names
 }
 
-// valuesOf returns the policies and the options of a case as they are read from JSON.
-func valuesOf(c cases.Case) (policies []any, options any, err error) {
-	for _, doc := range c.Policies {
-		var v any
-		if err := doc.Decode(&v); err != nil {
-			return nil, nil, err
-		}
-		policies = append(policies, v)
-	}
-	if len(c.Options.Document.Keys()) > 0 {
-		err = c.Options.Document.Decode(&options)
-	}
-	if err == nil {
-		_, err = json.Marshal([]any{policies, options})
-	}
-	return policies, options, err
-}
+// HoldsNoName reports whether the value under a key is no name, wherever it stands.
+func HoldsNoName(key string) bool { return noNames[key] }
 
 // The values of these keys are no names, wherever they stand.
 var noNames = map[string]bool{
@@ -138,9 +120,6 @@ var noNames = map[string]bool{
 	"normalization": true, "service": true, "statusOnError": true,
 	"proxyProtocol": true, "accessPolicy": true, "defaultInboundPolicy": true, "clusterNetworks": true,
 }
-
-// named are the keys of mappings whose keys are names.
-var named = map[string]bool{"labels": true, "matchLabels": true, "tags": true, "namespaceLabels": true}
 
 // grammar is what has a meaning in a regular expression and would not have it with other letters.
 var grammar = regexp.MustCompile(`\\[A-Za-z0-9]|\[[^\]]|\(\?|\{`)
@@ -160,7 +139,7 @@ func (w *words) value(key string, v any) any {
 			return w.method(v)
 		case "principals", "notPrincipals":
 			// A principal is a SPIFFE ID without its scheme.
-			return strings.TrimPrefix(w.text(spiffeScheme+v), spiffeScheme)
+			return strings.TrimPrefix(w.text(tree.SPIFFEScheme+v), tree.SPIFFEScheme)
 		case "ipBlocks", "remoteIpBlocks", "notIpBlocks", "notRemoteIpBlocks":
 			return v
 		case "trustDomains", "trustDomainAliases":
@@ -195,7 +174,7 @@ func (w *words) value(key string, v any) any {
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			if _, isObject := v[i].(map[string]any); isObject && named[key] {
+			if _, isObject := v[i].(map[string]any); isObject && tree.HoldsLabels(key) {
 				out[i] = w.value("", v[i]) // Cilium writes the labels of a policy as a list
 			} else {
 				out[i] = w.value(key, v[i])
@@ -220,7 +199,7 @@ func (w *words) value(key string, v any) any {
 				value = expression
 			}
 			switch {
-			case named[key]:
+			case tree.HoldsLabels(key):
 				inner = w.label(inner)
 			case key == "portLevelMtls":
 				inner = w.portName(inner)
@@ -256,6 +235,9 @@ var (
 	givenLabel  = regexp.MustCompile(`(^|:)(io\.kubernetes\.pod\.namespace|io\.cilium\.k8s\.policy\..*|.*kubernetes\.io/metadata\.name)$|^reserved:`)
 	ofNamespace = regexp.MustCompile(`^((k8s|any):)?(io\.cilium\.k8s\.namespace\.labels\.)?`)
 )
+
+// IsGivenLabel reports whether the key of a label is one that Cilium gives each endpoint.
+func IsGivenLabel(key string) bool { return givenLabel.MatchString(key) }
 
 // label replaces the key of a label. A control plane knows the labels of Kuma, the attributes of
 // Istio's conditions, and what Cilium adds.
@@ -298,12 +280,12 @@ func (w *words) rename(c cases.Case) cases.Case {
 		out.Options.TrustDomain = out.TrustDomains[0]
 	}
 	moved := map[netip.Addr]netip.Addr{}
-	stay, choose := w.chosen && w.rarely(), &chooser{w.IntN}
+	stay, choose := w.chosen && w.rarely(), choice.New(w.IntN)
 	address := func(ip netip.Addr) netip.Addr {
 		to, ok := moved[ip]
 		for !ok {
 			if to = ip; w.chosen && !stay {
-				to = choose.address()
+				to = choose.Address()
 			}
 			ok = !slices.Contains(slices.Collect(maps.Values(moved)), to)
 		}

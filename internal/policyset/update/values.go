@@ -1,4 +1,4 @@
-package policyset
+package update
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/policyset/choice"
+	"github.com/meshproof/meshproof/internal/policyset/tree"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -40,8 +42,8 @@ func (u *update) otherDigit(text string) (string, bool) {
 	if len(at) == 0 {
 		return text, false
 	}
-	i := pick(u.chooser, at...)
-	return text[:i] + fmt.Sprint((int(text[i]-'0')+u.number(1, 9))%10) + text[i+1:], true
+	i := choice.Pick(u.Chooser, at...)
+	return text[:i] + fmt.Sprint((int(text[i]-'0')+u.Number(1, 9))%10) + text[i+1:], true
 }
 
 // alternatives are words that a field of a spec chooses from, each with the others of its kind.
@@ -64,19 +66,18 @@ func (u *update) choice(*cases.Case) bool {
 		case bool:
 			return !v, true
 		case string:
-			for _, of := range shuffled(u.chooser, alternatives) {
+			for _, of := range choice.Shuffled(u.Chooser, alternatives) {
 				if slices.Contains(of, v) {
-					return pick(u.chooser, slices.DeleteFunc(slices.Clone(of), func(word string) bool { return word == v })...), true
+					return choice.Pick(u.Chooser, slices.DeleteFunc(slices.Clone(of), func(word string) bool { return word == v })...), true
 				}
 			}
 		}
 		return v, false
 	})
 	for _, p := range u.policies {
-		of, _ := p.(map[string]any)
-		visit("", []any{of["spec"], of["specs"]}, func(_ string, v any) {
+		tree.Visit("", tree.Specs(p), func(_ string, v any) {
 			fields, _ := v.(map[string]any)
-			for _, field := range sortedKeys(fields) {
+			for _, field := range tree.Keys(fields) {
 				if other := oppositeOf(field); other != "" && fields[other] == nil {
 					changes = append(changes, func() { fields[other] = fields[field]; delete(fields, field) })
 				}
@@ -93,11 +94,11 @@ func oppositeOf(field string) string {
 	}
 	not, ok := strings.CutPrefix(field, "not")
 	if ok && not != "" {
-		if plain := strings.ToLower(not[:1]) + not[1:]; slices.Contains(excluded, plain) {
+		if plain := strings.ToLower(not[:1]) + not[1:]; slices.Contains(tree.Opposed, plain) {
 			return plain
 		}
 	}
-	if slices.Contains(excluded, field) {
+	if slices.Contains(tree.Opposed, field) {
 		return "not" + strings.ToUpper(field[:1]) + field[1:]
 	}
 	return ""
@@ -116,7 +117,7 @@ func (u *update) changesOf(other func(key string, v any) (any, bool)) (changes [
 				in(key, v[i], func(item any) { v[i] = item })
 			}
 		case map[string]any:
-			for _, inner := range sortedKeys(v) {
+			for _, inner := range tree.Keys(v) {
 				in(inner, v[inner], func(value any) { v[inner] = value })
 			}
 		}
@@ -132,12 +133,12 @@ func (u *update) changesOf(other func(key string, v any) (any, bool)) (changes [
 
 // inbound changes the port or the protocol of an inbound, whose name stays.
 func (u *update) inbound(c *cases.Case) bool {
-	in := &c.Inbounds[u.choose(len(c.Inbounds))]
+	in := &c.Inbounds[u.Choose(len(c.Inbounds))]
 	if in.Name == "" {
 		return false // it is named by its port
 	}
-	if u.oneIn(4) {
-		in.Protocol = pick(u.chooser, slices.DeleteFunc([]policy.Protocol{policy.TCP, policy.HTTP, policy.HTTP2, policy.GRPC}, func(p policy.Protocol) bool { return p == in.Protocol })...)
+	if u.OneIn(4) {
+		in.Protocol = choice.Pick(u.Chooser, slices.DeleteFunc([]policy.Protocol{policy.TCP, policy.HTTP, policy.HTTP2, policy.GRPC}, func(p policy.Protocol) bool { return p == in.Protocol })...)
 		return true
 	}
 	taken := func(port uint16) bool {
@@ -154,7 +155,7 @@ func (u *update) inbound(c *cases.Case) bool {
 	if ports = slices.DeleteFunc(ports, func(port uint16) bool { return port == 0 || taken(port) }); len(ports) == 0 {
 		return false
 	}
-	in.Port = pick(u.chooser, ports...)
+	in.Port = choice.Pick(u.Chooser, ports...)
 	return true
 }
 
@@ -162,19 +163,21 @@ func (u *update) inbound(c *cases.Case) bool {
 func (u *update) metadata(*cases.Case) bool {
 	var changes []func()
 	for _, p := range u.policies {
-		of := metadataOf(p)
+		of := tree.Metadata(p)
 		for _, key := range []string{"labels", "annotations"} {
 			fields, _ := of[key].(map[string]any)
-			for _, field := range sortedKeys(fields) {
+			for _, field := range tree.Keys(fields) {
 				changes = append(changes, func() { delete(fields, field) })
 			}
 		}
 		if role, ok := of["labels"].(map[string]any); ok && role["kuma.io/policy-role"] != nil {
 			roles := []string{"system", "producer", "consumer", "workload-owner"}
-			changes = append(changes, func() { role["kuma.io/policy-role"] = pick(u.chooser, roles...) })
+			changes = append(changes, func() { role["kuma.io/policy-role"] = choice.Pick(u.Chooser, roles...) })
 		}
 		if of["creationTimestamp"] != nil {
-			changes = append(changes, func() { of["creationTimestamp"] = pick(u.chooser, "2015-01-02T03:04:05Z", "2037-01-02T03:04:05Z") })
+			changes = append(changes, func() {
+				of["creationTimestamp"] = choice.Pick(u.Chooser, "2015-01-02T03:04:05Z", "2037-01-02T03:04:05Z")
+			})
 		}
 	}
 	return u.one(changes)

@@ -1,4 +1,4 @@
-package policyset
+package relation
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/policyset/choice"
+	"github.com/meshproof/meshproof/internal/policyset/tree"
 )
 
 // keys writes what a compiler may take for one thing because it makes one key of several texts: names that are one text when
@@ -29,8 +31,8 @@ func (m *relation) keys(c *cases.Case, policies []any) []any {
 		return m.manyLabels(c, policies)
 	case 4:
 		m.relabel(c, func(labels map[string]string) {
-			for range pick(m.chooser, 22, 45) {
-				labels[m.letters(7)] = m.letters(3)
+			for range choice.Pick(m.Chooser, 22, 45) {
+				labels[m.Letters(7)] = m.Letters(3)
 			}
 		})
 	case 5:
@@ -52,11 +54,22 @@ func deciding(policies []any) (out []map[string]any) {
 		if kind == "" {
 			kind, _ = p["type"].(string)
 		}
-		if name, ok := metadataOf(p)["name"].(string); ok && name != "" && slices.Contains(decide, kind) {
+		if name, ok := tree.Metadata(p)["name"].(string); ok && name != "" && slices.Contains(decide, kind) {
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// fromOwnNamespace returns a policy of the namespace of the workload, nil for none.
+func (m *relation) fromOwnNamespace(c *cases.Case, policies []map[string]any) map[string]any {
+	own := c.Inbounds[m.inbound].Workload.Namespace
+	for _, p := range policies {
+		if tree.Metadata(p)["namespace"] == own {
+			return p
+		}
+	}
+	return nil
 }
 
 // joinedPolicies adds a policy whose namespace and name, joined by a dash, are those of another one: a/b-c and a-b/c. It says
@@ -66,14 +79,13 @@ func (m *relation) joinedPolicies(c *cases.Case, policies []any) []any {
 	if len(all) == 0 {
 		return policies
 	}
-	of := pick(m.chooser, all...)
+	of := choice.Pick(m.Chooser, all...)
 	// A policy of the workload's own namespace is missed where it is lost.
-	own := c.Inbounds[m.inbound].Workload.Namespace
-	if i := slices.IndexFunc(all, func(p map[string]any) bool { return metadataOf(p)["namespace"] == own }); i >= 0 && !m.oneIn(4) {
-		of = all[i]
+	if own := m.fromOwnNamespace(c, all); own != nil && !m.OneIn(4) {
+		of = own
 	}
-	twin := clone(pick(m.chooser, all...)).(map[string]any)
-	kept, other := metadataOf(of), metadataOf(twin)
+	twin := tree.Clone(choice.Pick(m.Chooser, all...)).(map[string]any)
+	kept, other := tree.Metadata(of), tree.Metadata(twin)
 	scope := "namespace"
 	if kept[scope] == nil {
 		scope = "mesh"
@@ -83,19 +95,19 @@ func (m *relation) joinedPolicies(c *cases.Case, policies []any) []any {
 	if !ok || len(name) > 40 || len(place) > 40 {
 		return policies
 	}
-	between := m.letters(2)
-	if m.oneIn(2) {
+	between := m.Letters(2)
+	if m.OneIn(2) {
 		kept["name"], other["name"], other[scope] = between+"-"+name, name, place+"-"+between
 	} else {
 		kept["name"], other["name"], other[scope] = name+"-"+between, name, between+"-"+place
 	}
 	for _, metadata := range []map[string]any{kept, other} {
+		tree.ForgetDisplayName(metadata)
 		if labels, ok := metadata["labels"].(map[string]any); ok {
-			delete(labels, "kuma.io/display-name")
 			delete(labels, "kuma.io/mesh")
 		}
 	}
-	return slices.Insert(policies, pick(m.chooser, 0, len(policies)), any(twin))
+	return slices.Insert(policies, choice.Pick(m.Chooser, 0, len(policies)), any(twin))
 }
 
 // accountPlace finds a service account in a SPIFFE ID, or in a text of a namespace and a name.
@@ -104,19 +116,19 @@ var accountPlace = regexp.MustCompile(`^(.*\bns/)?([a-z0-9-]{1,40})(/sa/|/)([a-z
 // joinedAccounts lets a list name two accounts whose namespace and name, joined by a dash, are one text, or accounts of one name of
 // two namespaces.
 func (m *relation) joinedAccounts(policies []any) {
-	for _, l := range specLists(policies) {
-		items := slices.Clone(l.items())
+	for _, l := range tree.SpecLists(policies) {
+		items := slices.Clone(l.Items())
 		for i, item := range items {
-			between := m.letters(2)
+			between := m.Letters(2)
 			begin := between + "-"
-			if m.oneIn(2) {
+			if m.OneIn(2) {
 				begin = ""
 			}
-			first, one := renameAccounts(clone(item), l.key, func(namespace, name string) (string, string) { return namespace, begin + name })
-			second, two := renameAccounts(clone(item), l.key, func(namespace, name string) (string, string) { return namespace + "-" + between, name })
+			first, one := renameAccounts(tree.Clone(item), l.Key, func(namespace, name string) (string, string) { return namespace, begin + name })
+			second, two := renameAccounts(tree.Clone(item), l.Key, func(namespace, name string) (string, string) { return namespace + "-" + between, name })
 			if one && two {
 				items[i] = first
-				l.object[l.key] = slices.Insert(items, m.choose(len(items)+1), second)
+				l.Set(slices.Insert(items, m.Choose(len(items)+1), second))
 				break
 			}
 		}
@@ -124,10 +136,10 @@ func (m *relation) joinedAccounts(policies []any) {
 	if !ofIstio(policies) {
 		return
 	}
-	for _, source := range objectsIn(policies)["source"] {
+	for _, source := range tree.Objects(policies)["source"] {
 		if !slices.ContainsFunc([]string{"principals", "notPrincipals", "namespaces", "notNamespaces"}, func(field string) bool { return source[field] != nil }) {
-			account := m.letters(4)
-			source["notServiceAccounts"] = []any{m.letters(3) + "/" + account, m.letters(3) + "/" + account}
+			account := m.Letters(4)
+			source["notServiceAccounts"] = []any{m.Letters(3) + "/" + account, m.Letters(3) + "/" + account}
 		}
 	}
 }
@@ -156,7 +168,7 @@ func renameAccounts(v any, key string, change func(namespace, name string) (stri
 			v["namespace"], v["name"] = change(namespace, name)
 			return v, true
 		}
-		for _, inner := range sortedKeys(v) {
+		for _, inner := range tree.Keys(v) {
 			changed, ok := renameAccounts(v[inner], inner, change)
 			v[inner], found = changed, found || ok
 		}
@@ -175,16 +187,16 @@ func (m *relation) nameOfTwoKinds(policies []any) {
 	}
 	for _, p := range policies {
 		p, _ := p.(map[string]any)
-		taken[key(kindOf(p), metadataOf(p))] = true
+		taken[key(kindOf(p), tree.Metadata(p))] = true
 	}
 	for _, p := range deciding(policies) {
 		for _, other := range policies {
 			other, _ := other.(map[string]any)
-			of := metadataOf(other)
-			if kindOf(other) == kindOf(p) || of["name"] == nil || of["namespace"] != metadataOf(p)["namespace"] || taken[key(kindOf(p), of)] {
+			of := tree.Metadata(other)
+			if kindOf(other) == kindOf(p) || of["name"] == nil || of["namespace"] != tree.Metadata(p)["namespace"] || taken[key(kindOf(p), of)] {
 				continue
 			}
-			metadataOf(p)["name"] = of["name"]
+			tree.Metadata(p)["name"] = of["name"]
 			taken[key(kindOf(p), of)] = true
 			break
 		}
@@ -195,29 +207,29 @@ func (m *relation) nameOfTwoKinds(policies []any) {
 // further ones deny what they allow, to workloads of these labels.
 func (m *relation) manyLabels(c *cases.Case, policies []any) []any {
 	more := map[string]any{}
-	for range pick(m.chooser, 2, 3, 3, 4, 5, 9) {
-		more["zz"+m.letters(4)] = m.letters(4)
+	for range choice.Pick(m.Chooser, 2, 3, 3, 4, 5, 9) {
+		more["zz"+m.Letters(4)] = m.Letters(4)
 	}
 	changed, least := policies, 1
 	switch {
 	case ofIstio(policies):
 		changed, least = m.opposites(policies), 0
 		policies = append(slices.Clone(policies), changed...)
-	case m.oneIn(2):
+	case m.OneIn(2):
 		// The others close the workload where it lacks a label.
-		changed = []any{otherCallers(anotherPolicy(m.chooser, pick(m.chooser, policies...)), m.choose(1<<20))}
+		changed = []any{tree.OtherCallers(tree.AnotherPolicy(m.Chooser, choice.Pick(m.Chooser, policies...)), m.Choose(1<<20))}
 		policies = append(slices.Clone(policies), changed...)
 	}
 	some := false
 	for _, key := range []string{"selector", "podSelector", "endpointSelector"} {
-		for _, of := range objectsIn(changed)[key] {
+		for _, of := range tree.Objects(changed)[key] {
 			if labels, ok := of["matchLabels"].(map[string]any); ok && len(labels) >= least {
 				maps.Copy(labels, more)
 				some = true
 			}
 		}
 	}
-	for _, of := range objectsIn(changed)["targetRef"] {
+	for _, of := range tree.Objects(changed)["targetRef"] {
 		if labels, ok := of["labels"].(map[string]any); ok && len(labels) > 0 && of["kind"] == "Dataplane" {
 			maps.Copy(labels, more)
 			some = true
@@ -226,8 +238,8 @@ func (m *relation) manyLabels(c *cases.Case, policies []any) []any {
 	if !some {
 		return policies
 	}
-	own := sortedKeys(more)
-	if m.oneIn(2) {
+	own := tree.Keys(more)
+	if m.OneIn(2) {
 		own = own[:len(own)-1]
 	}
 	m.relabel(c, func(labels map[string]string) {
@@ -241,12 +253,12 @@ func (m *relation) manyLabels(c *cases.Case, policies []any) []any {
 // opposites returns the policies of Istio that allow, as ones of other names that deny, and that have a selector.
 func (m *relation) opposites(policies []any) (out []any) {
 	for _, p := range policies {
-		p, _ := clone(p).(map[string]any)
+		p, _ := tree.Clone(p).(map[string]any)
 		spec, _ := p["spec"].(map[string]any)
 		if action := spec["action"]; p["kind"] != "AuthorizationPolicy" || action != nil && action != "ALLOW" || spec["targetRef"] != nil || spec["targetRefs"] != nil {
 			continue
 		}
-		spec["action"], metadataOf(p)["name"] = "DENY", m.letters(6)
+		spec["action"], tree.Metadata(p)["name"] = "DENY", m.Letters(6)
 		selector, _ := spec["selector"].(map[string]any)
 		if labels, ok := selector["matchLabels"].(map[string]any); !ok || len(labels) == 0 {
 			spec["selector"] = map[string]any{"matchLabels": map[string]any{}}
@@ -258,31 +270,31 @@ func (m *relation) opposites(policies []any) (out []any) {
 
 // otherCase adds texts of a list in letters of the other case, where the case counts.
 func (m *relation) otherCase(policies []any) {
-	for _, l := range specLists(policies) {
-		if !slices.Contains([]string{"paths", "notPaths", "values", "notValues", "audiences"}, l.key) {
+	for _, l := range tree.SpecLists(policies) {
+		if !slices.Contains([]string{"paths", "notPaths", "values", "notValues", "audiences"}, l.Key) {
 			continue
 		}
-		items := slices.Clone(l.items())
-		text, ok := pick(m.chooser, items...).(string)
+		items := slices.Clone(l.Items())
+		text, ok := choice.Pick(m.Chooser, items...).(string)
 		if other := strings.ToUpper(text); ok && other != text && !strings.Contains(text, "%") {
-			l.object[l.key] = slices.Insert(items, m.choose(len(items)+1), any(other))
+			l.Set(slices.Insert(items, m.Choose(len(items)+1), any(other)))
 		}
 	}
 }
 
 // inOrder makes lists of texts longer, and sorts them, forwards or backwards.
 func (m *relation) inOrder(policies []any) {
-	backwards := m.oneIn(2)
-	for _, l := range specLists(policies) {
-		if _, text := l.items()[0].(string); !text || slices.Contains(shortLists, l.key) || m.oneIn(2) {
+	backwards := m.OneIn(2)
+	for _, l := range tree.SpecLists(policies) {
+		if _, text := l.Items()[0].(string); !text || slices.Contains(shortLists, l.Key) || m.OneIn(2) {
 			continue
 		}
 		m.lengthen(l, 5)
-		items := slices.Clone(l.items())
+		items := slices.Clone(l.Items())
 		slices.SortFunc(items, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 		if backwards {
 			slices.Reverse(items)
 		}
-		l.object[l.key] = items
+		l.Set(items)
 	}
 }

@@ -1,10 +1,11 @@
-package policyset
+package update
 
 import (
 	"slices"
 	"testing"
 
 	"github.com/meshproof/meshproof/internal/feature"
+	"github.com/meshproof/meshproof/internal/policyset"
 	"github.com/meshproof/meshproof/internal/verdict"
 )
 
@@ -23,7 +24,7 @@ func TestUpdated(t *testing.T) {
 		sets = 100
 	}
 	for _, p := range feature.Profiles() {
-		forms := Forms(p)
+		forms := policyset.Forms(p)
 		if len(forms) == 0 {
 			continue
 		}
@@ -31,8 +32,8 @@ func TestUpdated(t *testing.T) {
 			t.Parallel()
 			made := map[int]int{}
 			for number := range sets {
-				before := Draw(7, number, forms...)
-				after, ok := Updated(before, 7, number)
+				before := policyset.Draw(7, number, forms...)
+				after, ok := Draw(before, 7, number)
 				if !ok {
 					continue
 				}

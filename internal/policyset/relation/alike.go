@@ -1,4 +1,4 @@
-package policyset
+package relation
 
 import (
 	"reflect"
@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/policyset/choice"
+	"github.com/meshproof/meshproof/internal/policyset/tree"
 )
 
 // longestLabel is the length of the longest label of DNS: some programs cut names there.
@@ -18,32 +20,29 @@ func (m *relation) alikePolicies(c *cases.Case, policies []any) []any {
 	if len(all) == 0 {
 		return policies
 	}
-	of, own := pick(m.chooser, all...), c.Inbounds[m.inbound].Workload.Namespace
-	if i := slices.IndexFunc(all, func(p map[string]any) bool { return metadataOf(p)["namespace"] == own }); i >= 0 {
-		of = all[i]
+	of := choice.Pick(m.Chooser, all...)
+	if own := m.fromOwnNamespace(c, all); own != nil {
+		of = own
 	}
 	ofKind := slices.DeleteFunc(slices.Clone(all), func(p map[string]any) bool { return p["kind"] != of["kind"] || p["type"] != of["type"] })
-	twin := clone(pick(m.chooser, ofKind...)).(map[string]any)
-	kept, other := metadataOf(of), metadataOf(twin)
+	twin := tree.Clone(choice.Pick(m.Chooser, ofKind...)).(map[string]any)
+	kept, other := tree.Metadata(of), tree.Metadata(twin)
 	for _, scope := range []string{"namespace", "mesh"} {
 		if kept[scope] != nil {
 			other[scope] = kept[scope]
 		}
 	}
-	first, second := m.letters(4), m.letters(4)
-	if m.oneIn(2) {
+	first, second := m.Letters(4), m.Letters(4)
+	if m.OneIn(2) {
 		kept["name"], other["name"] = first+"."+second, first+"-"+second
 	} else {
-		begin := m.letters(longestLabel)
+		begin := m.Letters(longestLabel)
 		kept["name"], other["name"] = begin+first, begin+second
 	}
-	for _, metadata := range []map[string]any{kept, other} {
-		if labels, ok := metadata["labels"].(map[string]any); ok {
-			delete(labels, "kuma.io/display-name")
-		}
-	}
+	tree.ForgetDisplayName(kept)
+	tree.ForgetDisplayName(other)
 	at := slices.IndexFunc(policies, func(p any) bool { return reflect.DeepEqual(p, any(of)) })
-	if m.oneIn(2) {
+	if m.OneIn(2) {
 		at++
 	}
 	return slices.Insert(policies, at, any(twin))
@@ -52,35 +51,35 @@ func (m *relation) alikePolicies(c *cases.Case, policies []any) []any {
 // alikeItems adds to lists an item that says the same as another one but for one field: a compiler may take two rules from the same
 // callers, two blocks of one address, or two matches of one path for one.
 func (m *relation) alikeItems(policies []any) {
-	lists := specLists(policies)
+	lists := tree.SpecLists(policies)
 	for _, l := range lists {
-		items := slices.Clone(l.items())
-		of, ok := pick(m.chooser, items...).(map[string]any)
+		items := slices.Clone(l.Items())
+		of, ok := choice.Pick(m.Chooser, items...).(map[string]any)
 		if !ok || len(of) < 2 {
 			continue
 		}
-		twin := clone(of).(map[string]any)
-		field := pick(m.chooser, sortedKeys(twin)...)
-		if !m.vary(twin, field, l.key, lists) {
+		twin := tree.Clone(of).(map[string]any)
+		field := choice.Pick(m.Chooser, tree.Keys(twin)...)
+		if !m.vary(twin, field, l.Key, lists) {
 			continue
 		}
-		l.object[l.key] = slices.Insert(items, m.choose(len(items)+1), any(twin))
+		l.Set(slices.Insert(items, m.Choose(len(items)+1), any(twin)))
 	}
 }
 
 // vary gives a field another value: one that the field has in another item of such a list, or another item in its own list. It
 // reports whether there is one.
-func (m *relation) vary(of map[string]any, field, key string, lists []list) bool {
+func (m *relation) vary(of map[string]any, field, key string, lists []tree.List) bool {
 	var values []any
 	for _, l := range lists {
-		for _, item := range l.items() {
-			if item, ok := item.(map[string]any); ok && l.key == key && item[field] != nil && !reflect.DeepEqual(item[field], of[field]) {
+		for _, item := range l.Items() {
+			if item, ok := item.(map[string]any); ok && l.Key == key && item[field] != nil && !reflect.DeepEqual(item[field], of[field]) {
 				values = append(values, item[field])
 			}
 		}
 	}
-	if len(values) > 0 && m.oneIn(2) {
-		of[field] = clone(pick(m.chooser, values...))
+	if len(values) > 0 && m.OneIn(2) {
+		of[field] = tree.Clone(choice.Pick(m.Chooser, values...))
 		return true
 	}
 	switch value := of[field].(type) {
@@ -88,18 +87,18 @@ func (m *relation) vary(of map[string]any, field, key string, lists []list) bool
 		if len(value) == 0 {
 			return false
 		}
-		m.lengthen(list{of, field}, 1)
+		m.lengthen(tree.List{Object: of, Key: field}, 1)
 		grown, _ := of[field].([]any)
 		of[field] = []any{grown[len(grown)-1]}
 		return !reflect.DeepEqual(of[field], value)
 	case string:
 		if strings.HasPrefix(value, "/") {
-			of[field] = value + "/" + m.letters(2)
+			of[field] = value + "/" + m.Letters(2)
 			return true
 		}
 	case map[string]any:
 		if text, ok := value["value"].(string); ok && text != "" {
-			value["value"] = text + "/" + m.letters(2)
+			value["value"] = text + "/" + m.Letters(2)
 			return true
 		}
 	}

@@ -1,48 +1,16 @@
-package policyset
+package relation
 
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/policyset/choice"
+	"github.com/meshproof/meshproof/internal/policyset/renaming"
+	"github.com/meshproof/meshproof/internal/policyset/tree"
 )
-
-// visit calls back for a value that stands under a key and for all values in it. The items of a list stand under the
-// key of the list.
-func visit(key string, v any, see func(key string, v any)) {
-	see(key, v)
-	switch v := v.(type) {
-	case []any:
-		for _, item := range v {
-			visit(key, item, see)
-		}
-	case map[string]any:
-		for _, inner := range sortedKeys(v) {
-			visit(inner, v[inner], see)
-		}
-	}
-}
-
-func sortedKeys[V any](of map[string]V) []string { return slices.Sorted(maps.Keys(of)) }
-
-// objectsIn returns the objects of the specs by the keys under which they stand.
-func objectsIn(policies []any) map[string][]map[string]any {
-	out := map[string][]map[string]any{}
-	for _, p := range policies {
-		of, _ := p.(map[string]any)
-		for _, key := range []string{"spec", "specs"} {
-			visit(key, of[key], func(key string, v any) {
-				if v, ok := v.(map[string]any); ok && len(v) > 0 && !named[key] {
-					out[key] = append(out[key], v)
-				}
-			})
-		}
-	}
-	return out
-}
 
 // value makes relations between values of the policies: three, each on turns of its own.
 func (m *relation) value(c *cases.Case, policies []any) []any {
@@ -59,8 +27,8 @@ func (m *relation) value(c *cases.Case, policies []any) []any {
 		case 4:
 			policies = m.order(policies)
 		case 5:
-			for range pick(m.chooser, 1, 2, 3, 4, 6, 8, 12, 20, 40) {
-				policies = append(policies, anotherPolicy(m.chooser, pick(m.chooser, policies...)))
+			for range choice.Pick(m.Chooser, 1, 2, 3, 4, 6, 8, 12, 20, 40) {
+				policies = append(policies, tree.AnotherPolicy(m.Chooser, choice.Pick(m.Chooser, policies...)))
 			}
 		case 6:
 			m.again(policies)
@@ -79,14 +47,14 @@ func (m *relation) value(c *cases.Case, policies []any) []any {
 func (m *relation) ownAccount(c *cases.Case, policies []any) {
 	in := c.Inbounds[m.inbound]
 	own, end := in.Identity.String(), ""
-	visit("", policies, func(_ string, v any) {
+	tree.Visit("", policies, func(_ string, v any) {
 		if s, ok := v.(string); ok && strings.Contains(s, ".serviceaccount.") {
 			end = s[strings.Index(s, ".serviceaccount."):]
 		}
 	})
 	account := func(of map[string]any) {
-		of["name"] = pick[any](m.chooser, in.Workload.Name, in.Workload.Name, in.Workload.Namespace, of["name"])
-		switch m.choose(4) {
+		of["name"] = choice.Pick[any](m.Chooser, in.Workload.Name, in.Workload.Name, in.Workload.Namespace, of["name"])
+		switch m.Choose(4) {
 		case 0:
 			delete(of, "namespace")
 		case 1:
@@ -97,24 +65,24 @@ func (m *relation) ownAccount(c *cases.Case, policies []any) {
 	}
 	done := false
 	texts := map[string]func() string{
-		"spiffe": func() string { return own }, "principals": func() string { return strings.TrimPrefix(own, spiffeScheme) },
-		"notPrincipals": func() string { return strings.TrimPrefix(own, spiffeScheme) }, "namespaces": func() string { return in.Workload.Namespace },
+		"spiffe": func() string { return own }, "principals": func() string { return strings.TrimPrefix(own, tree.SPIFFEScheme) },
+		"notPrincipals": func() string { return strings.TrimPrefix(own, tree.SPIFFEScheme) }, "namespaces": func() string { return in.Workload.Namespace },
 		"serviceAccounts": func() string {
-			return pick(m.chooser, in.Workload.Name, in.Workload.Namespace+"/"+in.Workload.Name, in.Workload.Name+"/"+in.Workload.Name)
+			return choice.Pick(m.Chooser, in.Workload.Name, in.Workload.Namespace+"/"+in.Workload.Name, in.Workload.Name+"/"+in.Workload.Name)
 		},
 		"identities": func() string {
 			return in.Workload.Name + "." + in.Workload.Namespace + cmp.Or(end, ".serviceaccount.identity.linkerd.cluster.local")
 		},
 	}
-	visit("", policies, func(key string, v any) {
-		if done && m.oneIn(3) {
+	tree.Visit("", policies, func(key string, v any) {
+		if done && m.OneIn(3) {
 			return
 		}
 		switch v := v.(type) {
 		case []any:
 			if text := texts[key]; text != nil && len(v) > 0 {
 				if _, ok := v[0].(string); ok {
-					v[m.choose(len(v))], done = text(), true
+					v[m.Choose(len(v))], done = text(), true
 				}
 			}
 		case map[string]any:
@@ -127,9 +95,9 @@ func (m *relation) ownAccount(c *cases.Case, policies []any) {
 				v["io.cilium.k8s.policy.serviceaccount"], done = in.Workload.ServiceAccount, true
 			case v["spiffe"] != nil:
 				v["spiffe"], done = own, true
-			case (key == "spiffeId" || key == "spiffeID") && strings.HasPrefix(value, spiffeScheme):
+			case (key == "spiffeId" || key == "spiffeID") && strings.HasPrefix(value, tree.SPIFFEScheme):
 				if v["type"] == "Prefix" {
-					own = pick(m.chooser, own, own[:strings.LastIndexByte(own, '/')+1], spiffeScheme+in.Identity.TrustDomain().Name()+"/")
+					own = choice.Pick(m.Chooser, own, own[:strings.LastIndexByte(own, '/')+1], tree.SPIFFEScheme+in.Identity.TrustDomain().Name()+"/")
 				}
 				v["value"], done = own, true
 			}
@@ -139,10 +107,10 @@ func (m *relation) ownAccount(c *cases.Case, policies []any) {
 
 // copyField gives a field of an object the value that it has elsewhere, so that rules are about the same.
 func (m *relation) copyField(policies []any) {
-	by := objectsIn(policies)
+	by := tree.Objects(policies)
 	type place struct{ source, target map[string]any }
 	places := map[string][]place{}
-	for _, key := range sortedKeys(by) {
+	for _, key := range tree.Keys(by) {
 		for i, a := range by[key] {
 			for _, b := range by[key][:min(i, 20)] {
 				for field := range a {
@@ -153,32 +121,32 @@ func (m *relation) copyField(policies []any) {
 			}
 		}
 	}
-	fields := sortedKeys(places)
+	fields := tree.Keys(places)
 	for range min(2, len(fields)) {
-		field := pick(m.chooser, fields...)
-		of := pick(m.chooser, places[field]...)
+		field := choice.Pick(m.Chooser, fields...)
+		of := choice.Pick(m.Chooser, places[field]...)
 		if _, isName := of.source[field].(string); field == "name" && isName {
 			continue // two policies of one name
 		}
-		of.target[field] = clone(of.source[field])
+		of.target[field] = tree.Clone(of.source[field])
 	}
 }
 
 // addFields gives an object the fields that another one at such a place has.
 func (m *relation) addFields(policies []any) {
-	by := objectsIn(policies)
+	by := tree.Objects(policies)
 	var keys []string
-	for _, key := range sortedKeys(by) {
+	for _, key := range tree.Keys(by) {
 		if len(by[key]) > 1 && key != "spec" && key != "targetRef" {
 			keys = append(keys, key)
 		}
 	}
 	for range min(3, len(keys)) {
-		of := by[pick(m.chooser, keys...)]
-		from, to := pick(m.chooser, of...), pick(m.chooser, of...)
-		for _, field := range sortedKeys(from) {
+		of := by[choice.Pick(m.Chooser, keys...)]
+		from, to := choice.Pick(m.Chooser, of...), choice.Pick(m.Chooser, of...)
+		for _, field := range tree.Keys(from) {
 			if _, has := to[field]; !has {
-				to[field] = clone(from[field])
+				to[field] = tree.Clone(from[field])
 			}
 		}
 	}
@@ -189,28 +157,26 @@ func (m *relation) contradict(policies []any) {
 	if !ofIstio(policies) {
 		return
 	}
-	for _, lists := range objectsIn(policies) {
-		for _, of := range lists {
-			for _, field := range sortedKeys(of) {
+	by := tree.Objects(policies)
+	for _, key := range tree.Keys(by) {
+		for _, of := range by[key] {
+			for _, field := range tree.Keys(of) {
 				items, ok := of[field].([]any)
 				not := "not" + strings.ToUpper(field[:1]) + field[1:]
-				if ok && len(items) > 0 && slices.Contains(excluded, field) && of[not] == nil && m.oneIn(2) {
-					of[not] = clone(items[:m.number(1, len(items))])
+				if ok && len(items) > 0 && slices.Contains(tree.Opposed, field) && of[not] == nil && m.OneIn(2) {
+					of[not] = tree.Clone(items[:m.Number(1, len(items))])
 				}
 			}
 		}
 	}
 }
 
-// excluded are the fields of Istio that have an opposite.
-var excluded = []string{"principals", "requestPrincipals", "namespaces", "serviceAccounts", "ipBlocks", "remoteIpBlocks", "hosts", "ports", "methods", "paths", "values"}
-
 // order sorts the policies by their names, one way or the other.
 func (m *relation) order(policies []any) []any {
 	out := slices.Clone(policies)
-	name := func(p any) string { return fmt.Sprint(metadataOf(p)["name"]) }
+	name := func(p any) string { return fmt.Sprint(tree.Metadata(p)["name"]) }
 	slices.SortStableFunc(out, func(a, b any) int { return cmp.Compare(name(a), name(b)) })
-	if m.oneIn(2) {
+	if m.OneIn(2) {
 		slices.Reverse(out)
 	}
 	return out
@@ -218,79 +184,62 @@ func (m *relation) order(policies []any) []any {
 
 // again says something twice: an item of a list.
 func (m *relation) again(policies []any) {
-	if lists := specLists(policies); len(lists) > 0 {
+	if lists := tree.SpecLists(policies); len(lists) > 0 {
 		for range 2 {
-			of := pick(m.chooser, lists...)
-			items := of.items()
-			of.object[of.key] = append(slices.Clone(items), clone(pick(m.chooser, items...)))
+			of := choice.Pick(m.Chooser, lists...)
+			items := of.Items()
+			of.Set(append(slices.Clone(items), tree.Clone(choice.Pick(m.Chooser, items...))))
 		}
 	}
-}
-
-// specLists are the lists of the specs.
-func specLists(policies []any) (out []list) {
-	for _, p := range policies {
-		of, _ := p.(map[string]any)
-		all := listsIn(of["spec"])
-		if specs, ok := of["specs"].([]any); ok && len(specs) > 0 {
-			all = append(append(all, list{of, "specs"}), listsIn(specs)...)
-		}
-		for _, l := range all {
-			if l.key != "targetRefs" && l.key != "parentRefs" {
-				out = append(out, l)
-			}
-		}
-	}
-	return out
 }
 
 // more makes a list a bit longer, with items that are nearly the same, and those of other rules.
 func (m *relation) more(policies []any) {
-	lists := specLists(policies)
+	lists := tree.SpecLists(policies)
 	if len(lists) == 0 {
 		return
 	}
-	m.lengthen(pick(m.chooser, lists...), m.number(1, 11))
+	m.lengthen(choice.Pick(m.Chooser, lists...), m.Number(1, 11))
 }
 
 // lengthen makes a list longer by so many items, with items that are nearly the same.
-func (m *relation) lengthen(of list, by int) {
-	items := slices.Clone(of.items())
+func (m *relation) lengthen(of tree.List, by int) {
+	items := slices.Clone(of.Items())
 	for range by {
-		switch item := pick(m.chooser, items...).(type) {
+		switch item := choice.Pick(m.Chooser, items...).(type) {
 		case string:
 			switch {
-			case of.key == "except":
-				items = append(items, m.blockWithin(fmt.Sprint(of.object["cidr"])))
-			case strings.HasSuffix(of.key, "pBlocks") || of.key == "fromCIDR":
-				block := m.address().String()
-				if of.key == "fromCIDR" {
+			case of.Key == "except":
+				items = append(items, m.blockWithin(fmt.Sprint(of.Object["cidr"])))
+			case strings.HasSuffix(of.Key, "pBlocks") || of.Key == "fromCIDR":
+				block := m.Address().String()
+				if of.Key == "fromCIDR" {
 					block += "/32"
 				}
 				items = append(items, block)
 			case strings.HasPrefix(item, "/"):
-				items = append(items, strings.TrimSuffix(item, "*")+pick(m.chooser, "/", "/*", "*", "/x", "x"))
-			case of.key == "methods" || of.key == "notMethods":
-				items = append(items, pick(m.chooser, usualMethods[:7]...))
-			case of.key == "ports" || of.key == "notPorts":
-				items = append(items, fmt.Sprint(m.number(1, 65_535)))
+				items = append(items, strings.TrimSuffix(item, "*")+choice.Pick(m.Chooser, "/", "/*", "*", "/x", "x"))
+			case of.Key == "methods" || of.Key == "notMethods":
+				items = append(items, choice.Pick(m.Chooser, renaming.Methods[:7]...))
+			case of.Key == "ports" || of.Key == "notPorts":
+				items = append(items, fmt.Sprint(m.Number(1, 65_535)))
 			default:
-				items = append(items, another(m.chooser, of.key, item))
+				items = append(items, tree.Another(m.Chooser, of.Key, item))
 			}
 		case map[string]any:
-			item, _ = clone(item).(map[string]any)
-			if _, named := item["port"].(string); of.key == "ports" && named {
-				item["port"] = fmt.Sprint(m.number(1, 65_535))
+			item, _ = tree.Clone(item).(map[string]any)
+			if _, named := item["port"].(string); of.Key == "ports" && named {
+				item["port"] = fmt.Sprint(m.Number(1, 65_535))
 				delete(item, "endPort")
 				items = append(items, item)
 			} else {
-				items = append(items, another(m.chooser, of.key, item))
+				items = append(items, tree.Another(m.Chooser, of.Key, item))
 			}
 		default:
-			items = append(items, another(m.chooser, of.key, item))
+			items = append(items, tree.Another(m.Chooser, of.Key, item))
 		}
 	}
-	of.object[of.key] = items
+	of.Set(items)
 }
 
 // ownPort has rules ask for the port of the inbound beside others, and for ports that are nearly the same, or for a run of
@@ -298,32 +247,32 @@ func (m *relation) lengthen(of list, by int) {
 func (m *relation) ownPort(c *cases.Case, policies []any) {
 	own := int(c.Inbounds[m.inbound].Port)
 	near := []int{own, own, own + 1, own * 10, own / 10, 80, 443}
-	isRun := m.oneIn(2)
+	isRun := m.OneIn(2)
 	if isRun {
-		first, length := pick(m.chooser, own-5, own-3, own-2, own-1, own+1), m.number(2, 5)
+		first, length := choice.Pick(m.Chooser, own-5, own-3, own-2, own-1, own+1), m.Number(2, 5)
 		near = nil
 		for port := range length {
 			near = append(near, first+port)
 		}
 	}
 	near = slices.DeleteFunc(near, func(p int) bool { return p < 1 || p > 65_535 })
-	for _, l := range specLists(policies) {
-		if l.key != "ports" && l.key != "notPorts" {
+	for _, l := range tree.SpecLists(policies) {
+		if l.Key != "ports" && l.Key != "notPorts" {
 			continue
 		}
-		first, items, ports := l.items()[0], slices.Clone(l.items()), near
+		first, items, ports := l.Items()[0], slices.Clone(l.Items()), near
 		if isRun {
 			items = nil
 		} else {
 			ports = nil
-			for range m.number(1, 4) {
-				ports = append(ports, pick(m.chooser, near...))
+			for range m.Number(1, 4) {
+				ports = append(ports, choice.Pick(m.Chooser, near...))
 			}
 		}
 		for _, port := range ports {
 			items = append(items, m.portLike(first, port, isRun))
 		}
-		l.object[l.key] = shuffled(m.chooser, items)
+		l.Set(choice.Shuffled(m.Chooser, items))
 	}
 }
 
@@ -333,16 +282,16 @@ func (m *relation) portLike(item any, port int, isRun bool) any {
 	case string:
 		return fmt.Sprint(port)
 	case map[string]any:
-		item, _ = clone(item).(map[string]any)
+		item, _ = tree.Clone(item).(map[string]any)
 		item["port"] = fmt.Sprint(port)
 		delete(item, "endPort")
 		if _, tcp := item["protocol"]; isRun {
 			item["protocol"] = "TCP"
-		} else if !tcp || m.oneIn(2) {
-			item["protocol"] = pick(m.chooser, "TCP", "UDP", "ANY")
+		} else if !tcp || m.OneIn(2) {
+			item["protocol"] = choice.Pick(m.Chooser, "TCP", "UDP", "ANY")
 		}
-		if !isRun && m.oneIn(3) {
-			item["endPort"] = pick(m.chooser, port, min(port+10, 65_535))
+		if !isRun && m.OneIn(3) {
+			item["endPort"] = choice.Pick(m.Chooser, port, min(port+10, 65_535))
 		}
 		return item
 	default:
@@ -354,25 +303,25 @@ func (m *relation) portLike(item any, port int, isRun bool) any {
 // workload of the label meets.
 func (m *relation) selector(policies []any) {
 	for _, key := range []string{"selector", "podSelector", "endpointSelector", "fromEndpoints"} {
-		for _, of := range objectsIn(policies)[key] {
+		for _, of := range tree.Objects(policies)[key] {
 			labels, _ := of["matchLabels"].(map[string]any)
-			if len(labels) == 0 || m.oneIn(3) || key == "selector" && ofIstio(policies) {
+			if len(labels) == 0 || m.OneIn(3) || key == "selector" && ofIstio(policies) {
 				continue
 			}
-			label := pick(m.chooser, sortedKeys(labels)...)
+			label := choice.Pick(m.Chooser, tree.Keys(labels)...)
 			expressions, _ := of["matchExpressions"].([]any)
-			e := map[string]any{"key": label, "operator": pick(m.chooser, "In", "In", "Exists", "NotIn")}
+			e := map[string]any{"key": label, "operator": choice.Pick(m.Chooser, "In", "In", "Exists", "NotIn")}
 			if e["operator"] != "Exists" {
 				e["values"] = []any{labels[label], "other"}
 				if e["operator"] == "NotIn" {
 					e["values"] = []any{"other", "more"}
 				}
 			}
-			more := []any{e, clone(e)}
-			if m.oneIn(2) {
+			more := []any{e, tree.Clone(e)}
+			if m.OneIn(2) {
 				more = []any{map[string]any{"key": label, "operator": "In", "values": []any{"other", "more"}}, e}
 			}
-			if m.oneIn(3) {
+			if m.OneIn(3) {
 				slices.Reverse(more)
 			}
 			of["matchExpressions"] = append(slices.Clone(expressions), more...)

@@ -1,4 +1,4 @@
-package policyset
+package renaming_test
 
 import (
 	"slices"
@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/policyset"
+	"github.com/meshproof/meshproof/internal/policyset/renaming"
 )
 
 // TestTurns draws the sets of runs, and holds that no first letter and no missing peers are left to chance:
 // a compiler that is wrong for these alone meets a question of each run.
 func TestTurns(t *testing.T) {
 	t.Parallel()
-	usual, err := cases.Load("../../cases/gateway")
+	usual, err := cases.Load("../../../cases/gateway")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,19 +33,19 @@ func TestTurns(t *testing.T) {
 			begins[kind][name[:1]] = true
 		}
 		alone, hyphens, long := 0, 0, 0
-		for number := range uint64(5 * Turns) {
+		for number := range uint64(5 * renaming.Turns) {
 			var c cases.Case
 			// Where the number of cases and that of turns have a divisor, each turn would have the same few cases.
-			of := usual[(number+number/Turns)%uint64(len(usual))]
-			if number >= Turns {
+			of := usual[(number+number/renaming.Turns)%uint64(len(usual))]
+			if number >= renaming.Turns {
 				number += 1 << 16 // as those that are read back on paper
 			}
 			made := false
-			if number%2 == 1 || number >= Turns {
-				c, made = FromCase(of, seed, number)
+			if number%2 == 1 || number >= renaming.Turns {
+				c, made = policyset.FromCase(of, seed, number)
 			}
 			if !made {
-				c = DrawFresh(seed, number, GatewayAPI)
+				c = policyset.DrawFresh(seed, number, policyset.GatewayAPI)
 			}
 			for _, in := range c.Inbounds {
 				note("workloads", in.Workload.Name)
@@ -59,7 +61,7 @@ func TestTurns(t *testing.T) {
 				if err := p.Decode(&v); err != nil {
 					t.Fatal(err)
 				}
-				for _, account := range accountsIn(v) {
+				for _, account := range renaming.AccountsIn(v) {
 					note("service accounts", account)
 				}
 			}
@@ -69,7 +71,7 @@ func TestTurns(t *testing.T) {
 		}
 		for kind, of := range begins {
 			var missing []string
-			for _, c := range firsts {
+			for _, c := range renaming.Firsts {
 				if !of[string(c)] {
 					missing = append(missing, string(c))
 				}

@@ -1,4 +1,4 @@
-package policyset
+package relation
 
 import (
 	"cmp"
@@ -10,6 +10,9 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/policyset/choice"
+	"github.com/meshproof/meshproof/internal/policyset/renaming"
+	"github.com/meshproof/meshproof/internal/policyset/tree"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 )
@@ -20,9 +23,9 @@ func (m *relation) workload(c *cases.Case) {
 	own := in.Workload
 	peer := func() language.Peer {
 		w := own
-		w.Name, w.ServiceAccount = m.letters(5), m.letters(5)
+		w.Name, w.ServiceAccount = m.Letters(5), m.Letters(5)
 		w.Labels = map[string]string{"app": w.Name}
-		return language.Peer{Workload: w, Identity: identityOf(in.Identity.TrustDomain(), w), IP: m.address()}
+		return language.Peer{Workload: w, Identity: renaming.IdentityOf(in.Identity.TrustDomain(), w), IP: m.Address()}
 	}
 	switch m.rank / 8 % 19 {
 	case 0:
@@ -33,13 +36,13 @@ func (m *relation) workload(c *cases.Case) {
 		c.Options.Peers = append(c.Options.Peers, p)
 	case 2:
 		p := peer()
-		p.Workload.Name, p.Workload.Namespace = own.Name, m.letters(6)
-		p.Identity = identityOf(in.Identity.TrustDomain(), p.Workload)
+		p.Workload.Name, p.Workload.Namespace = own.Name, m.Letters(6)
+		p.Identity = renaming.IdentityOf(in.Identity.TrustDomain(), p.Workload)
 		c.Options.Peers = append(c.Options.Peers, p)
 	case 3:
 		if len(c.TrustDomains) > 1 {
 			p := peer()
-			p.Identity = identityOf(c.TrustDomains[1], p.Workload)
+			p.Identity = renaming.IdentityOf(c.TrustDomains[1], p.Workload)
 			c.Options.Peers = append(c.Options.Peers, p)
 		}
 	case 4:
@@ -48,7 +51,7 @@ func (m *relation) workload(c *cases.Case) {
 		c.Options.Peers = append(c.Options.Peers, p)
 	case 5:
 		// The account has another name than its workload.
-		m.reidentify(c, m.letters(6))
+		m.reidentify(c, m.Letters(6))
 	case 6:
 		if in.Tags != nil || len(in.Routes) > 0 {
 			in.Tags = maps.Clone(own.Labels)
@@ -57,9 +60,9 @@ func (m *relation) workload(c *cases.Case) {
 		in.Routes = in.Routes[:min(1, len(in.Routes))]
 	case 8, 9, 14, 15:
 		m.relabel(c, func(labels map[string]string) {
-			for _, key := range sortedKeys(labels) {
+			for _, key := range tree.Keys(labels) {
 				if v := labels[key]; v != "" && !strings.Contains(key, "kuma.io/") {
-					labels[key] = pick(m.chooser, v+"x", v+"-x", v+".x", strings.ToUpper(v), strings.ToUpper(v), v[:len(v)-1], v)
+					labels[key] = choice.Pick(m.Chooser, v+"x", v+"-x", v+".x", strings.ToUpper(v), strings.ToUpper(v), v[:len(v)-1], v)
 				}
 			}
 		})
@@ -69,7 +72,7 @@ func (m *relation) workload(c *cases.Case) {
 		})
 	case 11:
 		m.relabel(c, func(labels map[string]string) {
-			for _, key := range sortedKeys(labels) {
+			for _, key := range tree.Keys(labels) {
 				if !strings.Contains(key, "/") && labels[key] != "" {
 					labels["x-"+key] = labels[key]
 					delete(labels, key)
@@ -79,14 +82,14 @@ func (m *relation) workload(c *cases.Case) {
 	case 12:
 		m.rezone(c, own.Namespace)
 	case 13:
-		m.rezone(c, pick(m.chooser, own.Name, own.Mesh))
+		m.rezone(c, choice.Pick(m.Chooser, own.Name, own.Mesh))
 	case 16, 17:
 		// Pods of a node's network share its address, and pods of other clusters have other trust domains.
-		node := m.address()
+		node := m.Address()
 		for i := range 3 {
 			p := peer()
 			p.IP = node
-			p.Identity = identityOf(spiffeid.RequireTrustDomainFromString(fmt.Sprintf("%s%d.example", m.letters(4), i)), p.Workload)
+			p.Identity = renaming.IdentityOf(spiffeid.RequireTrustDomainFromString(fmt.Sprintf("%s%d.example", m.Letters(4), i)), p.Workload)
 			c.Options.Peers = append(c.Options.Peers, p)
 		}
 	}
@@ -127,7 +130,7 @@ func (m *relation) reidentify(c *cases.Case, account string) {
 	of := c.Inbounds[m.inbound]
 	own := of.Workload
 	own.Name = account
-	id := identityOf(of.Identity.TrustDomain(), own)
+	id := renaming.IdentityOf(of.Identity.TrustDomain(), own)
 	for i := range c.Inbounds {
 		if c.Inbounds[i].Workload.Name == of.Workload.Name {
 			c.Inbounds[i].Identity = id
