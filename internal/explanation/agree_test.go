@@ -8,6 +8,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/internal/verdict"
 )
 
@@ -53,7 +54,7 @@ func agree(t *testing.T, name string) {
 				}
 				want := expected(in.Expect(q))
 				for _, s := range subjects {
-					if s.Inbound.String() != q.To || want == "" || q.Token != nil && q.Token.Values()["claim iss"] == nil {
+					if s.Inbound.String() != q.To || want == "" || isCompleted(q.Token, want) {
 						continue
 					}
 					got, err := explanation.Explain([]lab.Subject{s}, explanation.Caller{Name: q.From.Name}, q)
@@ -66,6 +67,12 @@ func agree(t *testing.T, name string) {
 			}
 		}
 	}
+}
+
+// isCompleted reports whether explain asks another token than a run: it adds an issuer, and an audience of that issuer, where a
+// token has none.
+func isCompleted(t *token.Token, want string) bool {
+	return t != nil && (t.Claims["iss"] == nil || t.Claims["aud"] == nil && want == "403: ")
 }
 
 // expected is how the decision of explain begins.
