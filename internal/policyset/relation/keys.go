@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/policyset/choice"
 	"github.com/meshproof/meshproof/internal/policyset/tree"
 )
@@ -207,39 +208,34 @@ func (m *relation) nameOfTwoKinds(policies []any) {
 // further ones deny what they allow, to workloads of these labels.
 func (m *relation) manyLabels(c *cases.Case, policies []any) []any {
 	more := map[string]any{}
-	for range choice.Pick(m.Chooser, 2, 3, 3, 4, 5, 9) {
+	for range choice.Pick(m.Chooser, 3, 3, 4, 4, 5, 9) {
 		more["zz"+m.Letters(4)] = m.Letters(4)
 	}
-	changed, least := policies, 1
+	changed, least, lacks := policies, 1, m.OneIn(2)
 	switch {
 	case ofIstio(policies):
 		changed, least = m.opposites(policies), 0
 		policies = append(slices.Clone(policies), changed...)
 	case m.OneIn(2):
-		// The others close the workload where it lacks a label.
-		changed = []any{tree.OtherCallers(tree.AnotherPolicy(m.Chooser, choice.Pick(m.Chooser, policies...)), m.Choose(1<<20))}
+		// The others close the workload where it lacks a label. Linkerd takes no two Servers of one port.
+		of := slices.DeleteFunc(slices.Clone(policies), func(p any) bool {
+			return !slices.ContainsFunc(selections([]any{p}, least), func(labels map[string]any) bool { return m.selectsOwn(c, labels) })
+		})
+		if len(of) == 0 {
+			return policies
+		}
+		changed, lacks = []any{tree.OtherCallers(tree.AnotherPolicy(m.Chooser, choice.Pick(m.Chooser, of...)), m.Choose(1<<20))}, lacks || m.profile == feature.LinkerdAuthz
 		policies = append(slices.Clone(policies), changed...)
 	}
-	some := false
-	for _, key := range []string{"selector", "podSelector", "endpointSelector"} {
-		for _, of := range tree.Objects(changed)[key] {
-			if labels, ok := of["matchLabels"].(map[string]any); ok && len(labels) >= least {
-				maps.Copy(labels, more)
-				some = true
-			}
-		}
-	}
-	for _, of := range tree.Objects(changed)["targetRef"] {
-		if labels, ok := of["labels"].(map[string]any); ok && len(labels) > 0 && of["kind"] == "Dataplane" {
-			maps.Copy(labels, more)
-			some = true
-		}
-	}
-	if !some {
+	selected := selections(changed, least)
+	if len(selected) == 0 {
 		return policies
 	}
+	for _, labels := range selected {
+		maps.Copy(labels, more)
+	}
 	own := tree.Keys(more)
-	if m.OneIn(2) {
+	if lacks {
 		own = own[:len(own)-1]
 	}
 	m.relabel(c, func(labels map[string]string) {
@@ -248,6 +244,34 @@ func (m *relation) manyLabels(c *cases.Case, policies []any) []any {
 		}
 	})
 	return policies
+}
+
+// selectsOwn reports whether the workload that the relations are about has the labels.
+func (m *relation) selectsOwn(c *cases.Case, labels map[string]any) bool {
+	own := c.Inbounds[m.inbound].Workload.Labels
+	for key, value := range labels {
+		if has, ok := own[withoutSource(key)]; !ok || has != value {
+			return false
+		}
+	}
+	return true
+}
+
+// selections returns the labels by which policies select workloads, where they are that many.
+func selections(policies []any, least int) (out []map[string]any) {
+	for _, key := range []string{"selector", "podSelector", "endpointSelector"} {
+		for _, of := range tree.Objects(policies)[key] {
+			if labels, ok := of["matchLabels"].(map[string]any); ok && len(labels) >= least {
+				out = append(out, labels)
+			}
+		}
+	}
+	for _, of := range tree.Objects(policies)["targetRef"] {
+		if labels, ok := of["labels"].(map[string]any); ok && len(labels) > 0 && of["kind"] == "Dataplane" {
+			out = append(out, labels)
+		}
+	}
+	return out
 }
 
 // opposites returns the policies of Istio that allow, as ones of other names that deny, and that have a selector.

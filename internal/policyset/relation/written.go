@@ -1,6 +1,7 @@
 package relation
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -254,10 +255,13 @@ func (m *relation) behindMany(c *cases.Case, policies []any) []any {
 	}
 	isLast := func(p any) bool { return reflect.ValueOf(p).Pointer() == reflect.ValueOf(last).Pointer() }
 	rest := slices.DeleteFunc(slices.Clone(policies), isLast)
-	others := slices.DeleteFunc(slices.Clone(all), func(p map[string]any) bool { return isLast(p) })
+	others := slices.DeleteFunc(slices.Clone(all), func(p map[string]any) bool { return isLast(p) || isLong(p) })
+	if len(others) == 0 && isLong(last) {
+		return policies
+	}
 	var many []any
 	for range 64 + choice.Pick(m.Chooser, 0, 2, 40, 70) {
-		of, elsewhere := last, len(others) == 0 || m.OneIn(4)
+		of, elsewhere := last, len(others) == 0 || !isLong(last) && m.OneIn(4)
 		if !elsewhere {
 			of = choice.Pick(m.Chooser, others...)
 		}
@@ -279,6 +283,13 @@ func (m *relation) behindMany(c *cases.Case, policies []any) []any {
 		return slices.Concat(many, rest, []any{last})
 	}
 	return slices.Concat(rest, many, []any{last})
+}
+
+// isLong reports whether a policy is too long for many copies of it: a set is read several times before it is asked about.
+func isLong(policy map[string]any) bool {
+	const mostBytes = 1000
+	text, err := json.Marshal(policy)
+	return err != nil || len(text) > mostBytes
 }
 
 // alone are fields and keys of lists of which another value asks for more than the value.

@@ -41,12 +41,16 @@ func Check(ps []Policy, in policy.Inbound, opts Options) error {
 			}
 		}
 	}
-	for i, a := range allows {
-		for _, b := range allows[:i] {
+	for i := range allows {
+		for k := range allows[:i] {
+			a, b := &allows[i], &allows[k]
+			if a.rule.auth == b.rule.auth {
+				continue // two of one mode demand the same
+			}
 			switch {
 			case a.isAbout && b.isAbout && a.contradicts(b):
 				errs = append(errs, a.policy.doc.Errorf(a.rule.field, "the rule at %s lets the same caller in with another authentication: give both the same mode", b.policy.Place(b.rule.field)))
-			case a.rule.auth != b.rule.auth && a.rule.auth != "" && b.rule.auth != "" && a.rule.merges(b.rule):
+			case a.rule.auth != "" && b.rule.auth != "" && a.rule.merges(b.rule):
 				errs = append(errs, a.policy.doc.Errorf(a.rule.field, "the rule at %s has another authentication for the same peers on the same port, and Cilium then applies no policy of the workload: give both the same mode", b.policy.Place(b.rule.field)))
 			}
 		}
@@ -104,13 +108,13 @@ func (c callers) demandOf(p Policy, r rule, in policy.Inbound) demand {
 	return demand{p, r, workloads, everyWorld || blocks != nil, isAbout}
 }
 
-// contradicts reports whether the two rules name a caller in common that one of them lets in
+// contradicts reports whether two rules of different modes name a caller in common that one of them lets in
 // and the other does not, or by two modes that are written. A workload proves its identity by its certificate, the world cannot.
-func (d demand) contradicts(other demand) bool {
-	fails := (d.rule.auth == authFail) != (other.rule.auth == authFail)
+func (d *demand) contradicts(other *demand) bool {
+	fails := d.rule.auth == authFail || other.rule.auth == authFail
 	// Cilium merges no two modes that are written.
-	differs := d.rule.auth != other.rule.auth && d.rule.auth != "" && other.rule.auth != ""
+	differs := d.rule.auth != "" && other.rule.auth != ""
 	common := func(i int) bool { return slices.Contains(other.workloads, i) }
 	return (fails || differs) && slices.ContainsFunc(d.workloads, common) ||
-		d.world && other.world && (fails || differs || (d.rule.auth == authRequired) != (other.rule.auth == authRequired))
+		d.world && other.world && (fails || differs || d.rule.auth == authRequired || other.rule.auth == authRequired)
 }
