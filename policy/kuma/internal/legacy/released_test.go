@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy/kuma/internal/legacy"
 )
 
@@ -45,7 +46,7 @@ func TestLostDeny(t *testing.T) {
 func TestLostDenyByGroups(t *testing.T) {
 	t.Parallel()
 	keys := []string{"a", "b", "c"}
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		var items []legacy.Item
 		var tags []map[string]int
 		for range rapid.IntRange(1, 6).Draw(t, "items") {
