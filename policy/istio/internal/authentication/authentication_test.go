@@ -182,28 +182,45 @@ func TestTwoRules(t *testing.T) {
 	}
 }
 
-// TestKeys holds which keys a sidecar takes. Of a rule with others it would keep the listener that it has.
+// TestKeys holds which keys a sidecar takes, as Envoy told when it was asked. Of a rule with others it would keep the listener that it has.
 func TestKeys(t *testing.T) {
 	t.Parallel()
-	long, point, none := strings.Repeat("A", 86), strings.Repeat("A", 43), "of this set Envoy takes no key"
+	none := "of this set Envoy takes no key"
+	modulus := "g" + strings.Repeat("A", 84) + "Q" // of 512 bits, the first and the last of them set
+	rsa := func(rest string) string { return `{"kty": "RSA", "n": "` + modulus + `", ` + rest + `}` }
+	const x, y = "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4", "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"
+	point := func(rest string) string { return `{"kty": "EC", "x": "` + x + `", "y": "` + y + `"` + rest + `}` }
 	for keys, want := range map[string]string{
 		``:                          none,
 		`{"kty": "oct", "k": "MQ"}`: "",
-		`{"kty": "oct", "k": "MQ", "alg": "HS256"}`:                                 "",
-		`{"kty": "oct", "k": "M+"}`:                                                 none,
-		`{"kty": "oct", "k": "M+"}, {"kty": "oct", "k": "MQ"}`:                      "",
-		`{"kty": "oct", "k": "MQ"}, {"kty": "oct"}`:                                 "keys[1].k: a key of the type oct has it",
-		`{"kty": "oct", "k": "MQ", "alg": "RS256"}`:                                 none,
-		`{"kty": "RSA", "n": "` + long + `", "e": "AQAB", "alg": "PS256"}`:          "",
-		`{"kty": "RSA", "n": "AQAB", "e": "AQAB"}`:                                  none,
-		`{"kty": "RSA", "n": "` + long + `", "e": "AQAB", "alg": "ES256"}`:          none,
-		`{"kty": "RSA", "n": "` + long + `"}`:                                       "keys[0].e: a key of the type RSA has it",
-		`{"kty": "EC", "crv": "P-256", "x": "` + point + `", "y": "` + point + `"}`: "",
-		`{"kty": "EC", "crv": "P-1", "x": "` + point + `", "y": "` + point + `"}`:   none,
-		`{"kty": "EC", "x": "` + point + `", "y": "` + point + `"}`:                 "keys[0].crv: a key of the type EC has it",
-		`{"kty": "OKP", "crv": "Ed25519", "x": "` + point + `"}`:                    "",
-		`{"kty": "OKP", "crv": "X25519", "x": "` + point + `"}`:                     none,
-		`{"kty": "XX"}`: `keys[0].kty: "XX" is no type of a key`,
+		`{"kty": "oct", "k": "MQ", "alg": "HS256"}`:                           "",
+		`{"kty": "oct", "k": "MQ", "alg": "HS1"}`:                             none,
+		`{"kty": "oct", "k": "MQ=="}`:                                         "",
+		`{"kty": "oct", "k": "MQ="}`:                                          none,
+		`{"kty": "oct", "k": "M+"}`:                                           none,
+		`{"kty": "oct", "k": "M+"}, {"kty": "oct", "k": "MQ"}`:                "",
+		`{"kty": "oct", "k": "MQ"}, {"kty": "oct"}`:                           "keys[1].k: a key of the type oct has it",
+		`{"kty": "oct", "k": "M+"}], "Keys": [{"kty": "oct", "k": "MQ"}`:      none,
+		`{"kty": "oct", "k": "MQ", "alg": "RS256"}`:                           none,
+		rsa(`"e": "AQAB", "alg": "PS256"`):                                    "",
+		rsa(`"e": "Aw"`):                                                      "",
+		rsa(`"e": "EQ"`):                                                      none,
+		rsa(`"e": "AQAB", "alg": "ES256"`):                                    none,
+		rsa(`"kid": "1"`):                                                     "keys[0].e: a key of the type RSA has it",
+		`{"kty": "RSA", "n": "AQAB", "e": "AQAB"}`:                            none,
+		`{"kty": "RSA", "n": "` + strings.Repeat("A", 86) + `", "e": "AQAB"}`: none,
+		point(`, "crv": "P-256"`):                                             "",
+		point(`, "crv": "P-256", "alg": "ES256"`):                             "",
+		point(`, "crv": "P-256", "alg": "ES384"`):                             none,
+		point(`, "crv": "P-384"`):                                             none,
+		point(`, "crv": "P-1"`):                                               none,
+		point(``):                                                             "keys[0].crv: a key of the type EC has it",
+		`{"kty": "EC", "crv": "P-256", "x": "` + x + `", "y": "` + x + `"}`:   none,
+		`{"kty": "OKP", "crv": "Ed25519", "x": "` + x + `"}`:                  "",
+		`{"kty": "OKP", "crv": "Ed25519", "x": "AQ"}`:                         none,
+		`{"kty": "OKP", "crv": "Ed25519", "x": "` + x + `", "alg": "EdDSA2"}`: none,
+		`{"kty": "OKP", "crv": "X25519", "x": "` + x + `"}`:                   none,
+		`{"kty": "XX"}`:                                                       `keys[0].kty: "XX" is no type of a key`,
 	} {
 		if err := checkKeys(`{"keys": [` + keys + `]}`); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", keys, err, want)
