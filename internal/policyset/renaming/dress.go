@@ -251,13 +251,7 @@ func (d dresser) peers(out *cases.Case, alone bool) {
 }
 
 // word makes up a word of at most so many letters.
-func (d dresser) word(most int) string {
-	b := make([]byte, d.UpTo(most))
-	for i := range b {
-		b[i] = byte('a' + d.Choose(26))
-	}
-	return string(b)
-}
+func (d dresser) word(most int) string { return d.Letters(d.UpTo(most)) }
 
 func (d dresser) texts(most int, text func() string) []string {
 	return choice.Items(d.Chooser, 1, most, text)
@@ -277,7 +271,7 @@ func (d dresser) uid() string {
 	return hex(8) + "-" + hex(4) + "-4" + hex(3) + "-a" + hex(3) + "-" + hex(4) + hex(8)
 }
 
-// time chooses a time of ten years.
+// time chooses a time in the 14 years from 2016 on.
 func (d dresser) time() string {
 	return time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(d.Choose(14*365*24*3600)) * time.Second).Format(time.RFC3339)
 }

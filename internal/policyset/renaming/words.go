@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/policyset/choice"
 	"github.com/meshproof/meshproof/internal/policyset/tree"
 )
 
@@ -300,11 +301,7 @@ var nouns = strings.Fields(`account admin api audit auth backend basket billing 
 
 // letters makes up a word that begins with a letter.
 func letters(r *rand.Rand, n int) string {
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte('a' + r.IntN(26))
-	}
-	return string(b)
+	return choice.New(r.IntN).Letters(n)
 }
 
 // segment makes up a part of a path, seldom a long one.
