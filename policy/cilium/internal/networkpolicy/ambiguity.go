@@ -50,14 +50,14 @@ func Check(ps []Policy, in policy.Inbound, opts Options) error {
 			switch {
 			case a.isAbout && b.isAbout && a.contradicts(b):
 				errs = append(errs, a.policy.doc.Errorf(a.rule.field, "the rule at %s lets the same caller in with another authentication: give both the same mode", b.policy.Place(b.rule.field)))
-			case a.rule.auth != "" && b.rule.auth != "" && a.rule.merges(b.rule):
+			case a.rule.auth != "" && b.rule.auth != "" && a.merges(b):
 				errs = append(errs, a.policy.doc.Errorf(a.rule.field, "the rule at %s has another authentication for the same peers on the same port, and Cilium then applies no policy of the workload: give both the same mode", b.policy.Place(b.rule.field)))
 			}
 		}
 	}
-	for i, a := range calls {
-		for _, b := range calls[:i] {
-			if a.conflicts(b.call) {
+	for i := range calls {
+		for k := range calls[:i] {
+			if a, b := &calls[i], &calls[k]; a.conflicts(&b.call) {
 				errs = append(errs, a.doc.Errorf(a.field, "the rule at %s is about the same peers on the same port, and Cilium cannot merge the two: it then applies no policy of the workload, those of ingress neither", b.Place(b.field)))
 			}
 		}
@@ -100,12 +100,14 @@ type demand struct {
 	world     bool
 	// isAbout is true where the rule is about the port of the inbound.
 	isAbout bool
+	// mergedOf are the peers of the rule, under which Cilium merges it with others.
+	mergedOf []string
 }
 
 func (c callers) demandOf(p Policy, r rule, in policy.Inbound) demand {
 	workloads, everyWorld, blocks := c.selected(r.peers)
 	_, isAbout := r.entriesFor(in)
-	return demand{p, r, workloads, everyWorld || blocks != nil, isAbout}
+	return demand{p, r, workloads, everyWorld || blocks != nil, isAbout, r.peers.keys()}
 }
 
 // contradicts reports whether two rules of different modes name a caller in common that one of them lets in

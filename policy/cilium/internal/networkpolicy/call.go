@@ -65,11 +65,14 @@ func callsOf(field string, of Egress, to peers) []call {
 	return out
 }
 
-// conflicts reports whether Cilium has to merge two calls, and may not be able to. (mergePortProto in pkg/policy/rule.go)
-func (c call) conflicts(other call) bool {
-	if !haveCommon(c.ports, other.ports) || !haveCommon(c.peers, other.peers) {
-		return false
-	}
+// conflicts reports whether Cilium has to merge two calls, and may not be able to. (mergePortProto in pkg/policy/rule.go) Whether they
+// differ is asked first: a policy may have thousands of calls on many ports, and few of them differ in what a merge looks at.
+func (c *call) conflicts(other *call) bool {
+	return c.differs(other) && haveCommon(c.ports, other.ports) && haveCommon(c.peers, other.peers)
+}
+
+// differs reports whether two calls say what Cilium cannot merge.
+func (c *call) differs(other *call) bool {
 	differ := func(a, b string) bool { return a != b && a != "" && b != "" }
 	proxies := []string{c.proxy, other.proxy}
 	slices.Sort(proxies)

@@ -13,8 +13,8 @@ import (
 // (mergePortProto in pkg/policy/rule.go)
 
 // merges reports whether Cilium merges the two rules somewhere.
-func (r rule) merges(other rule) bool {
-	return haveCommon(r.mergedOn, other.mergedOn) && haveCommon(r.peers.keys(), other.peers.keys())
+func (d *demand) merges(other *demand) bool {
+	return haveCommon(d.mergedOf, other.mergedOf) && haveCommon(d.rule.mergedOn, other.rule.mergedOn)
 }
 
 func haveCommon(a, b []string) bool {
