@@ -1,9 +1,15 @@
 package legacy
 
-import "slices"
+import (
+	"errors"
+	"slices"
+)
 
-// maxSteps bounds the search of [LostDeny]. Items beyond it are taken for sound.
+// maxSteps bounds the search of [LostDeny].
 const maxSteps = 2_000_000
+
+// ErrUnsearched says that the search of [LostDeny] ended before it had looked at all items.
+var ErrUnsearched = errors.New("the items are too many to search all")
 
 // LostDeny finds a client that the items deny and that Kuma lets in since 2.7.21, 2.9.11, 2.10.10, 2.11.9, 2.12.6, 2.13.1 and
 // 2.14.0. Those releases make one view of each largest group of items that can name one client together, and let in whom one of the
@@ -11,16 +17,21 @@ const maxSteps = 2_000_000
 // outside of it. The client has the tags of two items: denier denies it, and allower lets it in.
 //
 // A certificate with two values of one tag is left out: of such clients these releases let in whom any item lets in.
-func LostDeny(items []Item) (denier, allower int, ok bool) {
+//
+// The error is [ErrUnsearched]: then the denier is the first item that may be lost.
+func LostDeny(items []Item) (denier, allower int, ok bool, err error) {
 	s := lostSearch{items: items, steps: maxSteps}
 	for d := range items {
 		for a := range items[:d] {
 			if !items[d].Action.Allows() && items[a].Action.Allows() && !s.conflict(a, d) && s.loses(a, d) {
-				return d, a, true
+				return d, a, true, nil
+			}
+			if s.steps < 0 {
+				return d, a, false, ErrUnsearched
 			}
 		}
 	}
-	return 0, 0, false
+	return 0, 0, false, nil
 }
 
 type lostSearch struct {

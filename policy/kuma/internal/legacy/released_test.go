@@ -1,6 +1,8 @@
 package legacy_test
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -34,10 +36,27 @@ func TestLostDeny(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if denier, allower, lost := legacy.LostDeny(test.items); denier != test.denier || allower != test.allower || lost != test.lost {
-				t.Errorf("got %d over %d, %t", denier, allower, lost)
+			if denier, allower, lost, err := legacy.LostDeny(test.items); denier != test.denier || allower != test.allower || lost != test.lost || err != nil {
+				t.Errorf("got %d over %d, %t, %v", denier, allower, lost, err)
 			}
 		})
+	}
+}
+
+// The last item is lost, and the search ends before it: nobody may take that for sound.
+func TestLostDenyOfManyItems(t *testing.T) {
+	t.Parallel()
+	items := []legacy.Item{{Action: legacy.Allow}}
+	for i := range 1000 {
+		items = append(items, legacy.Item{Tags: []legacy.Tag{legacy.Service("default", fmt.Sprint("s", i))}, Action: legacy.Allow})
+	}
+	first := len(items)
+	for i := range 5 {
+		items = append(items, legacy.Item{Tags: []legacy.Tag{legacy.Label(fmt.Sprint("k", i), "v")}})
+	}
+	items = append(items, legacy.Item{Tags: []legacy.Tag{legacy.Service("default", "web")}})
+	if denier, _, lost, err := legacy.LostDeny(items); denier < first || lost || !errors.Is(err, legacy.ErrUnsearched) {
+		t.Errorf("got %d, %t, %v", denier, lost, err)
 	}
 }
 
@@ -60,8 +79,8 @@ func TestLostDenyByGroups(t *testing.T) {
 			}
 			items, tags = append(items, item), append(tags, own)
 		}
-		if _, _, lost := legacy.LostDeny(items); lost != isLost(items, tags, keys) {
-			t.Fatalf("%v: %t", items, lost)
+		if _, _, lost, err := legacy.LostDeny(items); lost != isLost(items, tags, keys) || err != nil {
+			t.Fatalf("%v: %t, %v", items, lost, err)
 		}
 	})
 }

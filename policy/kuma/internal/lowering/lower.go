@@ -237,16 +237,22 @@ func Warn(sel selection.Selection, in policy.Inbound, opts permission.Options) [
 	return out
 }
 
-// LostDeny warns of a client that the items deny and that released Kuma admits, see [legacy.LostDeny]. No release knows items of routes.
+// LostDeny warns of a client that the items deny and that released Kuma admits, or may admit, see [legacy.LostDeny]. No release knows
+// items of routes.
 func LostDeny(sel selection.Selection) (policy.Warning, bool) {
 	items := fromItemsOf(sel).proxy
-	denier, allower, lost := legacy.LostDeny(compiled(items))
-	if !lost {
+	denier, allower, lost, err := legacy.LostDeny(compiled(items))
+	var why string
+	switch {
+	case err != nil:
+		why = fmt.Sprintf("may let in clients that this item denies, or one behind it: %v", err)
+	case lost:
+		why = fmt.Sprintf("lets in clients that this item denies: from[%d] of %s names them too, and Kuma asks it without this item", items[allower].index, items[allower].policy)
+	default:
 		return policy.Warning{}, false
 	}
 	return items[denier].policy.Warn(warning.LostDeny, items[denier].Field,
-		"Kuma, since its patches of January 2026, lets in clients that this item denies: from[%d] of %s names them too, and Kuma asks it without this item; write rules, or set KUMA_MESH_TRAFFIC_PERMISSION_DISABLE_CLIQUES_ALGORITHM=true on the control plane",
-		items[allower].index, items[allower].policy), true
+		"Kuma, since its patches of January 2026, %s; write rules, or set KUMA_MESH_TRAFFIC_PERMISSION_DISABLE_CLIQUES_ALGORITHM=true on the control plane", why), true
 }
 
 // lowerFrom returns the program of an inbound under the legacy form: a gate for the
