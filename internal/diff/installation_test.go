@@ -59,11 +59,15 @@ func TestWideningByUnreadSources(t *testing.T) {
 		deny  = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: d, namespace: shop}, spec: {action: DENY, rules: [{}]}}\n"
 	)
 	for name, want := range map[string]string{
-		"d.yaml.tpl": "d.yaml.tpl", "sub/d.yml.j2": "sub/d.yml.j2", "main.tf": "main.tf", "d.yaml.enc": "d.yaml.enc", "apply.sh": "apply.sh", "d.ts": "d.ts",
+		"d.yaml.tpl": "d.yaml.tpl", "sub/d.yml.j2": "sub/d.yml.j2", "main.tf": "main.tf", "d.yaml.enc": "d.yaml.enc", "apply.sh": "apply.sh", "kuma.sh": "kuma.sh", "d.ts": "d.ts",
 		"README.md": "", "d.yaml.bak": "", ".git/hooks/d.sh": "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			deny := deny
+			if name == "kuma.sh" {
+				deny = "kumactl apply -f - <<END\ntype: MeshTrafficPermission\nname: d\nmesh: default\nspec: {from: [{targetRef: {kind: Mesh}, default: {action: DENY}}]}\nEND\n"
+			}
 			for _, recent := range []files{{"p.yaml": allow}, {"p.yaml": allow, name: strings.Replace(deny, "DENY", "AUDIT", 1)}, {"p.yaml": allow, name: deny}} {
 				wanted := want
 				if recent[name] == deny {

@@ -41,13 +41,13 @@ func isSource(file string) bool {
 	return !slices.Contains(idleEndings, ending) && (slices.Contains(sourceEndings, ending) || isManifestOf || hasManifest(file))
 }
 
-// written is the version of an object as a manifest, a program or a script writes it.
-var written = regexp.MustCompile(`apiVersion["']?\s*[:=]\s*["']?[a-z0-9.-]+/v[0-9]`)
+// written is the version of an object, or the type of one of Kuma in its universal form, as a manifest, a program or a script writes it.
+var written = regexp.MustCompile(`apiVersion["']?\s*[:=]\s*["']?[a-z0-9.-]+/v[0-9]|\btype["']?\s*[:=]\s*["']?Mesh[A-Z]`)
 
 // mostLooked is how much of a file is looked at for a manifest.
 const mostLooked = 1 << 20
 
-// hasManifest reports whether a regular file has the version of an object in its first part, and no byte that no text has.
+// hasManifest reports whether a regular file has the version or the type of an object in its first part, and no byte that no text has.
 func hasManifest(path string) bool {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return false
