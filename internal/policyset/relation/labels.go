@@ -49,9 +49,7 @@ func (m *relation) peersBeside(c *cases.Case, policies []any, account bool) {
 		}
 		asked := map[string]string{}
 		for key, value := range labels {
-			if _, after, ok := strings.Cut(key, ":"); ok {
-				key = after
-			}
+			key = withoutSource(key)
 			if text, ok := value.(string); ok && !strings.HasPrefix(key, "io.") {
 				asked[key] = text
 			}

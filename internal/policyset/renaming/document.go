@@ -18,7 +18,7 @@ func Document(r *rand.Rand, file string, v any) manifest.Document {
 	write(r, &b, v)
 	docs, err := manifest.Parse(file, b.Bytes())
 	if err != nil || len(docs) != 1 {
-		panic(fmt.Sprintf("policyset: %v in %s", err, b.Bytes()))
+		panic(fmt.Sprintf("renaming: %v in %s", err, b.Bytes()))
 	}
 	return docs[0]
 }
@@ -50,7 +50,7 @@ func write(r *rand.Rand, b *bytes.Buffer, v any) {
 	default:
 		text, err := json.Marshal(v)
 		if err != nil {
-			panic(fmt.Sprintf("policyset: %v", err))
+			panic(fmt.Sprintf("renaming: %v", err))
 		}
 		b.Write(text)
 	}

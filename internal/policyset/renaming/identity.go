@@ -14,7 +14,7 @@ import (
 func IdentityOf(td spiffeid.TrustDomain, w policy.Workload) spiffeid.ID {
 	id, err := casefile.DefaultIdentity(td, cmp.Or(w.Namespace, casefile.DefaultNamespace), w.Name)
 	if err != nil {
-		panic(fmt.Sprintf("policyset: %s: %v", w.Name, err))
+		panic(fmt.Sprintf("renaming: %s: %v", w.Name, err))
 	}
 	return id
 }

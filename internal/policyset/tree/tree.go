@@ -166,7 +166,7 @@ func Clone(v any) (out any) {
 		err = json.Unmarshal(text, &out)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("policyset: %v", err))
+		panic(fmt.Sprintf("tree: %v", err))
 	}
 	return out
 }
