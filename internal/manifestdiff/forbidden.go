@@ -14,20 +14,20 @@ func (o object) forbids(p placedPolicy) string {
 	if !o.isOfRights() || o.kind != "ClusterRole" && (o.kind != "Role" || p.hasNamespace() && o.namespace != p.namespace) {
 		return ""
 	}
-	given := map[string]bool{}
+	some, given := false, map[string]bool{}
 	for _, rule := range mappings(fieldOf(o.fields, "rules")) {
 		if !hasAnyOf(rule["apiGroups"], p.group) || !hasAnyOf(rule["resources"], p.resource()) {
 			continue
 		}
 		names := textsOf(rule["resourceNames"])
 		for _, verb := range applying {
-			isNamed := len(names) == 0 || verb != "create" && slices.Contains(names, p.name) // no name bounds what is created, so that nothing is
+			isNamed := len(names) == 0 || verb != "create" && slices.Contains(names, p.name) // a rule with names never lets create
 			given[verb] = given[verb] || isNamed && hasAnyOf(rule["verbs"], verb)
-			given["some"] = given["some"] || hasAnyOf(rule["verbs"], verb)
+			some = some || hasAnyOf(rule["verbs"], verb)
 		}
 	}
 	switch {
-	case !given["some"]:
+	case !some:
 		return ""
 	case len(p.was) == 0 && !given["create"]:
 		return o.String() + " gives no right to create it, and a tool with that role applies the others"

@@ -74,13 +74,13 @@ func mayMeet(a, b *permission.Matcher) bool {
 
 // mayShare reports whether the policies of both may apply to one inbound.
 func mayShare(a, b *placedMatcher) bool {
-	of, and := a.policy, b.policy
-	isShadow := of.Labels[resource.LabelEffect]+and.Labels[resource.LabelEffect] != ""
-	if isShadow || of.ID.Mesh != and.ID.Mesh || a.role == resource.RoleOwner && b.role == resource.RoleOwner && of.ID.Namespace != and.ID.Namespace {
+	first, second := a.policy, b.policy
+	isShadow := first.Labels[resource.LabelEffect] != "" || second.Labels[resource.LabelEffect] != ""
+	if isShadow || first.ID.Mesh != second.ID.Mesh || a.role == resource.RoleOwner && b.role == resource.RoleOwner && first.ID.Namespace != second.ID.Namespace {
 		return false
 	}
 	differ := func(x, y string) bool { return x != "" && y != "" && x != y }
-	return !differ(of.Target.Name, and.Target.Name) && !differ(of.Target.Section, and.Target.Section) && !slices.ContainsFunc(of.Target.Labels, func(label target.Label) bool {
-		return slices.ContainsFunc(and.Target.Labels, func(other target.Label) bool { return label.Key == other.Key && label.Value != other.Value })
+	return !differ(first.Target.Name, second.Target.Name) && !differ(first.Target.Section, second.Target.Section) && !slices.ContainsFunc(first.Target.Labels, func(label target.Label) bool {
+		return slices.ContainsFunc(second.Target.Labels, func(other target.Label) bool { return label.Key == other.Key && label.Value != other.Value })
 	})
 }
