@@ -138,7 +138,7 @@ type Stater interface {
 
 // Departer is a set of policies by which released control planes may let in callers whom the policies deny.
 type Departer interface {
-	// Departures returns a text for each policy of the inbound by which they do so, with its place.
+	// Departures names policies of the inbound by which they do so, each with its place, one at least where there are any.
 	Departures(in policy.Inbound) []string
 }
 

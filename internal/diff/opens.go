@@ -114,8 +114,8 @@ func unclosed(was, is language.Policies) (out []string) {
 }
 
 // overwritten says which policies state of themselves what a control plane says otherwise, where the policies or
-// the workloads of a case are not the same on both sides: what they decide in the mesh is not compared. It says which of the
-// new ones, and with all which of both, a released control plane takes to be wider, too.
+// the workloads of a case are not the same on both sides: what they decide in the mesh is not compared. It also names new policies,
+// and with all old ones too, by which a released control plane lets in more than they say.
 func overwritten(was, is cases.Case, found []Comparison, all bool) (out []string) {
 	for _, comparison := range found {
 		for i, side := range []verdict.Inbound{comparison.old, comparison.recent} {

@@ -19,8 +19,8 @@ import (
 type keyType struct {
 	// members are those that the webhook demands.
 	members []string
-	// isTaken reports whether Envoy takes a key: its alg, which is "" where it has none, its crv, and its numbers in the order of
-	// the last members.
+	// isTaken reports whether Envoy takes a key of this alg and crv, which are "" where it has none, and of these numbers, which are
+	// the other members in their order.
 	isTaken func(algorithm, curve string, numbers [][]byte) bool
 }
 

@@ -158,7 +158,7 @@ func lintServerName(value string) (kind warning.Kind, reason string) {
 // lintForwarded warns of the first address of a rule that a sidecar takes out of a header.
 func (p Policy) lintForwarded(r rule, selected []policy.Inbound) []policy.Warning {
 	takesHeader := func(in policy.Inbound) bool {
-		return in.Protocol.Layer() == policy.L7 && r.reaches(in.Port) && !isGateway(in.Workload) && in.TrustedHops <= 1 // of more, a case states the proxies in front
+		return in.Protocol.Layer() == policy.L7 && r.reaches(in.Port) && !isGateway(in.Workload) && in.TrustedHops <= 1 // a case that states more has proxies in front
 	}
 	if action := p.resource.Spec.Action; action != actionAllow && action != actionDeny || !slices.ContainsFunc(selected, takesHeader) {
 		return nil

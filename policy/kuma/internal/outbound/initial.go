@@ -14,14 +14,15 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// initialTimeout is how the name of the MeshTimeout begins that a control plane makes with each mesh, whose name follows. It sets
+// A control plane makes a MeshTimeout with each mesh. Its name begins with initialTimeout and ends with the name of the mesh. It sets
 // [initialBounds] to the defaults, for all sidecars and all that they call.
 const initialTimeout = "mesh-timeout-all-"
 
 var initialBounds = [...]routing.Bound{routing.Connection, routing.Idle, routing.Request, routing.StreamIdle}
 
-// InitialTimeouts says of which times that a mesh has for all that is called Kuma has another one: those of a policy that is weaker than the
-// MeshTimeout that Kuma makes with the mesh. Where that stands among the documents, or they are refused, it says nothing.
+// InitialTimeouts tells which times of the documents do not count in Kuma. A MeshTimeout for the whole mesh and all that is called may be
+// weaker than the one that Kuma makes with the mesh, whose times count then. Where Kuma's own one stands among the documents, or where
+// they are refused, it says nothing.
 func InitialTimeouts(docs []manifest.Document, systemNamespace string) (out []string) {
 	all, err := timeout.ParseAll(slices.DeleteFunc(slices.Clone(docs), func(doc manifest.Document) bool { return !timeout.Kind.Owns(doc) }), systemNamespace)
 	if err != nil {
