@@ -11,11 +11,14 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// tellUnreadable tells about resources that stand in a dump twice, where one of them cannot be read.
+// tellUnreadable tells about clusters that cannot be read: one of them may get requests of Envoy's own. Of lists of endpoints
+// it tells about those that stand in a dump twice, for a cluster without any is told wherever it counts.
 func (r *Resources) tellUnreadable() {
 	for _, name := range slices.Sorted(maps.Keys(r.unreadClusters)) {
 		if _, ok := r.Clusters[name]; ok {
 			r.tellBeside("", "two clusters have the name %q, and one of them cannot be read", name)
+		} else {
+			r.tellBeside("", "the cluster %q cannot be read", name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.unreadServices)) {
