@@ -33,6 +33,13 @@ func callsOf(field string, of Egress, to peers) []call {
 	for _, name := range of.ToFQDNs {
 		whole.peers = append(whole.peers, "the name "+jsonOf(name.MatchName, name.MatchPattern))
 	}
+	// Which endpoints and blocks these have, the cluster alone knows.
+	for _, service := range of.ToServices {
+		whole.peers = append(whole.peers, "the service "+jsonOf(service))
+	}
+	for _, group := range of.ToGroups {
+		whole.peers = append(whole.peers, "the group "+jsonOf(group))
+	}
 	if of.Authentication != nil {
 		whole.auth = of.Authentication.Mode
 	}

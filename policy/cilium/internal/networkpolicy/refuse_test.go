@@ -107,6 +107,13 @@ func TestCheckRefusesWhatIsAmbiguous(t *testing.T) {
 			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{}], egress: [{toFQDNs: [{matchName: a}], toPorts: [{ports: [{port: "443"}], originatingTLS: {secret: {name: a}}}]}, {toFQDNs: [{matchName: a}], toPorts: [{ports: [{port: "443"}], originatingTLS: {secret: {name: b}}}]}]}`),
 			want:     "p.yaml:2: spec.egress[1].toPorts[0]: the rule" + unmerged,
 		},
+		"calls to a service by two listeners": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{}], egress: [{toServices: [{k8sService: {serviceName: a, namespace: b}}], toPorts: [{ports: [{port: "80"}], listener: {envoyConfig: {name: a}, name: b}}]}, {toServices: [{k8sService: {namespace: b, serviceName: a}}], toPorts: [{ports: [{port: "80"}], listener: {envoyConfig: {name: a}, name: c}}]}]}`),
+			want:     "p.yaml:2: spec.egress[1].toPorts[0]: the rule" + unmerged,
+		},
+		"calls to two services by two listeners": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{}], egress: [{toServices: [{k8sService: {serviceName: a}}], toPorts: [{ports: [{port: "80"}], listener: {envoyConfig: {name: a}, name: b}}]}, {toServices: [{k8sService: {serviceName: b}}], toPorts: [{ports: [{port: "80"}], listener: {envoyConfig: {name: a}, name: c}}]}]}`),
+		},
 		"names of servers beside HTTP rules of calls": {
 			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{}], egress: [{toEntities: [world], toPorts: [{ports: [{port: "443", protocol: TCP}], serverNames: [a]}, {ports: [{port: "443", protocol: TCP}], rules: {http: [{}]}}]}]}`),
 			want:     "p.yaml:2: spec.egress[0].toPorts[1]: the rule" + unmerged,
