@@ -66,6 +66,8 @@ func givesPodsPower(key string, was, is any) bool {
 	switch key {
 	case "pod-security.kubernetes.io/enforce":
 		return max(1, slices.Index(securityLevels, is)) < max(1, slices.Index(securityLevels, was))
+	case "pod-security.kubernetes.io/enforce-version":
+		return true // an older version of a level forbids less
 	case "openshift.io/run-level":
 		return is == "0" || is == "1"
 	default:

@@ -52,6 +52,8 @@ func spellingsFor(other, r route.Route, m route.Match) string {
 			above := strings.TrimSuffix(wide.Path.Value, "/")
 			rest, isBelow := strings.CutPrefix(m.Path.Value, above+"/")
 			switch {
+			case isBelow && rest == "" && m.Path.Type == route.Exact:
+				return above + "// takes"
 			case isBelow && m.Path.Type == route.Exact:
 				return m.Path.Value + "/ and " + above + "//" + rest + " take"
 			case isBelow:
