@@ -5,7 +5,7 @@ import sys
 
 
 def matches(expression, labels):
-    value, values = labels.get(expression["key"]), expression.get("values", [])
+    value, values = labels.get(expression["key"]), expression.get("values") or []
     return {"In": value in values, "NotIn": value not in values,
             "Exists": value is not None, "DoesNotExist": value is None}[expression["operator"]]
 
@@ -13,8 +13,8 @@ def matches(expression, labels):
 def selects(policy, workload):
     selector, labels = policy["spec"]["targetRefs"][0]["selector"], workload["labels"]
     return (namespace(policy) == workload["namespace"]
-            and all(labels.get(key) == value for key, value in selector.get("matchLabels", {}).items())
-            and all(matches(e, labels) for e in selector.get("matchExpressions", [])))
+            and all(labels.get(key) == value for key, value in (selector.get("matchLabels") or {}).items())
+            and all(matches(e, labels) for e in selector.get("matchExpressions") or []))
 
 
 def namespace(policy):
