@@ -7,7 +7,7 @@ ENVOY ?= 1.40.0
 # The race detector needs a C compiler and its headers. It is looked for once. Its packages serve these tests alone, so
 # they are compiled without what a debugger reads, which takes an eighth of the time.
 RACE = $(eval RACE := $(shell $(GO) build -race runtime/cgo 2>/dev/null && echo -race -gcflags=all=-dwarf=false))$(RACE)
-TEST_FLAGS ?= -timeout 20m
+TEST_FLAGS ?= -timeout 30m
 # Packages that wait for the clock of an Envoy leave a core to others: two more than the cores are tested at once.
 WAITING = -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 

@@ -199,7 +199,7 @@ var features = map[feature.Profile]map[string]is{
 		"a SPIFFE ID of 7 segments": has(`"spiffe":"spiffe://[^"/]*(/[^"/]+){7}`),
 		"a SPIFFE ID with capitals": has(`"spiffe":"spiffe://[^"/]*/[^"]*[A-Z]`),
 		"a SPIFFE ID with _":        has(`"spiffe":"spiffe://[^"/]*/[^"]*_`),
-		"a long SPIFFE ID":          has(`"spiffe":"spiffe://[^"]{150}`),
+		"a long SPIFFE ID":          has(`"spiffe":"spiffe://[^"]{125}`),
 		"one name in two namespaces": func(q question) bool {
 			seen := map[any]bool{}
 			return policies(func(m, _ map[string]any) bool {
