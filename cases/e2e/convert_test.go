@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/capability"
@@ -13,7 +15,6 @@ import (
 	"github.com/meshproof/meshproof/internal/plugin"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
-	"github.com/spiffe/go-spiffe/v2/spiffeid"
 )
 
 // TestConvertedCases shows that a policy that is converted to another design of

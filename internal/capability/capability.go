@@ -11,10 +11,11 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
-	"github.com/spiffe/go-spiffe/v2/spiffeid"
 )
 
 // Grower is a set of policies that can show their decision as a tree.

@@ -121,7 +121,7 @@ var faultsOfDetails = []fault{
 		{"policy/linkerd/internal/evaluation/route.go", `if found && strings.Trim(port, "0123456789") != "" {`, `if found && (FAULT || strings.Trim(port, "0123456789") != "") {`},
 	}},
 	{"only the first match of a rule counts", []change{
-		{"policy/linkerd/internal/route/order.go", `for k, m := range matches {`, "for k, m := range matches {\n				if FAULT && k > 0 {\n					break\n				}"},
+		{"policy/linkerd/internal/route/order.go", `for k, m := range rule.AllMatches() {`, "for k, m := range rule.AllMatches() {\n				if FAULT && k > 0 {\n					break\n				}"},
 		{"policy/linkerd/internal/evaluation/route.go", `for _, m := range rule.Matches {`, "for k, m := range rule.Matches {\n			if FAULT && k > 0 {\n				break\n			}"},
 	}},
 	{"only the first HTTP rule of Cilium counts", []change{

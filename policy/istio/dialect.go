@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
@@ -24,7 +26,6 @@ import (
 	"github.com/meshproof/meshproof/policy/istio/internal/peerauthentication"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
-	"github.com/spiffe/go-spiffe/v2/spiffeid"
 )
 
 // Dialect reads the AuthorizationPolicy of Istio. Its options are one mapping, istio, with

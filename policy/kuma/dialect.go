@@ -18,6 +18,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/conversion"
@@ -34,7 +36,6 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/tree"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
-	"github.com/spiffe/go-spiffe/v2/spiffeid"
 )
 
 // Dialect reads MeshTrafficPermission. Its options are kumaOption, shadowForm,

@@ -256,12 +256,13 @@ func (m *relation) behindMany(c *cases.Case, policies []any) []any {
 	isLast := func(p any) bool { return reflect.ValueOf(p).Pointer() == reflect.ValueOf(last).Pointer() }
 	rest := slices.DeleteFunc(slices.Clone(policies), isLast)
 	others := slices.DeleteFunc(slices.Clone(all), func(p map[string]any) bool { return isLast(p) || isLong(p) })
-	if len(others) == 0 && isLong(last) {
+	lastIsLong := isLong(last)
+	if len(others) == 0 && lastIsLong {
 		return policies
 	}
 	var many []any
 	for range 64 + choice.Pick(m.Chooser, 0, 2, 40, 70) {
-		of, elsewhere := last, len(others) == 0 || !isLong(last) && m.OneIn(4)
+		of, elsewhere := last, len(others) == 0 || !lastIsLong && m.OneIn(4)
 		if !elsewhere {
 			of = choice.Pick(m.Chooser, others...)
 		}

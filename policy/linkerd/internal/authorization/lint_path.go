@@ -20,6 +20,9 @@ func (l *linter) paths(server Server, routes []route.Route) {
 		return
 	}
 	for _, r := range routes {
+		if takesEveryPath(r) {
+			continue
+		}
 		for field, m := range pathsOf(r) {
 			spellings := ""
 			i := slices.IndexFunc(routes, func(other route.Route) bool {
@@ -37,14 +40,11 @@ func (l *linter) paths(server Server, routes []route.Route) {
 
 // spellingsFor says which other spellings of the path of a match take another route, "" where none is known.
 func spellingsFor(other, r route.Route, m route.Match) string {
-	if len(other.Hosts) > 0 && !slices.ContainsFunc(other.Hosts, func(host string) bool { return slices.Contains(r.Hosts, host) }) || takesEveryPath(r) {
+	if len(other.Hosts) > 0 && !slices.ContainsFunc(other.Hosts, func(host string) bool { return slices.Contains(r.Hosts, host) }) {
 		return ""
 	}
 	for _, rule := range other.Rules {
-		if len(rule.Matches) == 0 {
-			rule.Matches = []route.Match{{}}
-		}
-		for _, wide := range rule.Matches {
+		for _, wide := range rule.AllMatches() {
 			isWide := wide.Path.Type == "" || wide.Path.Type == route.PathPrefix
 			if !isWide || len(wide.Headers)+len(wide.Query) > 0 || wide.Method != "" && m.Method != "" && wide.Method != m.Method || wide.RPC != nil {
 				continue

@@ -85,11 +85,7 @@ func Alternatives(routes []Route, oldest string) []Alternative {
 	var out []Alternative
 	for _, r := range routes {
 		for i, rule := range r.Rules {
-			matches := rule.Matches
-			if len(matches) == 0 {
-				matches = []Match{{}}
-			}
-			for k, m := range matches {
+			for k, m := range rule.AllMatches() {
 				ways := m.alternatives(whole)
 				if r.Head.Kind == GRPC && m.RPC == nil {
 					ways = []Alternative{{When: policy.Always}}

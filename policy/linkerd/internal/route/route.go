@@ -45,6 +45,14 @@ type Rule struct {
 	Matches []Match
 }
 
+// AllMatches returns the matches of the rule: one that takes all where it states none.
+func (r Rule) AllMatches() []Match {
+	if len(r.Matches) == 0 {
+		return []Match{{}}
+	}
+	return r.Matches
+}
+
 // Match takes a request that meets all of its parts.
 type Match struct {
 	// Path has no type where the match has no path.
