@@ -3,30 +3,34 @@ package harness
 import (
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/internal/testbed"
 	"github.com/meshproof/meshproof/policy"
 )
 
-// flaky stands between the callers of a mesh and Envoy. Its first connections get an answer
-// that is not TLS. It forwards the others.
+// flaky stands between the callers of a mesh and Envoy. Its first connections get its answer,
+// which is none for "", and never reach Envoy. It forwards the others.
 type flaky struct {
+	answer string
+
 	mu     sync.Mutex
 	seen   int
 	faults int
 }
 
 // putBetween puts a flaky before the port of the mesh.
-func putBetween(t *testing.T, m *Mesh) *flaky {
+func putBetween(t *testing.T, m *Mesh, answer string) *flaky {
 	t.Helper()
-	f, envoy := &flaky{}, m.slot.Dial
+	f, envoy := &flaky{answer: answer}, m.slot.Dial
 	m.slot.Dial = testbed.Serve(t, func(conn net.Conn) {
 		if f.breaks() {
-			_, _ = io.WriteString(conn, "this is no TLS record")
+			_, _ = io.WriteString(conn, f.answer)
 			// A close with unread bytes would be a reset.
 			_, _ = io.Copy(io.Discard, conn)
 			return
@@ -71,7 +75,7 @@ func TestOnlyFaultsAreRetried(t *testing.T) {
 	t.Parallel()
 	m := sharedEnvoy.Get(t).Mesh(t, small(t, compile(t, onlyFrontend(policy.L4))))
 	friend, foe := Request{To: "tcp", Credential: mint(t, m, frontend)}, Request{To: "tcp", Credential: mint(t, m, intruder)}
-	f := putBetween(t, m)
+	f := putBetween(t, m, "this is no TLS record")
 	for _, tt := range []struct {
 		name                    string
 		request                 Request
@@ -100,5 +104,28 @@ func TestOnlyFaultsAreRetried(t *testing.T) {
 	batch, err := m.Send(t.Context(), friend)
 	if dialed := f.reset(0); err == nil || !strings.Contains(err.Error(), "call tcp: ") || batch.Evidence != nil || dialed != 3 {
 		t.Errorf("behind three faults: %+v, %v with %d connections; want an error and 3", batch, err, dialed)
+	}
+}
+
+// A caller may leave before the sidecar has read its request. Envoy logs nothing then, and nothing is
+// proven: the request is sent again.
+func TestUnreadRequestIsSentAgain(t *testing.T) {
+	t.Parallel()
+	left := rows[slices.IndexFunc(rows, func(r row) bool { return r.cause == routing.LeftByCaller })]
+	m := sharedEnvoy.Get(t).Mesh(t, specOf(t, []row{left}))
+	f := putBetween(t, m, "")
+	request := left.request
+	request.From, request.To = "web", left.name
+	for _, unread := range []int{0, 1} {
+		f.reset(unread)
+		batch, err := m.SendRouted(t.Context(), request)
+		if err != nil {
+			t.Fatalf("%d unread: %v", unread, err)
+		}
+		e := batch.Evidence[0]
+		// A busy machine may lose more requests than the test does.
+		if found, err := e.Find(); err != nil || found.Cause != left.cause || e.Retries < unread {
+			t.Errorf("%d unread: %s with %d retries, %v", unread, found.Cause, e.Retries, err)
+		}
 	}
 }

@@ -186,13 +186,13 @@ func (p *crossing) call() caller.Call {
 	}
 }
 
-// errLost is the error of a request that its outbound sent on, and that the inbound never saw:
-// a bound, or the caller, ended the connection before the inbound had read from it. Only a
-// machine that stood still lets so much time go by.
-var errLost = errors.New("it was cut before the inbound had read it, as on a machine under heavy load")
+// errLost is the error of a request that a proxy on its way never saw: a bound, or the caller,
+// ended the connection before the proxy had read from it. Only a machine that stood still lets
+// so much time go by.
+var errLost = errors.New("it was cut before a proxy had read it, as on a machine under heavy load")
 
-// run sends the request and waits for what it leaves behind. A request that was lost between
-// the proxies proves nothing, and is sent again.
+// run sends the request and waits for what it leaves behind. A request that was lost on its way
+// proves nothing, and is sent again.
 func (p *crossing) run(ctx context.Context) error {
 	for {
 		err := p.runOnce(ctx)
@@ -239,7 +239,13 @@ func (p *crossing) runOnce(ctx context.Context) error {
 // readLogs reads the entry of the outbound, and the entry of the inbound where there must be one.
 func (p *crossing) readLogs(ctx context.Context) error {
 	t := p.trace
-	if err := t.wait(ctx, "outbound", func() bool { return len(t.outbounds) > 0 }); err != nil {
+	outboundRead := func() bool { return len(t.outbounds) > 0 }
+	if p.evidence.Answer.End == exchange.GaveUp {
+		if lost, err := p.isLost(ctx, outboundRead); err != nil || lost {
+			return cmp.Or(err, errLost)
+		}
+	}
+	if err := t.wait(ctx, "outbound", outboundRead); err != nil {
 		return err
 	}
 	log := t.outbounds[0]
@@ -265,14 +271,10 @@ func (p *crossing) readLogs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if needsRequest && t.count() == 0 {
-		// The entries of requests and of connections come on two streams. When the entry of a later
-		// request is there, this request has none.
-		if err := p.mesh.checkRouted(ctx); err != nil {
-			return err
-		}
-		if t.count() == 0 {
-			return errLost
+	if needsRequest {
+		// The entries of requests and of connections come on two streams.
+		if lost, err := p.isLost(ctx, func() bool { return len(t.requests) > 0 }); err != nil || lost {
+			return cmp.Or(err, errLost)
 		}
 	}
 	found := &exchange.Inbound{Name: in.Name, Identity: in.Identity.String(), Address: in.Address, Plaintext: in.MTLS == xds.Disable}
@@ -289,6 +291,16 @@ func (p *crossing) readLogs(ctx context.Context) error {
 	in.nameShadows(found.Log.Filters)
 	p.evidence.Inbound = found
 	return nil
+}
+
+// isLost reports that the request has no entry: there is none when the entries of a later request
+// are there. Logged runs under the lock of the collector.
+func (p *crossing) isLost(ctx context.Context, logged func() bool) (bool, error) {
+	if p.trace.has(logged) {
+		return false, nil
+	}
+	err := p.mesh.checkRouted(ctx)
+	return err == nil && !p.trace.has(logged), err
 }
 
 // readArrival takes what the upstream saw. Its scripts end when the request does.

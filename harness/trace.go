@@ -99,9 +99,9 @@ func (t *trace) wait(ctx context.Context, what string, ready func() bool) error 
 	}
 }
 
-// count counts the entries of requests in the logs of inbounds.
-func (t *trace) count() int {
+// has asks what is there by now. Asked runs under the lock of the collector.
+func (t *trace) has(asked func() bool) bool {
 	t.collector.mu.Lock()
 	defer t.collector.mu.Unlock()
-	return len(t.requests)
+	return asked()
 }

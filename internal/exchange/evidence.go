@@ -12,8 +12,8 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// Tries is how often a request that proved nothing is sent again, by the harness where it was lost between
-// the proxies, and by a run where the machine was too late for its times. Each attempt ends at a bound of
+// Tries is how often a request that proved nothing is sent again, by the harness where it was lost on its
+// way, and by a run where the machine was too late for its times. Each attempt ends at a bound of
 // 80 ms or more, and a machine under load stands still for longer than that some times in a row.
 const Tries = 15
 
