@@ -16,6 +16,10 @@ var forgedBootstraps = []forged{
 	{"no admin interface", verified, []edit{admin(`{}`)}},
 	{"a layer of the runtime of two kinds", unverified, []edit{bootstrap(`"layered_runtime": {"layers": [{"name": "a", "static_layer": {}, "rtds_layer": {"name": "x"}}]}`)}},
 
+	{"an authorizer's cluster that takes no request (maintenance)", unverified, []edit{bootstrap(`"layered_runtime": {"layers": [{"static_layer": {"upstream": {"maintenance_mode": {"opa": 100}}}}]}`)}},
+	{"endpoints by their weights", verified, []edit{bootstrap(`"layered_runtime": {"layers": [{"static_layer": {"upstream.weight_enabled": 100}}]}`)}},
+
+
 	// A client of gRPC opens connections by itself.
 	{"statistics to the workload past every cluster", unverified, []edit{bootstrap(harmlessLayers + `, "stats_sinks": [` + typed("m", "envoy.config.metrics.v3.MetricsServiceConfig", byItself) + `]`)}},
 	{"statistics by structure to the workload past every cluster", unverified, []edit{bootstrap(harmlessLayers + `, "stats_sinks": [{"name": "m", "typed_config": ` + structured("envoy.config.metrics.v3.MetricsServiceConfig", `{`+byItself+`}`) + `}]`)}},
