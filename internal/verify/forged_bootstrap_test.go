@@ -17,6 +17,7 @@ var forgedBootstraps = []forged{
 	{"a layer of the runtime of two kinds", unverified, []edit{bootstrap(`"layered_runtime": {"layers": [{"name": "a", "static_layer": {}, "rtds_layer": {"name": "x"}}]}`)}},
 
 	{"an authorizer's cluster that takes no request (maintenance)", unverified, []edit{bootstrap(`"layered_runtime": {"layers": [{"static_layer": {"upstream": {"maintenance_mode": {"opa": 100}}}}]}`)}},
+	{"no cluster asks endpoints that are ill", unverified, []edit{bootstrap(`"layered_runtime": {"layers": [{"static_layer": {"upstream.healthy_panic_threshold": 0}}]}`)}},
 	{"endpoints by their weights", verified, []edit{bootstrap(`"layered_runtime": {"layers": [{"static_layer": {"upstream.weight_enabled": 100}}]}`)}},
 
 	// A tracer may ask any path.
