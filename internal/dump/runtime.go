@@ -15,8 +15,12 @@ var harmlessRuntime = []string{"re2.max_program_size.", "overload.", "upstream."
 	"envoy.reloadable_features.http_reject_path_with_fragment", "envoy.reloadable_features.fixed_heap_use_allocated",
 	"envoy.reloadable_features.coalesce_lb_rebuilds_on_batch_update"}
 
+// keepingRuntime begin the keys by which a cluster takes no request, always or while its endpoints are ill: those to an authorizer pass
+// then, where its filter fails open.
+var keepingRuntime = []string{"upstream.maintenance_mode.", "upstream.healthy_panic_threshold"}
+
 func isHarmlessRuntime(key string) bool {
-	return slices.ContainsFunc(harmlessRuntime, func(known string) bool {
+	return !slices.ContainsFunc(keepingRuntime, func(begin string) bool { return strings.HasPrefix(key, begin) }) && slices.ContainsFunc(harmlessRuntime, func(known string) bool {
 		return key == known || strings.HasSuffix(known, ".") && strings.HasPrefix(key, known)
 	})
 }

@@ -124,14 +124,18 @@ func (r *reader) opensAdmin(l *listenerv3.Listener) string {
 		"let it listen on this machine alone (METRICS_LOCALHOST_ACCESS_ONLY in the proxyMetadata of Istio)"
 }
 
-// leadsToAdmin reports whether a chain leads to the admin interface, where a caller may change how
+// leadsToAdmin reports whether clusters lead to the admin interface, where a caller may change how
 // Envoy judges.
 func (r *reader) leadsToAdmin(l leading) (found bool) {
 	for name := range l.names {
 		c := r.Clusters[name].Message
-		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
-			found = found || r.AdminPort != 0 && socket.GetPortValue() == r.AdminPort && r.isOwn(hostOf(c, socket))
-		})
+		for _, locality := range r.assignmentOf(c).GetEndpoints() {
+			for _, endpoint := range locality.LbEndpoints {
+				address := endpoint.GetEndpoint().GetAddress()
+				socket, pipe := address.GetSocketAddress(), address.GetPipe().GetPath()
+				found = found || r.AdminPort != 0 && socket.GetPortValue() == r.AdminPort && r.isOwn(hostOf(c, socket)) || pipe != "" && pipe == r.AdminPipe
+			}
+		}
 	}
 	return found
 }

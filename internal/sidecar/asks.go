@@ -81,7 +81,7 @@ func (r *reader) otherAuthorizer(cluster string) string {
 	eds := d.Message.GetEdsClusterConfig()
 	switch service := eds.GetServiceName(); {
 	case !ok:
-		return "is not in the dump"
+		return absentCluster
 	case discovery(d.Message) != clusterv3.Cluster_EDS || service != "" && service != cluster || d.Message.LoadAssignment != nil:
 		return "does not find its endpoints by its own name (EDS)"
 	case !r.isControlPlane(eds.GetEdsConfig()):

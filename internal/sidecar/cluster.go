@@ -98,7 +98,7 @@ func (r *reader) unreadCluster(name string) (reason string) {
 	case len(r.Clusters) == 0:
 		return "is not in the dump, which has no clusters: take the whole one, as /config_dump?include_eds or istioctl proxy-config all -o json prints it"
 	case !ok:
-		return "is not in the dump"
+		return absentCluster
 	}
 	c := d.Message
 	assignment := r.assignmentOf(c)

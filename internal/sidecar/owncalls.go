@@ -80,6 +80,11 @@ func (r *reader) tellUnknownCallees() {
 // mayCall returns a cluster that gets requests of Envoy's own, and may have an endpoint on one of some ports that the dump does not tell;
 // "" for none. Port 0 stands for every port. A name may be any address. The control plane says where an authorizer is.
 func (r *reader) mayCall(l leading, ports map[uint16]bool) (name, why string) {
+	for _, name := range slices.Sorted(maps.Keys(l.calls.asked)) {
+		if r.lacks(name) {
+			return name, absentCluster
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.gatherCalled(l).names)) {
 		if r.authorizers[name] {
 			continue
@@ -98,4 +103,13 @@ func (r *reader) mayCall(l leading, ports map[uint16]bool) (name, why string) {
 		}
 	}
 	return "", ""
+}
+
+// absentCluster is said of a cluster that something names, and that a dump lacks. Where Envoy has it, it may lead anywhere.
+const absentCluster = "is not in the dump"
+
+// lacks reports whether a dump lacks a cluster that something is known to ask: it has some of the clusters, and not this one.
+func (r *reader) lacks(name string) bool {
+	_, ok := r.Clusters[name]
+	return !ok && name != "" && r.IsDump && len(r.Clusters) > 0
 }

@@ -41,6 +41,9 @@ func (r *reader) shareWorkloads() {
 		if r.leadsToAdmin(r.leads[i]) {
 			tell("it leads to the admin interface of Envoy on port %d, and not to its workload", r.AdminPort)
 		}
+		if r.leadsToAdmin(r.gatherCalled(r.leads[i])) {
+			tell("a logger, a tracer or a filter sends requests to the admin interface of Envoy, where they may change how filters judge")
+		}
 		if to, ok := r.reaches(r.leads[i], r.inbounds, in.Address, netip.AddrPortFrom(in.Socket.Addr().Unmap(), in.Socket.Port())); ok {
 			tell("it leads to the listener of another inbound, %s, which sees this sidecar for a caller", to)
 		}

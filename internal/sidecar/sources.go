@@ -24,6 +24,8 @@ func (r *reader) tellSources(g guarded) {
 		for _, server := range slices.Sorted(maps.Keys(of.calls.asked)) {
 			switch {
 			case r.PlaneTexts[server] || r.hasSocketsOfOthers(server):
+			case r.lacks(server):
+				tell(fmt.Sprintf("the cluster %q %s", server, absentCluster))
 			case r.asksWorkload(server):
 				tell(fmt.Sprintf("the cluster %q, which may lead to a workload behind an inbound: what Envoy asks there passes no filter", server))
 			case r.meetsInbound(server, g):

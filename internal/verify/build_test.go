@@ -41,12 +41,39 @@ func TestBuilds(t *testing.T) {
 	}
 }
 
-// TestListenersAlone has what istioctl proxy-config listeners prints: nothing is verified, and the reason
-// names the command that prints all.
+// TestListenersAlone has a dump of the listeners alone: nothing is verified, and the reason names the command that prints
+// all.
 func TestListenersAlone(t *testing.T) {
 	t.Parallel()
 	v := matchedSidecar(t, "", "../../examples/istio/policies", drop("0.configs.5"), drop("0.configs.4"), drop("0.configs.2"), drop("0.configs.1"), drop("0.configs.0"))
 	if got := outcomeOf(v); got != unverified || !strings.Contains(strings.Join(lines(v.Unverified), "\n"), "istioctl proxy-config all -o json") {
 		t.Errorf("%s: %q", got, lines(v.Unverified))
+	}
+}
+
+// TestListenersWithoutDump has listeners as they stand in the example, without a dump around them. A compiler gives such ones too, and
+// a finding says what nothing shows of a live sidecar.
+func TestListenersWithoutDump(t *testing.T) {
+	t.Parallel()
+	alone := func(dump any) any {
+		var out []any
+		editAt(dump, "configs.0.dynamic_listeners", func(all any) any {
+			for _, of := range all.([]any) {
+				out = append(out, of.(map[string]any)["active_state"].(map[string]any)["listener"])
+			}
+			return all
+		})
+		return out
+	}
+	for name, tt := range map[string]struct {
+		edits []edit
+		want  bool
+	}{"in a dump": {nil, false}, "without one": {[]edit{alone}, true}} {
+		all, files := exampleCases(t)
+		v := matchedDump(t, all, files, "", exampleDump(t), append([]edit{completed}, tt.edits...)...)
+		v.SetEnvoy("1.40.0", "process", true, behavior.Set{})
+		if got := slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Fact == NoDump }); got != tt.want {
+			t.Errorf("%s: findings %q", name, lines(v.Findings))
+		}
 	}
 }

@@ -32,7 +32,7 @@ var forgedFilters = []forged{
 	{"an access log by gRPC to another inbound's workload", unverified, []edit{clusters(ownCluster, redis, static("log", "127.0.0.1", 6379)), put(manager+".access_log", `[`+toGRPC("log")+`]`)}},
 	{"traces of another inbound's workload", unverified, []edit{put(manager+".tracing.provider", typed("z", "envoy.config.trace.v3.ZipkinConfig", `"collector_cluster": "self_inbound_dp_6379"`))}},
 	{"traces by an unknown library", unverified, []edit{put(manager+".tracing.provider", typed("z", "envoy.config.trace.v3.DynamicOtConfig", `"library": "/x.so"`))}},
-	{"traces", verified, []edit{put(manager+".tracing.provider", typed("z", "envoy.config.trace.v3.ZipkinConfig", `"collector_cluster": "zipkin"`))}},
+	{"traces", verified, []edit{clusters(ownCluster, redis, static("zipkin", "10.9.9.9", 9411)), put(manager+".tracing.provider", typed("z", "envoy.config.trace.v3.ZipkinConfig", `"collector_cluster": "zipkin"`))}},
 	{"an access log by a gRPC of its own", unverified, []edit{put(manager+".access_log", `[`+typed("x", "envoy.extensions.access_loggers.grpc.v3.HttpGrpcAccessLogConfig", `"common_config": {"grpc_service": {"google_grpc": {"target_uri": "127.0.0.1:6379"}}}`)+`]`)}},
 	{"normalization", verified, []edit{put(manager+".normalize_path", `true`), put(manager+".path_with_escaped_slashes_action", `"UNESCAPE_AND_REDIRECT"`)}},
 	{"a setting of a later API", unverified, []edit{put(manager+".judge_later", `true`)}},

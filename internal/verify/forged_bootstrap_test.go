@@ -16,6 +16,15 @@ var forgedBootstraps = []forged{
 	{"no admin interface", verified, []edit{admin(`{}`)}},
 	{"a layer of the runtime of two kinds", unverified, []edit{bootstrap(`"layered_runtime": {"layers": [{"name": "a", "static_layer": {}, "rtds_layer": {"name": "x"}}]}`)}},
 
+	{"an authorizer's cluster that takes no request (maintenance)", unverified, []edit{bootstrap(`"layered_runtime": {"layers": [{"static_layer": {"upstream": {"maintenance_mode": {"opa": 100}}}}]}`)}},
+	{"no cluster asks endpoints that are ill", unverified, []edit{bootstrap(`"layered_runtime": {"layers": [{"static_layer": {"upstream.healthy_panic_threshold": 0}}]}`)}},
+	{"endpoints by their weights", verified, []edit{bootstrap(`"layered_runtime": {"layers": [{"static_layer": {"upstream.weight_enabled": 100}}]}`)}},
+
+	// A tracer may ask any path.
+	{"traces to the admin interface", unverified, []edit{admin(`{` + adminOn("127.0.0.1", 9901) + `}`), clusters(ownCluster, redis, static("a", "127.0.0.1", 9901)), tracing("envoy.config.trace.v3.ZipkinConfig", `"collector_cluster": "a", "collector_endpoint": "/runtime_modify?x=y"`)}},
+	{"traces to the admin interface by its socket", unverified, []edit{admin(`{"address": {"pipe": {"path": "/run/admin.sock"}}}`), clusters(ownCluster, redis, `{"name": "a", "type": "STATIC", "load_assignment": {"endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"pipe": {"path": "/run/admin.sock"}}}}]}]}}`), tracing("envoy.config.trace.v3.ZipkinConfig", `"collector_cluster": "a", "collector_endpoint": "/runtime_modify?x=y"`)}},
+	{"traces to another socket", verified, []edit{admin(`{"address": {"pipe": {"path": "/run/admin.sock"}}}`), clusters(ownCluster, redis, `{"name": "a", "type": "STATIC", "load_assignment": {"endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"pipe": {"path": "/run/traces.sock"}}}}]}]}}`), tracing("envoy.config.trace.v3.ZipkinConfig", `"collector_cluster": "a", "collector_endpoint": "/spans"`)}},
+
 	// A client of gRPC opens connections by itself.
 	{"statistics to the workload past every cluster", unverified, []edit{bootstrap(harmlessLayers + `, "stats_sinks": [` + typed("m", "envoy.config.metrics.v3.MetricsServiceConfig", byItself) + `]`)}},
 	{"statistics by structure to the workload past every cluster", unverified, []edit{bootstrap(harmlessLayers + `, "stats_sinks": [{"name": "m", "typed_config": ` + structured("envoy.config.metrics.v3.MetricsServiceConfig", `{`+byItself+`}`) + `}]`)}},

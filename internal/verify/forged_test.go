@@ -65,6 +65,13 @@ func matched(t *testing.T, edits ...edit) *Verification {
 // matchedTo holds one inbound of it, or all where none is named.
 func matchedTo(t *testing.T, to string, edits ...edit) *Verification {
 	t.Helper()
+	all, files := exampleCases(t)
+	return matchedDump(t, all, files, to, exampleDump(t), append(slices.Clip(edits), completed)...)
+}
+
+// exampleCases reads the example's policies.
+func exampleCases(t *testing.T) ([]lab.Case, *lab.Files) {
+	t.Helper()
 	files, err := lab.Open(lab.Choice{}, "../../examples/sidecar/policies")
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +80,7 @@ func matchedTo(t *testing.T, to string, edits ...edit) *Verification {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return matchedDump(t, all, files, to, exampleDump(t), append(slices.Clip(edits), completed)...)
+	return all, files
 }
 
 // matchedDump holds one inbound of a dump, or all where none is named, after some edits against cases. It plans a proof only

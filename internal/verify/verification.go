@@ -74,7 +74,11 @@ func (v *Verification) SetEnvoy(version, runtime string, named bool, behaves beh
 		v.namedRelease = true
 		v.Findings = append(v.Findings, Finding{Fact: BuildOfRelease, Inbound: "the sidecar", Envoy: version, Build: v.sidecar.Envoy})
 	}
-	if v.sidecar.Envoy == "" && slices.ContainsFunc(v.sidecar.Inbounds, func(in sidecar.Inbound) bool { return in.Address.IsValid() }) {
+	hasListeners := slices.ContainsFunc(v.sidecar.Inbounds, func(in sidecar.Inbound) bool { return in.Address.IsValid() })
+	if hasListeners && !v.sidecar.IsDump {
+		v.Findings = append(v.Findings, Finding{Fact: NoDump, Inbound: "the sidecar"})
+	}
+	if hasListeners && v.sidecar.Envoy == "" {
 		if named {
 			v.Findings = append(v.Findings, Finding{Fact: NoVersion, Inbound: "the sidecar", Envoy: version})
 		} else {
@@ -251,6 +255,8 @@ const (
 	BuildOfRelease
 	// OtherTrustDomain is a sidecar whose rules name callers of another trust domain than those of the policies.
 	OtherTrustDomain
+	// NoDump is a sidecar of which there are listeners alone, as files, and no dump.
+	NoDump
 	// PassesOn is a listener of a transparent proxy, for the connections that no inbound gets.
 	PassesOn
 )
@@ -287,6 +293,8 @@ func (f Finding) text() string {
 		return fmt.Sprintf("its rules name callers of the trust domain %s, and those of the policies callers of %s: where %[1]s is that of the mesh, write --trust-domain %[1]s", f.Named, f.Read)
 	case PassesOn:
 		return "connections to addresses and ports of this machine that no inbound has pass here, and no policy is about them: those to 127.0.0.1 too, where a network brings packets for that address"
+	case NoDump:
+		return "its listeners stand in files without a dump: nothing shows whether it has others, and its clusters, its CAs and its runtime keys. For a live sidecar, take the whole answer to /config_dump"
 	case NoVersion:
 		return fmt.Sprintf("it does not state its version, Envoy %s was asked", f.Envoy)
 	default:
