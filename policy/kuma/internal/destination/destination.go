@@ -6,6 +6,7 @@
 package destination
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -201,6 +202,9 @@ func Parse(doc manifest.Document) (Destination, error) {
 		if err == nil && len(d.services) == 0 {
 			err = doc.Errorf("spec.selector.meshService.matchLabels", "the labels are missing: they tell the services of all zones")
 		}
+		if err == nil {
+			err = resource.CheckSelector(doc, "spec.selector.meshService.matchLabels", d.services)
+		}
 		return d.withPorts(spec.Ports, err)
 	case MeshExternalService.Owns(doc):
 		head, spec, err := resource.Parse[externalSpec](MeshExternalService, doc)
@@ -237,7 +241,7 @@ func (d Destination) checkSelector(doc manifest.Document, spec serviceSpec) erro
 	case stated > 1:
 		return doc.Errorf("spec.selector", "the selector has %d fields, and Kuma refuses more than one of dataplaneTags, dataplaneLabels and dataplaneRef: select by one of them", stated)
 	}
-	return nil
+	return cmp.Or(resource.CheckSelector(doc, "spec.selector.dataplaneTags", d.tags), resource.CheckSelector(doc, "spec.selector.dataplaneLabels.matchLabels", d.labels))
 }
 
 // withPorts returns the destination with its ports.

@@ -82,6 +82,9 @@ func Parse(doc manifest.Document, field string, schema Schema, kinds ...Kind) (R
 	if ref.Kind != Mesh && ref.Name == "" && len(ref.Labels) == 0 {
 		return Ref{}, doc.Errorf(field+".name", "the name is missing: kind %s is referred to by name or by labels", ref.Kind)
 	}
+	if err := resource.CheckSelector(doc, field+".labels", ref.Labels); err != nil {
+		return Ref{}, err
+	}
 	return ref, nil
 }
 

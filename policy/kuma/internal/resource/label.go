@@ -3,8 +3,11 @@ package resource
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // The labels that decide about selection and order. A control plane computes them on
@@ -87,6 +90,17 @@ func (r Resource) Label(key string) string {
 		return r.ID.Namespace
 	}
 	return ""
+}
+
+// CheckSelector refuses labels of which one has an empty value, where resources are told by them. Kuma then takes
+// those that have the label without a value, and none that lacks it.
+func CheckSelector(doc manifest.Document, field string, labels map[string]string) error {
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		if labels[key] == "" {
+			return doc.Errorf(fmt.Sprintf("%s[%q]", field, key), "the value is empty, and what lacks the label is not selected by it: write a value")
+		}
+	}
+	return nil
 }
 
 // IsComputed reports whether a control plane may compute a label that nobody states: every label whose domain is
