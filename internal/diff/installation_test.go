@@ -52,15 +52,23 @@ func TestWideningByUnreadSources(t *testing.T) {
 		allow = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {rules: [{}]}}\n"
 		deny  = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: d, namespace: shop}, spec: {action: DENY, rules: [{}]}}\n"
 	)
+	special := map[string]string{
+		"kuma.sh":     "kumactl apply -f - <<END\ntype: MeshTrafficPermission\nname: d\nmesh: default\nspec: {from: [{targetRef: {kind: Mesh}, default: {action: DENY}}]}\nEND\n",
+		"deploy.sh":   "kubectl apply -f p.yaml -f DENY.yaml\n",
+		"run.py":      "run(['kubectl', 'apply', '-f', 'DENY.yaml'])\n",
+		"index.ts":    "new istio.security.v1.AuthorizationPolicy('d', {spec: {action: 'DENY'}})\n",
+		"prod.tfvars": "action = \"DENY\"\n",
+		"notes.txt":   "DENY, by kubectl/kustomize.\n",
+	}
 	for name, want := range map[string]string{
-		"d.yaml.tpl": "d.yaml.tpl", "sub/d.yml.j2": "sub/d.yml.j2", "main.tf": "main.tf", "d.yaml.enc": "d.yaml.enc", "apply.sh": "apply.sh", "kuma.sh": "kuma.sh", "d.ts": "d.ts",
-		"README.md": "", "d.yaml.bak": "", ".git/hooks/d.sh": "",
+		"d.yaml.tpl": "d.yaml.tpl", "sub/d.yml.j2": "sub/d.yml.j2", "main.tf": "main.tf", "d.yaml.enc": "d.yaml.enc", "apply.sh": "apply.sh", "kuma.sh": "kuma.sh", "d.ts": "d.ts", "deploy.sh": "deploy.sh", "run.py": "run.py", "index.ts": "index.ts", "prod.tfvars": "prod.tfvars",
+		"README.md": "", "d.yaml.bak": "", "notes.txt": "", ".git/hooks/d.sh": "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			deny := deny
-			if name == "kuma.sh" {
-				deny = "kumactl apply -f - <<END\ntype: MeshTrafficPermission\nname: d\nmesh: default\nspec: {from: [{targetRef: {kind: Mesh}, default: {action: DENY}}]}\nEND\n"
+			if text, special := special[name]; special {
+				deny = text
 			}
 			for _, recent := range []files{{"p.yaml": allow}, {"p.yaml": allow, name: strings.Replace(deny, "DENY", "AUDIT", 1)}, {"p.yaml": allow, name: deny}} {
 				wanted := want

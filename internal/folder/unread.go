@@ -38,11 +38,6 @@ func Unread(path string, all bool) (map[string]string, error) {
 	return out, err
 }
 
-// Content returns a text that is another one where the content of a file of a folder is, as [Unread] does.
-func Content(path, inside string) (string, error) {
-	return contentOf(path, filepath.Join(path, inside))
-}
-
 // isOfGit reports whether a file of a folder is one in which Git keeps its own data.
 func isOfGit(folder, file string) bool {
 	inside, err := filepath.Rel(folder, file)

@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/meshproof/meshproof/internal/folder"
+	"github.com/meshproof/meshproof/internal/kinds"
 	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -23,7 +25,7 @@ func (f *Files) passOver(path string) error {
 	if path == folder.Stdin {
 		return nil
 	}
-	sources, err := folder.Sources(path)
+	sources, err := folder.Sources(path, severalWords(kinds.Known()))
 	if err != nil {
 		return err
 	}
@@ -35,6 +37,11 @@ func (f *Files) passOver(path string) error {
 	return err
 }
 
+// severalWords returns the kinds of several words, such as PeerAuthentication: a program that says Server may mean anything.
+func severalWords(kinds []string) []string {
+	return slices.DeleteFunc(kinds, func(kind string) bool { return strings.IndexFunc(kind[1:], unicode.IsUpper) < 0 })
+}
+
 // leftOut counts what is not read; "" for nothing.
 func (f *Files) leftOut() string {
 	text := f.Others.String()
@@ -42,7 +49,11 @@ func (f *Files) leftOut() string {
 		text = strings.TrimPrefix(fmt.Sprintf("%s, %s by the name (%s)", text, terminal.Count(n, "file"), strings.Join(f.PassedOver[:min(n, 3)], ", ")), ", ")
 	}
 	if n := len(f.Sources); n > 0 {
-		text = strings.TrimPrefix(fmt.Sprintf("%s, %s of which a tool may make manifests (%s)", text, terminal.Count(n, "file"), strings.Join(f.Sources[:min(n, 3)], ", ")), ", ")
+		var names []string
+		for _, source := range f.Sources[:min(n, 3)] {
+			names = append(names, source.Name)
+		}
+		text = strings.TrimPrefix(fmt.Sprintf("%s, %s of which a tool may make manifests (%s)", text, terminal.Count(n, "file"), strings.Join(names, ", ")), ", ")
 	}
 	return text
 }

@@ -151,10 +151,8 @@ func (f *Files) addToolFiles(to *manifestdiff.Side) error {
 		return err
 	}
 	to.Sources = map[string]string{}
-	for _, name := range f.Sources {
-		if to.Sources[name], err = folder.Content(f.root, name); err != nil {
-			return err
-		}
+	for _, source := range f.Sources {
+		to.Sources[source.Name] = source.Content
 	}
 	documents := slices.Clone(to.Others)
 	for _, name := range names {
