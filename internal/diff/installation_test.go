@@ -19,6 +19,7 @@ func TestWideningOfOneCluster(t *testing.T) {
 		other  = policy("q", "ALLOW", "namespaces: [shop]")
 		deny   = policy("d", "DENY", "notPrincipals: [cluster.local/ns/shop/sa/fe]")
 	)
+	pods := "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: {template: {metadata: {labels: {app: web}}}}}\n"
 	const prod = "clusters/prod may be of another cluster"
 	for name, tt := range map[string]struct {
 		old, recent files
@@ -35,6 +36,12 @@ func TestWideningOfOneCluster(t *testing.T) {
 		"zones":                            {files{"zones/a/p.yaml": narrow, "zones/b/d.yaml": deny}, files{"zones/a/p.yaml": wide, "zones/b/d.yaml": deny}, "zones/a may be"},
 		"numbers":                          {files{"cluster1/p.yaml": narrow, "cluster2/d.yaml": deny}, files{"cluster1/p.yaml": wide, "cluster2/d.yaml": deny}, "cluster1 may be"},
 		"one cluster, and what is for all": {files{"clusters/prod/p.yaml": narrow, "d.yaml": deny}, files{"clusters/prod/p.yaml": wide, "d.yaml": deny}, ""},
+		"tenants":                          {files{"tenants/a/p.yaml": narrow, "tenants/b/d.yaml": deny}, files{"tenants/a/p.yaml": wide, "tenants/b/d.yaml": deny}, "tenants/a may be"},
+		"one workload in two folders":      {files{"a/mesh/p.yaml": narrow, "a/web.yaml": pods, "b/d.yaml": deny, "b/w/web.yaml": pods}, files{"a/mesh/p.yaml": wide, "a/web.yaml": pods, "b/d.yaml": deny, "b/w/web.yaml": pods}, "a may be"},
+		"a workload and its patch":         {files{"base/web.yaml": pods, "base/d.yaml": deny, "p/web.yaml": pods, "p/p.yaml": narrow}, files{"base/web.yaml": pods, "base/d.yaml": deny, "p/web.yaml": pods, "p/p.yaml": wide}, ""},
+		"an archive":                       {files{"p.yaml": narrow, "a/archive/d.yaml": deny}, files{"p.yaml": wide, "a/archive/d.yaml": deny}, "a/archive may not be applied"},
+		"a hidden folder":                  {files{"p.yaml": narrow, ".github/x/d.yaml": deny}, files{"p.yaml": wide, ".github/x/d.yaml": deny}, ".github may not be applied"},
+		"an archive that hides nothing":    {files{"p.yaml": wide, "old/d.yaml": deny}, files{"p.yaml": narrow, "old/d.yaml": deny}, ""},
 		"folders of teams":                 {files{"shop/p.yaml": narrow, "mesh/d.yaml": deny}, files{"shop/p.yaml": wide, "mesh/d.yaml": deny}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
