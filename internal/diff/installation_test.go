@@ -2,8 +2,12 @@ package diff
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/meshproof/meshproof/internal/lab"
 )
 
 // TestWideningOfOneCluster has folders of several clusters: what one of them denies, or lets in already, hides no opening of another one.
@@ -86,4 +90,27 @@ func TestWideningByUnreadSources(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestWideningByModules has a folder without files, which may be a module of Git that is not checked out.
+func TestWideningByModules(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"p.yaml": "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {rules: [{}]}}\n"}
+	was, is := folderSide(t, files, ""), folderSide(t, files, "")
+	checkReasons(t, was, is, "")
+	path := t.TempDir()
+	for _, name := range []string{"sec", ".git/refs"} {
+		if err := os.MkdirAll(filepath.Join(path, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(path, "p.yaml"), []byte(files["p.yaml"]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := Open(lab.Choice{}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is.Files = opened
+	checkReasons(t, was, is, "sec (a folder without files) may be a module of Git")
 }

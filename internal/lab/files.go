@@ -40,6 +40,8 @@ type Files struct {
 	PassedOver []string
 	// Sources are files of which a tool may make manifests, see [folder.Sources].
 	Sources []folder.Source
+	// WithoutFiles are folders that may be modules of Git which are not checked out, see [folder.WithoutFiles].
+	WithoutFiles []string
 	// OfTools are files of folders by which tools change manifests or leave some out, see [folder.ToolFiles].
 	OfTools []string
 	// Routing are the routes, timeouts and services, once [Files.TakeRouting] has found them among

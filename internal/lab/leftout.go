@@ -30,6 +30,11 @@ func (f *Files) passOver(path string) error {
 		return err
 	}
 	f.Sources = append(f.Sources, sources...)
+	withoutFiles, err := folder.WithoutFiles(path)
+	if err != nil {
+		return err
+	}
+	f.WithoutFiles = append(f.WithoutFiles, withoutFiles...)
 	ofTools, err := folder.ToolFiles(path)
 	for _, name := range ofTools {
 		f.OfTools = append(f.OfTools, filepath.Join(path, name))
@@ -55,6 +60,9 @@ func (f *Files) leftOut() string {
 		}
 		text = strings.TrimPrefix(fmt.Sprintf("%s, %s of which a tool may make manifests (%s)", text, terminal.Count(n, "file"), strings.Join(names, ", ")), ", ")
 	}
+	if n := len(f.WithoutFiles); n > 0 {
+		text = strings.TrimPrefix(fmt.Sprintf("%s, %s without files (%s)", text, terminal.Count(n, "folder"), strings.Join(f.WithoutFiles[:min(n, 3)], ", ")), ", ")
+	}
 	return text
 }
 
@@ -73,6 +81,9 @@ func LeaveOut(told io.Writer, strict bool, all ...*Files) error {
 		}
 		if strict && len(f.PassedOver) > 0 {
 			return fmt.Errorf("%s: --strict refuses to leave %s out: end their names in .yaml, .yml or .json, and name folders behind links by themselves", f.Name, out)
+		}
+		if strict && len(f.WithoutFiles) > 0 {
+			return fmt.Errorf("%s: --strict refuses %s: it may be a module of Git that is not checked out: check it out, or delete the folder", f.Name, out)
 		}
 		if out != "" {
 			fmt.Fprintf(told, "meshproof: note: %s: left out: %s\n", f.Name, terminal.Printable(out))
