@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -96,11 +97,39 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 	}
 	ofOld, ofNew := s, s
 	ofOld.Options.Document, ofNew.Options.Document = o.oldFlags.Overriding(o.source.options).Document(), o.newFlags.Overriding(o.source.options).Document()
+	was, is := diff.Side{Files: old, Surroundings: ofOld}, diff.Side{Files: recent, Surroundings: ofNew}
+	layers := diff.Layers(was, is)
+	if len(layers) == 0 || o.sideBySide {
+		return o.compare(ctx, was, is, after, stdout, stderr)
+	}
+	if o.output != outputText && o.output != outputMarkdown || o.report != "" || o.kept != "" {
+		return fmt.Errorf("%s and %s have policies of several dialects, which are compared one after the other: leave out --report, --cases and other outputs than text and markdown, or name folders with one dialect each", before, after)
+	}
+	var failed []string
+	for _, l := range layers {
+		fmt.Fprintf(stdout, "The policies of %s:\n\n", l.Dialect)
+		err := o.compare(ctx, l.Old, l.Recent, after, stdout, stderr)
+		if exit := (*exitError)(nil); err != nil && (!errors.As(err, &exit) || exit.code != exitDiffers) {
+			return err
+		}
+		if err != nil {
+			failed = append(failed, l.Dialect)
+		}
+		fmt.Fprintln(stdout)
+	}
+	if len(failed) > 0 {
+		fmt.Fprintf(stdout, "What fails: the policies of %s\n", strings.Join(failed, " and "))
+	}
+	return exitFor(false, len(failed) > 0)
+}
+
+// compare compares two sides, and prints the difference.
+func (o *diffOptions) compare(ctx context.Context, old, recent diff.Side, after string, stdout, stderr io.Writer) error {
 	compare := diff.Diff
 	if o.sideBySide {
 		compare = diff.DiffBeside
 	}
-	d, err := compare(diff.Side{Files: old, Surroundings: ofOld}, diff.Side{Files: recent, Surroundings: ofNew}, o.source.only)
+	d, err := compare(old, recent, o.source.only)
 	if err != nil {
 		return o.source.nothingLeft(err)
 	}

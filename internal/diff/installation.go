@@ -25,7 +25,7 @@ func (d *Difference) compareInstallations(old, recent Side, to string, all []man
 			return
 		}
 		if opens := added(known, openingsOf(was, is, to)); len(opens) > 0 {
-			d.Opens = append(d.Opens, one.Name+" may be of another cluster than the folders beside it: without their policies access widens, or may widen: "+opens[0])
+			d.Opens = append(d.Opens, one.String()+": without their policies access widens, or may widen: "+opens[0])
 		}
 	}
 }

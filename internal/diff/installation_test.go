@@ -2,8 +2,12 @@ package diff
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/meshproof/meshproof/internal/lab"
 )
 
 // TestWideningOfOneCluster has folders of several clusters: what one of them denies, or lets in already, hides no opening of another one.
@@ -19,6 +23,7 @@ func TestWideningOfOneCluster(t *testing.T) {
 		other  = policy("q", "ALLOW", "namespaces: [shop]")
 		deny   = policy("d", "DENY", "notPrincipals: [cluster.local/ns/shop/sa/fe]")
 	)
+	pods := "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: {template: {metadata: {labels: {app: web}}}}}\n"
 	const prod = "clusters/prod may be of another cluster"
 	for name, tt := range map[string]struct {
 		old, recent files
@@ -35,6 +40,12 @@ func TestWideningOfOneCluster(t *testing.T) {
 		"zones":                            {files{"zones/a/p.yaml": narrow, "zones/b/d.yaml": deny}, files{"zones/a/p.yaml": wide, "zones/b/d.yaml": deny}, "zones/a may be"},
 		"numbers":                          {files{"cluster1/p.yaml": narrow, "cluster2/d.yaml": deny}, files{"cluster1/p.yaml": wide, "cluster2/d.yaml": deny}, "cluster1 may be"},
 		"one cluster, and what is for all": {files{"clusters/prod/p.yaml": narrow, "d.yaml": deny}, files{"clusters/prod/p.yaml": wide, "d.yaml": deny}, ""},
+		"tenants":                          {files{"tenants/a/p.yaml": narrow, "tenants/b/d.yaml": deny}, files{"tenants/a/p.yaml": wide, "tenants/b/d.yaml": deny}, "tenants/a may be"},
+		"one workload in two folders":      {files{"a/mesh/p.yaml": narrow, "a/web.yaml": pods, "b/d.yaml": deny, "b/w/web.yaml": pods}, files{"a/mesh/p.yaml": wide, "a/web.yaml": pods, "b/d.yaml": deny, "b/w/web.yaml": pods}, "a may be"},
+		"a workload and its patch":         {files{"base/web.yaml": pods, "base/d.yaml": deny, "p/web.yaml": pods, "p/p.yaml": narrow}, files{"base/web.yaml": pods, "base/d.yaml": deny, "p/web.yaml": pods, "p/p.yaml": wide}, ""},
+		"an archive":                       {files{"p.yaml": narrow, "a/archive/d.yaml": deny}, files{"p.yaml": wide, "a/archive/d.yaml": deny}, "a/archive may not be applied"},
+		"a hidden folder":                  {files{"p.yaml": narrow, ".github/x/d.yaml": deny}, files{"p.yaml": wide, ".github/x/d.yaml": deny}, ".github may not be applied"},
+		"an archive that hides nothing":    {files{"p.yaml": wide, "old/d.yaml": deny}, files{"p.yaml": narrow, "old/d.yaml": deny}, ""},
 		"folders of teams":                 {files{"shop/p.yaml": narrow, "mesh/d.yaml": deny}, files{"shop/p.yaml": wide, "mesh/d.yaml": deny}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -52,15 +63,23 @@ func TestWideningByUnreadSources(t *testing.T) {
 		allow = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {rules: [{}]}}\n"
 		deny  = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: d, namespace: shop}, spec: {action: DENY, rules: [{}]}}\n"
 	)
+	special := map[string]string{
+		"kuma.sh":     "kumactl apply -f - <<END\ntype: MeshTrafficPermission\nname: d\nmesh: default\nspec: {from: [{targetRef: {kind: Mesh}, default: {action: DENY}}]}\nEND\n",
+		"deploy.sh":   "kubectl apply -f p.yaml -f DENY.yaml\n",
+		"run.py":      "run(['kubectl', 'apply', '-f', 'DENY.yaml'])\n",
+		"index.ts":    "new istio.security.v1.AuthorizationPolicy('d', {spec: {action: 'DENY'}})\n",
+		"prod.tfvars": "action = \"DENY\"\n",
+		"notes.txt":   "DENY, by kubectl/kustomize.\n",
+	}
 	for name, want := range map[string]string{
-		"d.yaml.tpl": "d.yaml.tpl", "sub/d.yml.j2": "sub/d.yml.j2", "main.tf": "main.tf", "d.yaml.enc": "d.yaml.enc", "apply.sh": "apply.sh", "kuma.sh": "kuma.sh", "d.ts": "d.ts",
-		"README.md": "", "d.yaml.bak": "", ".git/hooks/d.sh": "",
+		"d.yaml.tpl": "d.yaml.tpl", "sub/d.yml.j2": "sub/d.yml.j2", "main.tf": "main.tf", "d.yaml.enc": "d.yaml.enc", "apply.sh": "apply.sh", "kuma.sh": "kuma.sh", "d.ts": "d.ts", "deploy.sh": "deploy.sh", "run.py": "run.py", "index.ts": "index.ts", "prod.tfvars": "prod.tfvars",
+		"README.md": "", "d.yaml.bak": "", "notes.txt": "", ".git/hooks/d.sh": "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			deny := deny
-			if name == "kuma.sh" {
-				deny = "kumactl apply -f - <<END\ntype: MeshTrafficPermission\nname: d\nmesh: default\nspec: {from: [{targetRef: {kind: Mesh}, default: {action: DENY}}]}\nEND\n"
+			if text, special := special[name]; special {
+				deny = text
 			}
 			for _, recent := range []files{{"p.yaml": allow}, {"p.yaml": allow, name: strings.Replace(deny, "DENY", "AUDIT", 1)}, {"p.yaml": allow, name: deny}} {
 				wanted := want
@@ -71,4 +90,27 @@ func TestWideningByUnreadSources(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestWideningByModules has a folder without files, which may be a module of Git that is not checked out.
+func TestWideningByModules(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"p.yaml": "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {rules: [{}]}}\n"}
+	was, is := folderSide(t, files, ""), folderSide(t, files, "")
+	checkReasons(t, was, is, "")
+	path := t.TempDir()
+	for _, name := range []string{"sec", ".git/refs"} {
+		if err := os.MkdirAll(filepath.Join(path, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(path, "p.yaml"), []byte(files["p.yaml"]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := Open(lab.Choice{}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is.Files = opened
+	checkReasons(t, was, is, "sec (a folder without files) may be a module of Git")
 }

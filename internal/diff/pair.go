@@ -268,6 +268,8 @@ func areCounterparts(old, recent lab.Case) bool {
 // lets none in.
 func useOneDialect(old, recent *cases.Case) {
 	switch {
+	case len(old.Policies) == 0 && len(recent.Policies) == 0:
+		// Both have the dialect that their options name.
 	case len(old.Policies) == 0:
 		old.Options.Dialect = ownerOf(recent.Policies)
 	case len(recent.Policies) == 0:

@@ -82,6 +82,9 @@ func TestWideningBehindUnappliedPolicies(t *testing.T) {
 		// want is a part of the reason, "" for none.
 		want string
 	}{
+		"an allow that kubectl leaves there":  {files{"p.yaml": wide + second}, files{"p.yaml": renamed(narrow) + strings.Replace(second, "/fe", "/other", 1)}, "the end of AuthorizationPolicy shop/p may not be applied: it stays where a tool deletes nothing"},
+		"an allow with another name":          {files{"p.yaml": narrow + second}, files{"p.yaml": strings.Replace(narrow, "name: p", "name: q", 1) + second}, ""},
+		"policies that end":                   {files{"p.yaml": narrow + renamed(wide) + second}, files{"p.yaml": second}, ""},
 		"a deny beside it":                    {files{"p.yaml": narrow}, files{"p.yaml": wide + deny}, ""},
 		"a deny in a file beside it":          {files{"p.yaml": narrow}, files{"p.yaml": wide, "d.yaml": deny}, ""},
 		"a deny in a new folder":              {files{"p.yaml": narrow}, files{"p.yaml": wide, "sub/d.yaml": deny}, "OLD has nothing in the folder sub"},

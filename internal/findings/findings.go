@@ -36,10 +36,10 @@ type Finding struct {
 // List is in order of the places, each warning once.
 type List []Finding
 
-// Collect returns the warnings about the cases, and about the routes and timeouts of the meshes, without those of
+// Collect returns the warnings about the cases, about the routes and timeouts of the meshes, and more of them, without those of
 // the ignored kinds. A case whose policies must be refused has none. Its error joins the errors of all
 // refused policies.
-func Collect(all []lab.Case, meshes []lab.Mesh, ignored []string) (List, error) {
+func Collect(all []lab.Case, meshes []lab.Mesh, ignored []string, more ...policy.Warning) (List, error) {
 	for _, kind := range ignored {
 		if warning.Descriptions[warning.Kind(kind)] == "" {
 			return nil, unknown(kind)
@@ -87,6 +87,7 @@ func Collect(all []lab.Case, meshes []lab.Mesh, ignored []string) (List, error) 
 		}
 		add(slices.Concat(routelint.Lint(senders[0].Routing, workloads), rendering.Unrendered(m.Routing)), m.Case, expected)
 	}
+	add(more, "", nil)
 	return out, errors.Join(errs...)
 }
 

@@ -2,61 +2,115 @@ package folder
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 )
+
+// Source is a file of which a tool may make manifests, or by which it may apply others than those of the folder.
+type Source struct {
+	// Name is its path in the folder.
+	Name string
+	// Content is a text that is another one where the content is, as [Unread] has it.
+	Content string
+}
 
 // sourceEndings end the names of files of which tools make manifests, idleEndings those of copies and of texts for people.
 var (
-	sourceEndings = []string{".cue", ".dhall", ".erb", ".gotmpl", ".hbs", ".hcl", ".j2", ".jinja", ".jinja2", ".k", ".mustache", ".pkl", ".star", ".tf", ".tmpl", ".tpl"}
+	sourceEndings = []string{".cue", ".dhall", ".erb", ".gotmpl", ".hbs", ".hcl", ".j2", ".jinja", ".jinja2", ".k", ".mustache", ".pkl", ".star", ".tf", ".tfvars", ".tmpl", ".tpl"}
 	idleEndings   = []string{".adoc", ".bak", ".disabled", ".html", ".markdown", ".md", ".old", ".orig", ".rej", ".rst", ".sum", ".svg", ".swp"}
 )
 
-// Sources returns the files of a folder, as paths in it, of which a tool may make manifests, and which neither [Files] nor [ToolFiles]
-// returns: templates such as policy.yaml.tpl, and programs and scripts that have a manifest in them. Those of Git are none.
-func Sources(path string) (out []string, err error) {
+// Sources returns the files of a folder of which a tool may make manifests, and which neither [Files] nor [ToolFiles]
+// returns: templates such as policy.yaml.tpl, and programs and scripts that have a manifest in them, name one of the kinds, or call a
+// program that applies manifests. Those of Git are none. Each file is read once.
+func Sources(path string, kinds []string) (out []Source, err error) {
 	if info, err := os.Stat(path); path == Stdin || err != nil || !info.IsDir() {
 		return nil, nil
 	}
 	found, err := files(path, func(file string) bool {
 		isRead := isManifest(file) || isManifest(strings.ToLower(file)) || isTemplate(file) || slices.Contains(toolFiles, filepath.Base(file))
-		return !isRead && !isOfGit(path, file) && isSource(file)
+		return !isRead && !isOfGit(path, file) && !slices.Contains(idleEndings, strings.ToLower(filepath.Ext(file)))
 	})
+	words := wordsOf(kinds)
 	for _, file := range found {
-		if inside, err := filepath.Rel(path, file); err == nil {
-			out = append(out, inside)
+		inside, err := filepath.Rel(path, file)
+		if err != nil {
+			continue
+		}
+		named := isSource(file)
+		content, says, err := look(file, words, named)
+		if named && err != nil {
+			return nil, err
+		}
+		if named || says {
+			out = append(out, Source{inside, content})
 		}
 	}
 	return out, err
 }
 
+// isSource reports whether the name of a file is that of a source.
 func isSource(file string) bool {
 	name := strings.ToLower(filepath.Base(file))
 	ending := filepath.Ext(name)
-	isManifestOf := isManifest(strings.TrimSuffix(name, ending)) // such as policy.yaml.enc
-	return !slices.Contains(idleEndings, ending) && (slices.Contains(sourceEndings, ending) || isManifestOf || hasManifest(file))
+	return slices.Contains(sourceEndings, ending) || isManifest(strings.TrimSuffix(name, ending)) // such as policy.yaml.enc
 }
 
-// written is the version of an object, or the type of one of Kuma in its universal form, as a manifest, a program or a script writes it.
-var written = regexp.MustCompile(`apiVersion["']?\s*[:=]\s*["']?[a-z0-9.-]+/v[0-9]|\btype["']?\s*[:=]\s*["']?Mesh[A-Z]`)
-
-// mostLooked is how much of a file is looked at for a manifest.
-const mostLooked = 1 << 20
-
-// hasManifest reports whether a regular file has the version or the type of an object in its first part, and no byte that no text has.
-func hasManifest(path string) bool {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return false
+// wordsOf returns what a source says: the version of an object, or the type of one of Kuma in its universal form, as a manifest, a program
+// or a script writes it, one of the kinds, or a call of a program that applies manifests.
+func wordsOf(kinds []string) *regexp.Regexp {
+	const (
+		written = `apiVersion["']?\s*[:=]\s*["']?[a-z0-9.-]+/v[0-9]|\btype["']?\s*[:=]\s*["']?Mesh[A-Z]`
+		calls   = `\b(kubectl|kumactl|istioctl|helm|helmfile|kustomize|kapp)["']?[\s,]+["']?[-a-z$]`
+	)
+	text := written + "|" + calls
+	for _, kind := range kinds {
+		text += `|\b` + regexp.QuoteMeta(kind) + `\b`
 	}
-	file, err := os.Open(path)
+	return regexp.MustCompile(text)
+}
+
+// A file is read in parts; longest is the most that a word may have on both sides of the border of two.
+const (
+	partSize = 1 << 20
+	longest  = 256
+)
+
+// look returns a text that stands for the content of a regular file, of any size, and whether it is a text that says one of the words: it
+// has no byte that no text has. Where the content is not wanted, it ends at such a byte. The content is "" for what is no regular file.
+func look(path string, words *regexp.Regexp, wanted bool) (content string, says bool, err error) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return "", false, nil
+	}
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return false
+		return "", false, err
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, mostLooked))
-	return err == nil && !bytes.Contains(data, []byte{0}) && written.Match(data)
+	sum, isText := sha256.New(), true
+	part := make([]byte, 0, partSize+longest)
+	for {
+		kept := max(0, len(part)-longest)
+		part = part[:copy(part, part[kept:])]
+		n, err := io.ReadFull(file, part[len(part):len(part)+partSize])
+		sum.Write(part[len(part) : len(part)+n])
+		part = part[:len(part)+n]
+		isText = isText && !bytes.Contains(part, []byte{0})
+		says = says || isText && words.Match(part)
+		switch {
+		case !isText && !wanted:
+			return "", false, nil
+		case err == io.EOF || err == io.ErrUnexpectedEOF:
+			return fmt.Sprintf("%x", sum.Sum(nil)), says && isText, nil
+		case err != nil:
+			return "", false, err
+		}
+	}
 }

@@ -38,9 +38,27 @@ func Unread(path string, all bool) (map[string]string, error) {
 	return out, err
 }
 
-// Content returns a text that is another one where the content of a file of a folder is, as [Unread] does.
-func Content(path, inside string) (string, error) {
-	return contentOf(path, filepath.Join(path, inside))
+// WithoutFiles returns the folders below a folder that have nothing in them, as paths in it. Git keeps no such folder, but for a module that
+// is not checked out.
+func WithoutFiles(path string) (out []string, err error) {
+	if info, err := os.Stat(path); path == Stdin || err != nil || !info.IsDir() {
+		return nil, nil
+	}
+	err = filepath.WalkDir(path+string(filepath.Separator), func(at string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return err
+		}
+		inside, err := filepath.Rel(path, at)
+		if err != nil || inside == "." || isOfGit(path, at) {
+			return err
+		}
+		within, err := os.ReadDir(at)
+		if len(within) == 0 && err == nil {
+			out = append(out, inside)
+		}
+		return err
+	})
+	return out, err
 }
 
 // isOfGit reports whether a file of a folder is one in which Git keeps its own data.

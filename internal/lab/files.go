@@ -38,8 +38,10 @@ type Files struct {
 	Others kinds.Others
 	// PassedOver are files and links of folders that are not read, see [folder.PassedOver].
 	PassedOver []string
-	// Sources are files of which a tool may make manifests, as paths in their folder, see [folder.Sources].
-	Sources []string
+	// Sources are files of which a tool may make manifests, see [folder.Sources].
+	Sources []folder.Source
+	// WithoutFiles are folders that may be modules of Git which are not checked out, see [folder.WithoutFiles].
+	WithoutFiles []string
 	// OfTools are files of folders by which tools change manifests or leave some out, see [folder.ToolFiles].
 	OfTools []string
 	// Routing are the routes, timeouts and services, once [Files.TakeRouting] has found them among

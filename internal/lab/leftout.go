@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/meshproof/meshproof/internal/folder"
+	"github.com/meshproof/meshproof/internal/kinds"
 	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -23,16 +25,26 @@ func (f *Files) passOver(path string) error {
 	if path == folder.Stdin {
 		return nil
 	}
-	sources, err := folder.Sources(path)
+	sources, err := folder.Sources(path, severalWords(kinds.Known()))
 	if err != nil {
 		return err
 	}
 	f.Sources = append(f.Sources, sources...)
+	withoutFiles, err := folder.WithoutFiles(path)
+	if err != nil {
+		return err
+	}
+	f.WithoutFiles = append(f.WithoutFiles, withoutFiles...)
 	ofTools, err := folder.ToolFiles(path)
 	for _, name := range ofTools {
 		f.OfTools = append(f.OfTools, filepath.Join(path, name))
 	}
 	return err
+}
+
+// severalWords returns the kinds of several words, such as PeerAuthentication: a program that says Server may mean anything.
+func severalWords(kinds []string) []string {
+	return slices.DeleteFunc(kinds, func(kind string) bool { return strings.IndexFunc(kind[1:], unicode.IsUpper) < 0 })
 }
 
 // leftOut counts what is not read; "" for nothing.
@@ -42,7 +54,14 @@ func (f *Files) leftOut() string {
 		text = strings.TrimPrefix(fmt.Sprintf("%s, %s by the name (%s)", text, terminal.Count(n, "file"), strings.Join(f.PassedOver[:min(n, 3)], ", ")), ", ")
 	}
 	if n := len(f.Sources); n > 0 {
-		text = strings.TrimPrefix(fmt.Sprintf("%s, %s of which a tool may make manifests (%s)", text, terminal.Count(n, "file"), strings.Join(f.Sources[:min(n, 3)], ", ")), ", ")
+		var names []string
+		for _, source := range f.Sources[:min(n, 3)] {
+			names = append(names, source.Name)
+		}
+		text = strings.TrimPrefix(fmt.Sprintf("%s, %s of which a tool may make manifests (%s)", text, terminal.Count(n, "file"), strings.Join(names, ", ")), ", ")
+	}
+	if n := len(f.WithoutFiles); n > 0 {
+		text = strings.TrimPrefix(fmt.Sprintf("%s, %s without files (%s)", text, terminal.Count(n, "folder"), strings.Join(f.WithoutFiles[:min(n, 3)], ", ")), ", ")
 	}
 	return text
 }
@@ -62,6 +81,9 @@ func LeaveOut(told io.Writer, strict bool, all ...*Files) error {
 		}
 		if strict && len(f.PassedOver) > 0 {
 			return fmt.Errorf("%s: --strict refuses to leave %s out: end their names in .yaml, .yml or .json, and name folders behind links by themselves", f.Name, out)
+		}
+		if strict && len(f.WithoutFiles) > 0 {
+			return fmt.Errorf("%s: --strict refuses %s: it may be a module of Git that is not checked out: check it out, or delete the folder", f.Name, out)
 		}
 		if out != "" {
 			fmt.Fprintf(told, "meshproof: note: %s: left out: %s\n", f.Name, terminal.Printable(out))

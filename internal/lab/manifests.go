@@ -20,7 +20,7 @@ import (
 // Manifests returns the policies with all that stands beside them: in the files, in the files that cases
 // name, and in the files of tools.
 func (f *Files) Manifests() (manifestdiff.Side, error) {
-	out := manifestdiff.Side{Policies: slices.Concat(f.Policies, f.Routing), Others: slices.Clone(f.Others), Dataplanes: slices.Clone(f.Written), PassedOver: f.PassedOver, Files: map[string]string{}}
+	out := manifestdiff.Side{Policies: slices.Concat(f.Policies, f.Routing), Others: slices.Clone(f.Others), Dataplanes: slices.Clone(f.Written), PassedOver: f.PassedOver, WithoutFiles: f.WithoutFiles, Files: map[string]string{}}
 	if info, err := os.Stat(f.root); err == nil && info.IsDir() {
 		out.Root, out.Placed = f.root, slices.Concat(f.Policies, f.deployed, f.Routing, f.Others, f.Written)
 		out.Links = linksOf(out.Placed)
@@ -151,10 +151,8 @@ func (f *Files) addToolFiles(to *manifestdiff.Side) error {
 		return err
 	}
 	to.Sources = map[string]string{}
-	for _, name := range f.Sources {
-		if to.Sources[name], err = folder.Content(f.root, name); err != nil {
-			return err
-		}
+	for _, source := range f.Sources {
+		to.Sources[source.Name] = source.Content
 	}
 	documents := slices.Clone(to.Others)
 	for _, name := range names {

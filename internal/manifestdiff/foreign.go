@@ -59,7 +59,7 @@ func (c *comparison) byForm(d doubter) (out []Doubt) {
 			}
 		}
 		switch {
-		case !p.universal && p.group != "kuma.io" || known[p.universal] || c.isOfCase(p.object):
+		case !p.universal && p.group != "kuma.io" || known[p.universal] || isOfCase(c.recent, p.object):
 			return ""
 		case p.universal:
 			return "kubectl refuses the universal form, and what stands beside has another one"
@@ -73,9 +73,28 @@ func (c *comparison) byForm(d doubter) (out []Doubt) {
 	return out
 }
 
-// isOfCase reports whether a case states a policy of NEW: nobody applies it.
-func (c *comparison) isOfCase(o object) bool {
-	return slices.ContainsFunc(c.recent.Cases, func(doc manifest.Document) bool { return metadata.FileOf(doc) == o.file() })
+// byDeletion doubts the end of policies where others change: kubectl deletes what a folder has no more only where it is told to. One that NEW has
+// under another name adds nothing to that, and an export says what is there.
+func (c *comparison) byDeletion(d doubter) []Doubt {
+	if len(d.changed) == 0 || isExport(c.oldPolicies) && isExport(c.recentPolicies) {
+		return nil
+	}
+	doubt := Doubt{Why: "it stays where a tool deletes nothing, such as kubectl apply without --prune"}
+	for _, o := range d.gone {
+		renamed := slices.ContainsFunc(c.recentPolicies.all, func(is object) bool { return is.kind == o.kind && is.decisiveBy(o.name) == o.decisive() })
+		if !renamed && !isOfCase(c.old, o) {
+			doubt.Policies, doubt.left = append(doubt.Policies, "the end of "+o.String()), append(doubt.left, o.doc)
+		}
+	}
+	if len(doubt.left) == 0 {
+		return nil
+	}
+	return []Doubt{doubt}
+}
+
+// isOfCase reports whether a case of a side states a policy: nobody applies it.
+func isOfCase(of Side, o object) bool {
+	return slices.ContainsFunc(of.Cases, func(doc manifest.Document) bool { return metadata.FileOf(doc) == o.file() })
 }
 
 // byKind doubts the policies of each kind that no policy of OLD is of: a cluster may not have it. The kinds of Istio come together, and those of
@@ -96,7 +115,7 @@ func (c *comparison) byKind(d doubter) (out []Doubt) {
 		known[definition(o)] = true
 	}
 	names, groups := d.groups(func(p placedPolicy) string {
-		if len(known) == 0 || known[definition(p.object)] || strings.HasSuffix(p.kind, "Route") || c.isOfCase(p.object) {
+		if len(known) == 0 || known[definition(p.object)] || strings.HasSuffix(p.kind, "Route") || isOfCase(c.recent, p.object) {
 			return ""
 		}
 		kind := p.kind
@@ -127,7 +146,7 @@ func (c *comparison) byRelease(d doubter) []Doubt {
 	refuses := false
 	for _, r := range c.recent.Released {
 		o := objectOf(r.Document)
-		if c.isOfCase(o) {
+		if isOfCase(c.recent, o) {
 			continue
 		}
 		doubt.Policies = append(doubt.Policies, o.String())

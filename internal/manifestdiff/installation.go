@@ -18,10 +18,28 @@ type Installation struct {
 	// others are the names of those beside it, and roots the folders of the two sides.
 	others []string
 	roots  [2]string
+	// idle is true where the others are folders that nobody may apply.
+	idle bool
+}
+
+// String says why its policies are compared by themselves.
+func (i Installation) String() string {
+	if i.idle {
+		return strings.Join(i.others, ", ") + " may not be applied, by the name"
+	}
+	return i.Name + " may be of another cluster than the folders beside it"
 }
 
 // holders are the names of folders that have one folder for each cluster or stage.
-var holders = fields("cluster clusters env envs environment environments meshes overlay overlays region regions sites stage stages zone zones")
+var holders = fields(`cluster clusters customers datacenters env envs environment environments fleet fleets installations locations meshes overlay overlays region regions
+	sites stage stages tenant tenants zone zones`)
+
+// idleFolders are the names of folders whose manifests nobody may apply. So it is with those that begin with a dot, such as .github.
+var idleFolders = fields(`archive archived attic backup backups deprecated disabled draft drafts example examples inactive obsolete old retired sample samples
+	testdata tests trash unused wip`)
+
+// shared are the names of folders with what is for all clusters.
+var shared = fields("base bases common component components global shared")
 
 // stages are words in the names of folders, and the names of files, of which each is for one cluster or stage.
 var stages = fields(`acceptance canary dev devel development int integration live nonprod perf preprod preproduction prd pre prod production qa sandbox stage
@@ -48,37 +66,81 @@ func (i Installation) policiesIn(root string, policies []manifest.Document) []ma
 }
 
 // installations returns the clusters and stages that the names of folders and files tell apart: those below a folder
-// such as clusters, and those of which several have names such as dev and prod.
+// such as clusters, those of which several have names such as dev and prod, and those that have one workload, account or Service each, which no cluster
+// has twice. So it does with what stands outside of folders that nobody may apply.
 func (c *comparison) installations() (out []Installation) {
 	if c.symmetric {
 		return nil
 	}
-	beside := map[string]map[string]bool{}
+	beside, idle := map[string]map[string]bool{}, map[string]bool{}
+	add := func(parent, name string) {
+		if beside[parent] == nil {
+			beside[parent] = map[string]bool{}
+		}
+		beside[parent][name] = true
+	}
 	for _, side := range []Side{c.old, c.recent} {
 		for _, doc := range side.Placed {
-			file := pathIn(side.Root, metadata.FileOf(doc))
-			parts := strings.Split(file, string(filepath.Separator))
+			parts := partsIn(side.Root, doc)
 			for i, part := range parts {
-				parent := strings.Join(parts[:i], "/")
+				parent, name := strings.Join(parts[:i], "/"), strings.Join(parts[:i+1], "/")
 				isFile := i == len(parts)-1
 				if isFile && isStage(strings.TrimSuffix(part, filepath.Ext(part)), isFile) || !isFile && (isStage(part, isFile) || isHolder(side.Root, parts[:i])) {
-					if beside[parent] == nil {
-						beside[parent] = map[string]bool{}
-					}
-					beside[parent][strings.Join(parts[:i+1], "/")] = true
+					add(parent, name)
+				}
+				if !isFile && (idleFolders[strings.ToLower(part)] || strings.HasPrefix(part, ".")) {
+					idle[name] = true
+					break
 				}
 			}
 		}
+		addTwins(side, add)
+	}
+	roots := [2]string{c.old.Root, c.recent.Root}
+	if len(idle) > 0 {
+		out = append(out, Installation{others: slices.Sorted(maps.Keys(idle)), roots: roots, idle: true})
 	}
 	for _, parent := range slices.Sorted(maps.Keys(beside)) {
 		names := slices.Sorted(maps.Keys(beside[parent]))
 		for i, name := range names {
 			if len(names) > 1 {
-				out = append(out, Installation{Name: name, others: slices.Delete(slices.Clone(names), i, i+1), roots: [2]string{c.old.Root, c.recent.Root}})
+				out = append(out, Installation{Name: name, others: slices.Delete(slices.Clone(names), i, i+1), roots: roots})
 			}
 		}
 	}
 	return out
+}
+
+// addTwins adds the folders of which two have the same workload, account or Service: each is of another cluster.
+func addTwins(side Side, add func(parent, name string)) {
+	places := map[string][][]string{}
+	for _, doc := range side.Placed {
+		switch o := objectOf(doc); o.category {
+		case workload, account, service:
+			parts := partsIn(side.Root, doc)
+			places[o.key] = append(places[o.key], parts[:len(parts)-1])
+		}
+	}
+	for _, all := range places {
+		for i, a := range all {
+			for _, b := range all[:i] {
+				n := 0
+				for n < len(a) && n < len(b) && a[n] == b[n] {
+					n++
+				}
+				if n < len(a) && n < len(b) && !shared[a[n]] && !shared[b[n]] {
+					parent := strings.Join(a[:n], "/")
+					add(parent, strings.Join(a[:n+1], "/"))
+					add(parent, strings.Join(b[:n+1], "/"))
+				}
+			}
+		}
+	}
+}
+
+// partsIn returns the names of the folders and of the file in which a document stands.
+func partsIn(root string, doc manifest.Document) []string {
+	return strings.Split(pathIn(root, metadata.FileOf(doc)), string(filepath.Separator))
 }
 
 // isHolder reports whether a folder has one folder for each cluster.

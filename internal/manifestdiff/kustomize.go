@@ -49,6 +49,9 @@ func (c *comparison) compareFiles() (out []Change) {
 	for _, place := range slices.Concat(c.recent.Absent, c.old.Absent) {
 		out = append(out, Change{place, "what a kustomization names", "is not in the folder: write out with kustomize build what is applied"})
 	}
+	for _, name := range slices.Concat(c.recent.WithoutFiles, c.old.WithoutFiles) {
+		out = append(out, Change{name, "a folder without files", "may be a module of Git that is not checked out: check it out, or delete the folder"})
+	}
 	if !c.customized {
 		return out
 	}

@@ -25,6 +25,8 @@ type Side struct {
 	Dataplanes []manifest.Document
 	// PassedOver are files that are not read because of their names.
 	PassedOver []string
+	// WithoutFiles are folders without a file, as paths in the folder.
+	WithoutFiles []string
 	// Files are the contents of the files of tools, by their paths in the folder.
 	Files map[string]string
 	// Sources are texts that stand for the contents of files of which a tool may make manifests, by their paths in the folder.

@@ -19,7 +19,10 @@ type placedPolicy struct {
 func (o object) decidesAs(other object) bool { return o.decisive() == other.decisive() }
 
 // decisive is the text of what a dialect reads of a policy. Of two policies of some kinds the older one counts.
-func (o object) decisive() string {
+func (o object) decisive() string { return o.decisiveBy(o.name) }
+
+// decisiveBy is [object.decisive] of a policy that has another name.
+func (o object) decisiveBy(name string) string {
 	fields, _ := o.fields.(map[string]any)
 	out := map[string]any{}
 	for key, value := range fields {
@@ -27,13 +30,15 @@ func (o object) decisive() string {
 		case "creationTime", "modificationTime", "kri", "status", "metadata":
 		case "labels":
 			out[key] = readOf(value)
+		case "name":
+			out[key] = name
 		default:
 			out[key] = value
 		}
 	}
 	if !o.universal {
 		of := func(field string) any { return fieldOf(o.fields, "metadata", field) }
-		out["metadata"] = []any{of("name"), of("namespace"), readOf(of("labels")), readOf(of("annotations"))}
+		out["metadata"] = []any{name, of("namespace"), readOf(of("labels")), readOf(of("annotations"))}
 		if o.kind == "PeerAuthentication" || o.isOfLinkerd() {
 			out["age"] = of("creationTimestamp")
 		}

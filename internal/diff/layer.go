@@ -1,0 +1,52 @@
+package diff
+
+import (
+	"slices"
+
+	"github.com/meshproof/meshproof/internal/dialects"
+	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Layer is two sides with the policies of one dialect.
+type Layer struct {
+	// Dialect is its name.
+	Dialect     string
+	Old, Recent Side
+}
+
+// ofSeveral is the dialect that several meshes enforce beside their own policies, in a way that no text defines.
+const ofSeveral = "gateway"
+
+// Layers returns a pair of sides for each dialect, where the policies of one side are of several: such as Cilium's for connections, and those of a
+// mesh for requests. A request has to pass each of them, or meets one alone, so that access widens only where it widens under one. It returns nil where each
+// side has one dialect, or policies that cannot be told apart so: those of cases, and those of Gateway API.
+func Layers(old, recent Side) (out []Layer) {
+	names := func(docs []manifest.Document) (all []string) {
+		for _, d := range dialects.Having[language.Dialect]() {
+			if slices.ContainsFunc(docs, d.Owns) {
+				all = append(all, d.Name())
+			}
+		}
+		return all
+	}
+	ofOld, ofNew := names(old.Policies), names(recent.Policies)
+	all := slices.Concat(ofOld, ofNew)
+	if len(ofOld) < 2 && len(ofNew) < 2 || old.HasCases || recent.HasCases || slices.Contains(all, ofSeveral) {
+		return nil
+	}
+	slices.Sort(all)
+	for _, name := range slices.Compact(all) {
+		out = append(out, Layer{name, old.ofDialect(name), recent.ofDialect(name)})
+	}
+	return out
+}
+
+// ofDialect returns a side with the policies of one dialect alone.
+func (s Side) ofDialect(name string) Side {
+	s.Files = s.ReplacingPolicies(func(docs []manifest.Document) []manifest.Document {
+		return slices.DeleteFunc(slices.Clone(docs), func(doc manifest.Document) bool { return ownerOf([]manifest.Document{doc}) != name })
+	})
+	s.Options.Dialect = name
+	return s
+}

@@ -1,0 +1,88 @@
+package lab
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/manifestdiff"
+	"github.com/meshproof/meshproof/internal/warning"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// WithoutPods warns of each policy of a namespace that selects no pods of the workloads which the folder has there, such as Deployments, where
+// no inbound is described. A policy of all namespaces may be about workloads of other folders.
+func (f *Files) WithoutPods(s Surroundings) []policy.Warning {
+	templates := manifestdiff.Templates(f.Others)
+	set, err := f.PolicySet(s)
+	targeter, ok := set.Policies.(capability.Targeter)
+	if err != nil || !ok || len(templates) == 0 || len(set.Described) > 0 {
+		return nil // an error is told where the policies are read
+	}
+	type subject struct {
+		capability.Target
+		selects bool
+		// reason and object are those of the nearest template.
+		reason, object string
+		lacks          int
+	}
+	var order []*subject
+	byPlace := map[string]*subject{}
+	for _, t := range targeter.Targets() {
+		of := byPlace[t.Place]
+		if of == nil {
+			of = &subject{Target: t}
+			byPlace[t.Place], order = of, append(order, of)
+		}
+		for _, template := range templates {
+			reason, lacks := missOf(t, s.Inbound, template)
+			switch {
+			case lacks < 0:
+				// It is of another namespace.
+			case reason == "":
+				of.selects = true
+			case of.reason == "" || lacks < of.lacks:
+				of.reason, of.object, of.lacks = reason, template.Object, lacks
+			}
+		}
+	}
+	var out []policy.Warning
+	for _, of := range order {
+		if !of.selects && of.reason != "" {
+			out = append(out, policy.Warning{Kind: warning.SelectsNothing, Place: of.Place, Policy: of.Policy, Message: fmt.Sprintf("the policy selects no pods of the workloads that the folder has in its namespace (%s: %s)", of.object, of.reason)})
+		}
+	}
+	return out
+}
+
+// missOf says why a target does not select the pods of a workload, and how many labels they lack; "" where it does, or where the files cannot
+// tell: it is about all namespaces, or asks for a label that a control plane computes. The number is negative for pods of another namespace.
+func missOf(t capability.Target, like policy.Inbound, template manifestdiff.Template) (reason string, lacks int) {
+	in := like
+	w := &in.Workload
+	w.Name, w.Namespace, w.Labels, w.ServiceAccount = template.Name, template.Namespace, template.Labels, template.Account
+	elsewhere := in
+	elsewhere.Workload.Namespace += "-elsewhere"
+	fit := t.Fit(in)
+	switch {
+	case t.Elsewhere != "", t.Fit(elsewhere).Workload.Namespace == elsewhere.Workload.Namespace:
+		return "", 0
+	case fit.Workload.Namespace != w.Namespace:
+		return "", -1
+	}
+	for key, value := range fit.Workload.Labels {
+		if own, has := w.Labels[key]; has && own == value {
+			continue
+		}
+		if strings.Contains(key, "/") && !strings.HasPrefix(key, "app.kubernetes.io/") {
+			return "", 0
+		}
+		lacks++
+	}
+	if !maps.Equal(fit.Tags, in.Tags) {
+		return "", 0
+	}
+	fit.Workload.Labels = w.Labels
+	return t.Miss(fit), lacks
+}

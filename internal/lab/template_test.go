@@ -1,0 +1,54 @@
+package lab_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/lab"
+)
+
+// TestWithoutPods has policies whose selector is met by no workload of the folder in their namespace, and others.
+func TestWithoutPods(t *testing.T) {
+	t.Parallel()
+	const (
+		istio   = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: %s}, spec: {%s}}"
+		cilium  = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: %s}, spec: {endpointSelector: {%s}, ingress: [{}]}}"
+		linkerd = "{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: p, namespace: %s}, spec: {podSelector: {%s}, port: grpc}}"
+		pods    = "---\n{apiVersion: apps/v1, kind: %s, metadata: {name: web, namespace: shop}, spec: {template: {metadata: {labels: {app: web, tier: front}}}}}\n"
+	)
+	labels := func(text string) string { return "selector: {matchLabels: {" + text + "}}" }
+	for name, tt := range map[string]struct {
+		policy, pods string
+		// want is a part of the warning, "" for none.
+		want string
+	}{
+		"another value":               {fmt.Sprintf(istio, "shop", labels("app: wbe")), fmt.Sprintf(pods, "Deployment"), "p.yaml:1: the policy selects no pods of the workloads that the folder has in its namespace (Deployment shop/web: "},
+		"the labels of a StatefulSet": {fmt.Sprintf(istio, "shop", labels("app: web")), fmt.Sprintf(pods, "StatefulSet"), ""},
+		"no selector":                 {fmt.Sprintf(istio, "shop", ""), fmt.Sprintf(pods, "Deployment"), ""},
+		"another namespace":           {fmt.Sprintf(istio, "cart", labels("app: wbe")), fmt.Sprintf(pods, "Deployment"), ""},
+		"every namespace":             {fmt.Sprintf(istio, "istio-system", labels("app: wbe")), fmt.Sprintf(pods, "Deployment"), ""},
+		"no workload":                 {fmt.Sprintf(istio, "shop", labels("app: wbe")), "", ""},
+		"a label that Istio computes": {fmt.Sprintf(istio, "shop", labels("service.istio.io/canonical-name: wbe")), fmt.Sprintf(pods, "Deployment"), ""},
+		"Cilium, another value":       {fmt.Sprintf(cilium, "shop", "matchLabels: {app: wbe}"), fmt.Sprintf(pods, "DaemonSet"), "(DaemonSet shop/web: "},
+		"Cilium, an expression":       {fmt.Sprintf(cilium, "shop", "matchExpressions: [{key: tier, operator: DoesNotExist}]"), fmt.Sprintf(pods, "Deployment"), "(Deployment shop/web: "},
+		"Cilium, a value":             {fmt.Sprintf(cilium, "shop", "matchExpressions: [{key: app, operator: In, values: [a, web]}]"), fmt.Sprintf(pods, "Deployment"), ""},
+		"Linkerd, another value":      {fmt.Sprintf(linkerd, "shop", "matchLabels: {app: wbe}"), fmt.Sprintf(pods, "Deployment"), "(Deployment shop/web: "},
+		"Linkerd, the labels":         {fmt.Sprintf(linkerd, "shop", "matchLabels: {app: web}"), fmt.Sprintf(pods, "Deployment"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files, err := lab.Open(lab.Choice{}, write(t, map[string]string{"p.yaml": tt.policy + "\n" + tt.pods}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, w := range files.WithoutPods(lab.Surroundings{}) {
+				got = append(got, w.String())
+			}
+			if text := strings.Join(got, "; "); !strings.Contains(text, tt.want) || (text == "") != (tt.want == "") {
+				t.Errorf("got %q, want %q", text, tt.want)
+			}
+		})
+	}
+}
