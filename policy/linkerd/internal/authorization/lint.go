@@ -237,6 +237,11 @@ func (l *linter) route(r route.Route) {
 		case l.Servers[i].kindOfRoutes() != r.Head.Kind:
 			l.warnings = append(l.warnings, policy.Warning{Kind: warning.RouteNotServed, Place: r.Place("spec.parentRefs"), Policy: r.String(), Message: fmt.Sprintf(
 				"the Server %s has the protocol %s: requests to it take no %s, so that the route has no part in who is let in", name, cmp.Or(l.Servers[i].Spec.ProxyProtocol, protocolUnknown), r.Head.Kind)})
+		default:
+			if calls := l.routesOfKind(l.Servers[i], route.GRPC); r.Head.Kind == route.HTTP && len(calls) > 0 {
+				l.warnings = append(l.warnings, policy.Warning{Kind: warning.RouteNotServed, Place: r.Place("spec.parentRefs"), Policy: r.String(), Message: fmt.Sprintf(
+					"the Server %s has %s too, beside which Linkerd accepts no HTTPRoute: no request takes this route, and the policies of the Server decide about every path", name, calls[0])})
+			}
 		}
 	}
 }
