@@ -154,7 +154,7 @@ func (l *linter) grant(g Grant) {
 func (l *linter) policy(p Policy) {
 	target, at := p.Spec.TargetRef, "spec.targetRef"
 	ofRoute := !target.Is("", "Namespace") && !target.Is(object.Group, kindServer)
-	found := slices.IndexFunc(l.Routes, p.isForRoute)
+	found := slices.IndexFunc(l.Routes, p.isForRouteOfServer)
 	switch {
 	case !ofRoute && !slices.ContainsFunc(l.Servers, p.isFor), ofRoute && found < 0:
 		l.warn(p.doc, p, warning.DanglingReference, at, "no Server or route is there that the policy is about: it lets nobody in%s", l.namesake(p))
@@ -174,9 +174,12 @@ func (l *linter) policy(p Policy) {
 	}
 }
 
-// namesake says of which group a route of the name of the target is, "" where there is none.
+// namesake says what a route of the name of the target is, "" where there is none.
 func (l *linter) namesake(p Policy) string {
 	for _, r := range l.Routes {
+		if p.isForRoute(r) {
+			return fmt.Sprintf(" (%s has no Server among its parents: it is about the callers of a Service)", r)
+		}
 		if r.Head.Metadata.Namespace == p.Metadata.Namespace && r.Head.Metadata.Name == p.Spec.TargetRef.Name {
 			return fmt.Sprintf(" (the %s %s is of the group %s)", r.Head.Kind, r.Head.Metadata.Name, r.Head.Group())
 		}

@@ -71,6 +71,10 @@ func (p Policy) isForRoute(r route.Route) bool {
 	return target.Is(r.Head.Group(), r.Head.Kind) && p.Metadata.Namespace == r.Head.Metadata.Namespace && target.Name == r.Head.Metadata.Name
 }
 
+// isForRouteOfServer says whether the policy is about a route of a Server. A route of Services alone is about their callers: no policy
+// judges what takes it.
+func (p Policy) isForRouteOfServer(r route.Route) bool { return len(r.Servers) > 0 && p.isForRoute(r) }
+
 // routesOf returns the routes that requests to a Server need. A Server of gRPC has GRPCRoutes only,
 // and another one HTTPRoutes, unless a GRPCRoute names it too.
 func (s Set) routesOf(server Server) []route.Route {
