@@ -79,4 +79,8 @@ var faultsOfLinkerd = []fault{
 		{"policy/linkerd/internal/authorization/client.go", `case written == "*", wild && strings`, `case written == "*", (wild || FAULT) && strings`},
 		{"policy/linkerd/internal/evaluation/caller.go", `	case wild && len(labels) == 1:`, `	case wild && len(labels) == 1, FAULT && len(labels) == 0:`},
 	}},
+	{"an HTTPRoute counts beside a GRPCRoute of its Server", []change{
+		{"policy/linkerd/internal/authorization/select.go", `if kind == route.HTTP && len(`, `if !FAULT && kind == route.HTTP && len(`},
+		{"policy/linkerd/internal/evaluation/evaluate.go", `if calls && wants == "HTTPRoute" {`, `if calls && !FAULT && wants == "HTTPRoute" {`},
+	}},
 }

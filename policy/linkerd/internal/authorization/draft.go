@@ -2,13 +2,15 @@ package authorization
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/policy/linkerd/internal/object"
 )
 
 // Drafts says what of the objects a cluster takes otherwise, each with its first place: hosts of routes, of which a proxy of Linkerd before
-// August 2026 (linkerd2-proxy, pull request 4605) compared the case, and names that the schema of a ServerAuthorization refuses.
+// August 2026 (linkerd2-proxy, pull request 4605) compared the case, a Server whose routes are asked about what the proxy detects as HTTP
+// alone, and names that the schema of a ServerAuthorization refuses.
 func Drafts(s Set) (out []string) {
 	for _, r := range s.Routes {
 		if len(r.Hosts) > 0 && s.hasServers(r) {
@@ -16,6 +18,10 @@ func Drafts(s Set) (out []string) {
 				r.Place("spec.hostnames"), r.Hosts[0]))
 			break
 		}
+	}
+	if i := slices.IndexFunc(s.Servers, s.isPassed); i >= 0 {
+		out = append(out, fmt.Sprintf("%s: the Server does not say HTTP, so that a connection whose first packet is less than a request is one of TCP to the proxy, and takes no route: whom the policies of the Server let in reaches paths without a route too: write the protocol of HTTP that it speaks",
+			s.Servers[i].doc.Place("")))
 	}
 	for i := range s.Grants {
 		if field, value := s.Grants[i].refusedBySchema(); field != "" {
@@ -44,4 +50,12 @@ func (g *Grant) refusedBySchema() (field, value string) {
 		}
 	}
 	return "", ""
+}
+
+// isPassed reports whether a caller may pass by the routes of a Server: the proxy detects the protocol by the first read of a connection (Detect
+// of linkerd2-proxy, linkerd/http/detect), somebody is let in by the Server, and not every path has a route.
+func (s Set) isPassed(server Server) bool {
+	routes, access := s.routesOf(server), server.Spec.AccessPolicy
+	return (server.Spec.ProxyProtocol == "" || server.Spec.ProxyProtocol == protocolUnknown) && len(routes) > 0 && !slices.ContainsFunc(routes, takesEveryPath) &&
+		(access != "" && access != denyAll || slices.ContainsFunc(s.Grants, func(g Grant) bool { return g.isFor(server) }) || slices.ContainsFunc(s.Policies, func(p Policy) bool { return p.isFor(server) }))
 }

@@ -154,7 +154,7 @@ func (l *linter) grant(g Grant) {
 func (l *linter) policy(p Policy) {
 	target, at := p.Spec.TargetRef, "spec.targetRef"
 	ofRoute := !target.Is("", "Namespace") && !target.Is(object.Group, kindServer)
-	found := slices.IndexFunc(l.Routes, p.isForRoute)
+	found := slices.IndexFunc(l.Routes, p.isForRouteOfServer)
 	switch {
 	case !ofRoute && !slices.ContainsFunc(l.Servers, p.isFor), ofRoute && found < 0:
 		l.warn(p.doc, p, warning.DanglingReference, at, "no Server or route is there that the policy is about: it lets nobody in%s", l.namesake(p))
@@ -174,9 +174,12 @@ func (l *linter) policy(p Policy) {
 	}
 }
 
-// namesake says of which group a route of the name of the target is, "" where there is none.
+// namesake says what a route of the name of the target is, "" where there is none.
 func (l *linter) namesake(p Policy) string {
 	for _, r := range l.Routes {
+		if p.isForRoute(r) {
+			return fmt.Sprintf(" (%s has no Server among its parents: it is about the callers of a Service)", r)
+		}
 		if r.Head.Metadata.Namespace == p.Metadata.Namespace && r.Head.Metadata.Name == p.Spec.TargetRef.Name {
 			return fmt.Sprintf(" (the %s %s is of the group %s)", r.Head.Kind, r.Head.Metadata.Name, r.Head.Group())
 		}
@@ -237,6 +240,11 @@ func (l *linter) route(r route.Route) {
 		case l.Servers[i].kindOfRoutes() != r.Head.Kind:
 			l.warnings = append(l.warnings, policy.Warning{Kind: warning.RouteNotServed, Place: r.Place("spec.parentRefs"), Policy: r.String(), Message: fmt.Sprintf(
 				"the Server %s has the protocol %s: requests to it take no %s, so that the route has no part in who is let in", name, cmp.Or(l.Servers[i].Spec.ProxyProtocol, protocolUnknown), r.Head.Kind)})
+		default:
+			if calls := l.routesOfKind(l.Servers[i], route.GRPC); r.Head.Kind == route.HTTP && len(calls) > 0 {
+				l.warnings = append(l.warnings, policy.Warning{Kind: warning.RouteNotServed, Place: r.Place("spec.parentRefs"), Policy: r.String(), Message: fmt.Sprintf(
+					"the Server %s has %s too, beside which Linkerd accepts no HTTPRoute: no request takes this route, and the policies of the Server decide about every path", name, calls[0])})
+			}
 		}
 	}
 }

@@ -54,6 +54,8 @@ func TestLint(t *testing.T) {
 		want          []string
 	}{
 		{"a route for an account", server("") + route + allow("HTTPRoute", "a", account), policy.HTTP, []string{"probes-refused"}},
+		{"a route beside a GRPCRoute", server("") + route + allow("HTTPRoute", "a", account) + head("gateway.networking.k8s.io/v1", "GRPCRoute", "g", "default") + "{parentRefs: [{group: policy.linkerd.io, kind: Server, name: web}], rules: [{}]}}\n", policy.HTTP, []string{"nothing-opens", "route-not-served spec.parentRefs", "route-not-served spec.parentRefs"}},
+		{"a route of a Service", server(", accessPolicy: all-unauthenticated") + strings.Replace(route, "group: policy.linkerd.io, kind: Server,", "group: core, kind: Service,", 1) + allow("HTTPRoute", "a", account), policy.HTTP, []string{"dangling-reference spec.targetRef"}},
 		{"a route for an address", server("") + route + allow("HTTPRoute", "a", address) + nodes, policy.HTTP, nil},
 		{"a route for an account at an address", server("") + route + allow("HTTPRoute", "a", account+", "+address) + nodes, policy.HTTP, []string{"probes-refused"}},
 		{"a route of a Server for everybody", server(", accessPolicy: all-unauthenticated") + route, policy.HTTP, nil},

@@ -71,11 +71,25 @@ func (p Policy) isForRoute(r route.Route) bool {
 	return target.Is(r.Head.Group(), r.Head.Kind) && p.Metadata.Namespace == r.Head.Metadata.Namespace && target.Name == r.Head.Metadata.Name
 }
 
+// isForRouteOfServer says whether the policy is about a route of a Server. A route of Services alone is about their callers: no policy
+// judges what takes it.
+func (p Policy) isForRouteOfServer(r route.Route) bool { return len(r.Servers) > 0 && p.isForRoute(r) }
+
 // routesOf returns the routes that requests to a Server need. A Server of gRPC has GRPCRoutes only,
-// and another one HTTPRoutes.
-func (s Set) routesOf(server Server) (out []route.Route) {
+// and another one HTTPRoutes, unless a GRPCRoute names it too.
+func (s Set) routesOf(server Server) []route.Route {
+	kind := server.kindOfRoutes()
+	if kind == route.HTTP && len(s.routesOfKind(server, route.GRPC)) > 0 {
+		// The controller accepts no HTTPRoute beside a GRPCRoute of one parent (parent_has_conflicting_routes of linkerd2, since 2.17).
+		return nil
+	}
+	return s.routesOfKind(server, kind)
+}
+
+// routesOfKind returns the routes of a kind that name a Server.
+func (s Set) routesOfKind(server Server, kind string) (out []route.Route) {
 	for _, r := range s.Routes {
-		if r.Head.Metadata.Namespace == server.Metadata.Namespace && slices.Contains(r.Servers, server.Metadata.Name) && r.Head.Kind == server.kindOfRoutes() {
+		if r.Head.Metadata.Namespace == server.Metadata.Namespace && slices.Contains(r.Servers, server.Metadata.Name) && r.Head.Kind == kind {
 			out = append(out, r)
 		}
 	}

@@ -82,7 +82,7 @@ func (s Set) elsewhere() (out []capability.Target) {
 
 // hasTarget reports whether the Server or the route is there that the policy is about.
 func (s Set) hasTarget(p Policy) bool {
-	return slices.ContainsFunc(s.Servers, p.isFor) || slices.ContainsFunc(s.Routes, func(r route.Route) bool { return p.isForRoute(r) && s.hasServers(r) })
+	return slices.ContainsFunc(s.Servers, p.isFor) || slices.ContainsFunc(s.Routes, func(r route.Route) bool { return p.isForRouteOfServer(r) && s.hasServers(r) })
 }
 
 // hasServers reports whether all Servers are there that a route names.

@@ -73,13 +73,22 @@ func questionOf(s authorization.Set, in policy.Inbound, o authorization.Options)
 	if q.server.Spec.ProxyProtocol == "gRPC" {
 		wants = "GRPCRoute"
 	}
+	calls := false
 	for _, r := range s.Routes {
 		for _, name := range r.Servers {
-			if name == q.server.Metadata.Name && r.Head.Metadata.Namespace == namespace && r.Head.Kind == wants {
-				q.routes = append(q.routes, r)
-				break
+			if name != q.server.Metadata.Name || r.Head.Metadata.Namespace != namespace {
+				continue
 			}
+			calls = calls || r.Head.Kind == "GRPCRoute"
+			if r.Head.Kind == wants {
+				q.routes = append(q.routes, r)
+			}
+			break
 		}
+	}
+	if calls && wants == "HTTPRoute" {
+		// The two kinds are in conflict, and those of HTTP are not accepted.
+		q.routes = nil
 	}
 	return q
 }

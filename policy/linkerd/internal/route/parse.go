@@ -272,6 +272,8 @@ func (r *reader) checkHeader(field string, v Value) {
 		r.checkExpression(field+".value", policy.Is{Attribute: a, Match: policy.Match{Kind: policy.Regex, Value: v.Value}})
 	case v.Value == "" || !httpguts.ValidHeaderFieldValue(v.Value):
 		r.Refuse(field+".value", "%q is no value of a header", v.Value)
+	case strings.IndexFunc(v.Value, func(c rune) bool { return c > '~' }) >= 0:
+		r.Refuse(field+".value", "Linkerd takes an exact value of ASCII alone: it refuses %q", v.Value)
 	}
 }
 
