@@ -69,8 +69,7 @@ func (r *reader) isRedirected(l *listenerv3.Listener) bool {
 
 // restoresDestination reports whether a listener filter gives redirected connections their destination back.
 func (r *reader) restoresDestination(f *listenerv3.ListenerFilter) bool {
-	packed, _, _, _ := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
-	return messages.Name(messages.TypeURL(packed)) == originalDst
+	return r.configurationOf(f).message() == originalDst
 }
 
 // movesDestination reports whether a listener filter may change the destination of connections.

@@ -185,22 +185,25 @@ func (r *reader) outbound(d dump.Decoded[*listenerv3.Listener]) {
 // listenerFilter tells what of a listener filter is not known. It may give connections another destination, as by a PROXY
 // header, to which the listener hands them over or a cluster of type ORIGINAL_DST connects.
 func (r *reader) listenerFilter(listener string, f *listenerv3.ListenerFilter) {
-	packed, faults, typeURL, reason := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
-	if reason == "" {
-		held := messages.TypeURL(packed)
-		if kind, reason, tell := roleOf(messages.Name(held)); tell {
-			r.found.add(dump.Unknown{Kind: kind, Listener: listener, Filter: f.Name, Type: held, Reason: reason, Position: dump.InFront})
-		} else {
-			checkPassing(packed.ProtoReflect(), nil, func(at *messages.Path, reason string) {
-				r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Path: at.String(), Reason: reason, Position: dump.InFront})
-			})
-		}
-		for _, fault := range faults {
-			r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Path: fault.Path.String(), Reason: fault.What, Position: dump.InFront})
-		}
+	tell := func(u dump.Unknown) {
+		u.Listener, u.Filter, u.Position = listener, f.Name, dump.InFront
+		r.found.add(u)
+	}
+	held := r.configurationOf(f)
+	if held.missing != "" {
+		tell(dump.Unknown{Kind: dump.BesideRBAC, Type: held.typeURL, Reason: held.missing})
 		return
 	}
-	r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Type: typeURL, Reason: reason, Position: dump.InFront})
+	if kind, reason, judges := roleOf(held.message()); judges {
+		tell(dump.Unknown{Kind: kind, Type: messages.TypeURL(held.packed), Reason: reason})
+	} else {
+		checkPassing(held.packed.ProtoReflect(), nil, func(at *messages.Path, reason string) {
+			tell(dump.Unknown{Kind: dump.BesideRBAC, Path: at.String(), Reason: reason})
+		})
+	}
+	for _, fault := range held.faults {
+		tell(dump.Unknown{Kind: dump.BesideRBAC, Path: fault.Path.String(), Reason: fault.What})
+	}
 }
 
 // inspectsTLS reports whether a listener reads the server name of each handshake.
@@ -215,11 +218,11 @@ func (r *reader) inspectsTLS(l *listenerv3.Listener) bool {
 // filter that a rule may disable does not, and neither does a filter that gives up before
 // the longest handshake that Envoy takes.
 func (r *reader) isInspector(f *listenerv3.ListenerFilter) bool {
-	packed, _, _, reason := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
-	if reason != "" || f.FilterDisabled != nil {
+	held := r.configurationOf(f)
+	if held.missing != "" || f.FilterDisabled != nil {
 		return false
 	}
-	m, _, _ := messages.Unpack(packed)
+	m, _, _ := messages.Unpack(held.packed)
 	inspector, ok := m.(*tlsinspectorv3.TlsInspector)
 	return ok && inspector.MaxClientHelloSize == nil
 }

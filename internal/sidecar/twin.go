@@ -318,7 +318,7 @@ func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 			name := messages.Name(url)
 			return messages.Authorizes(name) || steadyFilters[name]
 		}
-		if authorizesAlone(f.GetTypedConfig(), f.GetConfigDiscovery()) {
+		if authorizesAlone(f) {
 			out.calls.addSources(f.GetConfigDiscovery())
 			continue
 		}
@@ -334,7 +334,7 @@ func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 		case *hcmv3.HttpConnectionManager:
 			out.calls.addManager(m)
 			for _, f := range m.HttpFilters {
-				if !authorizesAlone(f.GetTypedConfig(), f.GetConfigDiscovery()) {
+				if !authorizesAlone(f) {
 					r.addDiscovered(&out.calls, f)
 				}
 			}
