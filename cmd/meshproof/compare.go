@@ -23,10 +23,8 @@ decide as the policies say.`,
 		},
 	}
 	o.source.add(cmd)
+	o.addSides(cmd, "A", "B")
 	flags := cmd.Flags()
-	o.oldFlags.Add(flags, o.source.options, "A")
-	o.newFlags.Add(flags, o.source.options, "B")
-	completeOptions(cmd, o.source.options)
 	flags.StringVar(&o.workloads, "workloads", "", "case `file` with the workloads; its own policies and requests count for nothing")
 	flags.BoolVar(&o.svids, "svids", false, "leave out callers with several URI SANs: an X.509-SVID has one")
 	o.envoy.add(cmd)

@@ -34,17 +34,21 @@ type compilerFlags struct {
 
 func (c *compilerFlags) add(cmd *cobra.Command) {
 	c.addCommand(cmd)
-	c.flags.Var(flagvalue.Address(&c.ads, ""), "ads", "test the control plane at this address: the filters come from its listeners, see docs/compilers.md")
-	c.flags.BoolVar(&c.adsPlaintext, "ads-plaintext", false, "reach the control plane without TLS")
-	c.flags.StringVar(&c.implementation, "implementation", "", "YAML file that says whose compiler it is: organization, project, url, version and contact")
+	flags := newFlags()
+	flags.Var(flagvalue.Address(&c.ads, ""), "ads", "test the control plane at this address: the filters come from its listeners, see docs/compilers.md")
+	flags.BoolVar(&c.adsPlaintext, "ads-plaintext", false, "reach the control plane without TLS")
+	flags.StringVar(&c.implementation, "implementation", "", "YAML file that says whose compiler it is: organization, project, url, version and contact")
+	addGroup(cmd, otherCompiler, flags)
 }
 
 // addCommand adds the flags that name a command, without those for a control plane and for
 // a report.
 func (c *compilerFlags) addCommand(cmd *cobra.Command) {
 	c.flags = cmd.Flags()
-	c.flags.StringVar(&c.command, "compiler", "", "test this compiler: a command for /bin/sh that speaks the protocol of docs/compilers.md (default: meshproof's own)")
-	c.flags.DurationVar(&c.timeout, "compiler-timeout", 10*time.Second, "how long the compiler may be silent while an answer is due")
+	flags := newFlags()
+	flags.StringVar(&c.command, "compiler", "", "test this compiler: a command for /bin/sh that speaks the protocol of docs/compilers.md (default: meshproof's own)")
+	flags.DurationVar(&c.timeout, "compiler-timeout", 10*time.Second, "how long the compiler may be silent while an answer is due")
+	addGroup(cmd, otherCompiler, flags)
 }
 
 // start starts the compiler that the flags name, nil for meshproof's own, and says whose

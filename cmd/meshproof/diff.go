@@ -61,10 +61,8 @@ policies say.`,
 		},
 	}
 	o.source.add(cmd)
+	o.addSides(cmd, "OLD", "NEW")
 	flags := cmd.Flags()
-	o.oldFlags.Add(flags, o.source.options, "OLD")
-	o.newFlags.Add(flags, o.source.options, "NEW")
-	completeOptions(cmd, o.source.options)
 	flags.BoolVar(&o.confirm, "confirm", false, "show each change on a real Envoy, under the old policies and the new ones")
 	flags.BoolVar(&o.denyWidening, "deny-widening", false, "exit with 1 if access widens, or may widen")
 	flags.BoolVar(&o.denyAllOthers, "deny-other-changes", false, "exit with 1 if anything but the policies changes, whether or not it can matter")
@@ -74,6 +72,15 @@ policies say.`,
 	flags.StringVar(&o.kept, "cases", "", "write the requests of the changes into case files of this folder: old.yaml and new.yaml")
 	addOutput(cmd, &o.output, outputMarkdown)
 	return cmd
+}
+
+// addSides adds the flags for one of the two sets, which have these names.
+func (o *diffOptions) addSides(cmd *cobra.Command, old, recent string) {
+	flags := newFlags()
+	o.oldFlags.Add(flags, o.source.options, old)
+	o.newFlags.Add(flags, o.source.options, recent)
+	addGroup(cmd, oneOfTwoSets, flags)
+	completeOptions(cmd, o.source.options)
 }
 
 func (o *diffOptions) run(ctx context.Context, before, after string, stdout, stderr io.Writer) error {

@@ -17,9 +17,10 @@ type envoyFlags struct {
 }
 
 func (e *envoyFlags) add(cmd *cobra.Command) {
-	flags := cmd.Flags()
+	flags := newFlags()
 	flags.StringVar(&e.version, "envoy", "", "version of Envoy, see meshproof envoy list (default "+harness.DefaultVersion+", or the version of ENVOY_BIN or ENVOY_IMAGE)")
 	flags.Var(flagvalue.Text(&e.runtime, "auto|container|process"), "runtime", "how to run Envoy")
+	addGroup(cmd, labEnvoy, flags)
 	completeValues(cmd, "runtime")
 	completeFunc(cmd, "envoy", completeVersions)
 }

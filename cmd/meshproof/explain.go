@@ -66,7 +66,9 @@ grouped by their effect, and the decision at the end of each path.`,
 	flags.Var(flagvalue.OneOf(&o.tree, prunedTree, fullTree), "tree", "print the decision tree; --tree=full prints it before pruning")
 	flags.Lookup("tree").NoOptDefVal = string(prunedTree)
 	completeValues(cmd, "tree")
+	flags = newFlags()
 	o.question.Add(flags)
+	addGroup(cmd, oneRequest, flags)
 	return cmd
 }
 

@@ -9,30 +9,49 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/meshproof/meshproof/internal/flagvalue"
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
-// fileKind is a kind of input file. Some flags speak of one kind only.
-type fileKind string
+// flagGroup is what some flags of a command are about. The help prints each group by itself.
+type flagGroup string
 
+// Flags about policy files, and those about case files, need such a file.
 const (
-	policyFiles fileKind = "policy files"
-	caseFiles   fileKind = "case files"
+	policyFiles   flagGroup = "policy files"
+	caseFiles     flagGroup = "case files"
+	oneOfTwoSets  flagGroup = "one of the two sets"
+	oneRequest    flagGroup = "the request"
+	otherCompiler flagGroup = "another compiler"
+	labEnvoy      flagGroup = "Envoy"
 )
 
-// fileKindKey is the annotation of a flag that names its kind of file.
-const fileKindKey = "meshproof_file_kind"
+// flagGroups are all groups in the order of the help.
+var flagGroups = []flagGroup{oneRequest, policyFiles, oneOfTwoSets, caseFiles, otherCompiler, labEnvoy}
 
-func newFileFlags() *pflag.FlagSet { return pflag.NewFlagSet("", pflag.ContinueOnError) }
+// flagGroupKey is the annotation of a flag that names its group.
+const flagGroupKey = "meshproof_flag_group"
 
-// addFileFlags adds flags to a command. Each flag carries its kind of file, and its usage
-// begins with it.
-func addFileFlags(cmd *cobra.Command, kind fileKind, flags *pflag.FlagSet) {
+func newFlags() *pflag.FlagSet { return pflag.NewFlagSet("", pflag.ContinueOnError) }
+
+// addGroup adds the flags of one group to a command.
+func addGroup(cmd *cobra.Command, group flagGroup, flags *pflag.FlagSet) {
 	flags.VisitAll(func(f *pflag.Flag) {
-		f.Usage = string(kind) + ": " + f.Usage
-		f.Annotations = map[string][]string{fileKindKey: {string(kind)}}
+		f.Annotations = map[string][]string{flagGroupKey: {string(group)}}
 		cmd.Flags().AddFlag(f)
 	})
+}
+
+// isOf tells whether a flag is of a group.
+func (g flagGroup) isOf(f *pflag.Flag) bool {
+	return slices.Contains(f.Annotations[flagGroupKey], string(g))
+}
+
+// addCaseFilter adds --case, which is about case files.
+func addCaseFilter(cmd *cobra.Command, filter *lab.Choice) {
+	flags := newFlags()
+	flags.Var(filter, "case", "only the cases whose name or story matches this regular expression")
+	addGroup(cmd, caseFiles, flags)
 }
 
 // addLabels adds --label.

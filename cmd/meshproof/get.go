@@ -75,9 +75,9 @@ refused is left out.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&wanted.Namespace, "namespace", "n", "", "only the policies of this namespace; all of them where it is empty")
 	flags.StringVar(&wanted.Mesh, "mesh", "", "only the policies of this mesh; all of them where it is empty")
-	flags.Var(&filter, "case", "case files: only the cases whose name or story matches this regular expression")
 	addStrictFiles(cmd, &strict)
 	addOutput(cmd, &output, outputYAML)
+	addCaseFilter(cmd, &filter)
 	return cmd
 }
 
@@ -119,12 +119,11 @@ asked about.`,
 		},
 		ValidArgsFunction: completeFiles,
 	}
-	flags := cmd.Flags()
-	flags.StringVarP(&pod.Namespace, "namespace", "n", "default", "policy files: namespace of the pod")
 	addStrictFiles(cmd, &strict)
-	labels := newFileFlags()
-	addLabels(labels, &pod.Labels, "pod")
-	addFileFlags(cmd, policyFiles, labels)
-	flags.Var(&filter, "case", "case files: only the cases whose name or story matches this regular expression")
+	flags := newFlags()
+	flags.StringVarP(&pod.Namespace, "namespace", "n", "default", "namespace of the pod")
+	addLabels(flags, &pod.Labels, "pod")
+	addGroup(cmd, policyFiles, flags)
+	addCaseFilter(cmd, &filter)
 	return cmd
 }

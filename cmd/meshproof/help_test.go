@@ -101,6 +101,33 @@ func TestHelpOfFlags(t *testing.T) {
 	check(newRoot())
 }
 
+// The help prints each flag once, those of a group under their own title.
+func TestHelpGroupsFlags(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"run", "diff", "explain", "verify", "fuzz"} {
+		cmd, _, err := newRoot().Find([]string{command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		help := cmd.UsageString()
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			lines := regexp.MustCompile(`(?m)^  .{4}--`+f.Name+`[ \n]`).FindAllStringIndex(help, -1)
+			if len(lines) != 1 {
+				t.Errorf("%s: the help has --%s %d times", command, f.Name, len(lines))
+				return
+			}
+			titles := regexp.MustCompile(`(?m)^Flags.*:$`).FindAllString(help[:lines[0][0]], -1)
+			want := "Flags:"
+			if group := groupOf(f); group != "" {
+				want = "Flags about " + string(group) + ":"
+			}
+			if got := titles[len(titles)-1]; got != want {
+				t.Errorf("%s: --%s stands under %q, want %q", command, f.Name, got, want)
+			}
+		})
+	}
+}
+
 // splitShell splits a command line into words as a shell does.
 func splitShell(line string) (words []string, err error) {
 	out, err := exec.Command("sh", "-c", `eval "set -- $1"; printf '%s\n' "$@"`, "sh", line).Output()

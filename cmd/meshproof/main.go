@@ -92,11 +92,28 @@ Exit status: 0 all as wanted, 1 a decision differs or something was not verified
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(badFlag)
-	root.AddCommand(newRun(), newProve(), newDiff(), newSideBySide(), newVerify(), newAdvisories(), newMutate(), newFuzz(), newLint(), newCompile(), newConvert(), newExplain(), newInspect(), newDescribe(), newGet(), newEnvoy(), newFeatures(), newReport())
-	root.AddCommand(&cobra.Command{Use: "version", Short: "Print the version, as --version does", Args: noArgs,
-		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "meshproof", root.Version) }})
+	groupUsage(root)
+	addCommands(root, "Commands that ask a real Envoy:",
+		newRun(), newProve(), newSideBySide(), newVerify(), newAdvisories(), newMutate(), newFuzz())
+	addCommands(root, "Commands that read policies:",
+		newDiff(), newExplain(), newLint(), newCompile(), newConvert(), newInspect(), newDescribe(), newGet())
+	const others = "Other commands:"
+	addCommands(root, others, newEnvoy(), newFeatures(), newReport(),
+		&cobra.Command{Use: "version", Short: "Print the version, as --version does", Args: noArgs,
+			Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "meshproof", root.Version) }})
+	root.SetHelpCommandGroupID(others)
+	root.SetCompletionCommandGroupID(others)
 	checkTopics(root)
 	return root
+}
+
+// addCommands adds commands that the help prints under one title.
+func addCommands(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, c := range commands {
+		c.GroupID = title
+	}
+	root.AddCommand(commands...)
 }
 
 // checkTopics lets help and completion refuse what they do not know, as all commands do.

@@ -75,10 +75,13 @@ another compiler. They are held against the same policies.`,
 			return o.run(cmd.Context(), paths, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	flags := cmd.Flags()
-	o.flags = flags
+	flags := newFlags()
 	flags.StringSliceVar(&o.versions, "envoy", nil, "`versions` of Envoy, separated by commas, see meshproof envoy list, or all of them (default "+harness.DefaultVersion+", or the version of ENVOY_BIN or ENVOY_IMAGE)")
 	flags.Var(flagvalue.Text(&o.runtime, "auto|container|process"), "runtime", "how to run Envoy")
+	flags.StringVar(&o.envoyLog, "envoy-log", "", "write Envoy's own log to this file; with several versions, to a file each, whose name ends in the version")
+	addGroup(cmd, labEnvoy, flags)
+	flags = cmd.Flags()
+	o.flags = flags
 	flags.Var(&o.filter, "case", "run only the cases whose name or story matches this regular expression")
 	o.claims.add(cmd)
 	o.compiler.add(cmd)
@@ -90,7 +93,6 @@ another compiler. They are held against the same policies.`,
 	flags.Uint64Var(&o.seed, "seed", 0, "the same `number` draws the same sets (default: a random seed)")
 	flags.StringVar(&o.times, "times", "", "balance the shards by the times in this file, see meshproof report times (default: those measured for the built-in cases)")
 	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
-	flags.StringVar(&o.envoyLog, "envoy-log", "", "write Envoy's own log to this file; with several versions, to a file each, whose name ends in the version")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "print a line for each story, and in full only what failed")
 	addOutput(cmd, &o.output)
 	completeValues(cmd, "runtime")

@@ -45,7 +45,7 @@ func (o *sourceOptions) add(cmd *cobra.Command) {
 	o.flags = cmd.Flags()
 	addStrict(cmd, &o.strict)
 	cmd.PreRun = func(cmd *cobra.Command, _ []string) { o.stderr = cmd.ErrOrStderr() }
-	flags := newFileFlags()
+	flags := newFlags()
 	w := &o.inbound.Workload
 	flags.StringVar(&w.Name, "workload", "backend", "name of the workload")
 	flags.StringVar(&w.Namespace, "namespace", "default", "namespace of the workload")
@@ -58,11 +58,9 @@ func (o *sourceOptions) add(cmd *cobra.Command) {
 	flags.StringVar(&w.Origin, "origin", "", "origin of the workload, global or zone; zone where --zone is set")
 	o.options.Add(flags)
 	flags.Var(flagvalue.Text(&o.trustDomain, "name"), "trust-domain", "trust domain of the mesh, and of the service accounts that policies name, trust-domain.mesh where it is empty")
-	addFileFlags(cmd, policyFiles, flags)
-	flags = newFileFlags()
+	addGroup(cmd, policyFiles, flags)
 	cmd.Flags().StringVar(&o.only, "to", "", "only this inbound, as workload/inbound: of a case, of a Dataplane, or made for a policy; of explain and compile also a port of a service, as MeshService/backend:80")
-	flags.Var(&o.filter, "case", "only the cases whose name or story matches this regular expression")
-	addFileFlags(cmd, caseFiles, flags)
+	addCaseFilter(cmd, &o.filter)
 	completeValues(cmd, "protocol")
 	completeOptions(cmd, o.options)
 	cmd.ValidArgsFunction = completeFiles
@@ -121,7 +119,7 @@ func (o *sourceOptions) words(without ...string) []string {
 	var out []string
 	o.flags.Visit(func(f *pflag.Flag) {
 		name, isOfNew := strings.CutPrefix(f.Name, "new-")
-		if (isOfNew || slices.Contains(f.Annotations[fileKindKey], string(policyFiles))) && !slices.Contains(without, name) {
+		if (isOfNew || policyFiles.isOf(f)) && !slices.Contains(without, name) {
 			out = append(out, "--"+name+"="+flagValue(f))
 		}
 	})
@@ -203,10 +201,10 @@ func (o *sourceOptions) surroundings() (lab.Surroundings, error) {
 
 // checkFlags refuses a flag about a kind of file if there is no such file.
 func (o *sourceOptions) checkFlags(sawPolicies, sawCase bool) (err error) {
-	saw := map[fileKind]bool{policyFiles: sawPolicies || !sawCase, caseFiles: sawCase}
+	saw := map[flagGroup]bool{policyFiles: sawPolicies || !sawCase, caseFiles: sawCase}
 	o.flags.Visit(func(f *pflag.Flag) {
-		for _, kind := range f.Annotations[fileKindKey] {
-			if !saw[fileKind(kind)] {
+		for kind, isThere := range saw {
+			if kind.isOf(f) && !isThere {
 				err = fmt.Errorf("--%s is about %s, and there is none: leave it out", f.Name, kind)
 			}
 		}

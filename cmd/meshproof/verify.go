@@ -68,6 +68,7 @@ before it. Linkerd's proxy is no Envoy, and Cilium's decides by filters of its o
 	flags.StringVar(&o.filters, "filters", "", "folder with filters, listeners or dumps, as JSON")
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
 	flags.StringToStringVar(&o.jwks, "jwks", nil, "keys of an issuer (JSON Web Key Set) that the policies name by jwksUri, as `ISSUER=FILE`")
+	flags.Lookup("jwks").DefValue = ""
 	o.envoy.add(cmd)
 	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
 	addOutput(cmd, &o.output)

@@ -89,3 +89,20 @@ func TestVerdictOfManyReasons(t *testing.T) {
 		t.Errorf("no reasons in\n%s", got)
 	}
 }
+
+// An inbound that only one side has can be asked for by its name.
+func TestInboundOfOneSide(t *testing.T) {
+	t.Parallel()
+	withInbound := func(name string) Side {
+		return sideOf(t, "case: c\nworkloads: [{name: web, inbounds: [{name: "+name+", port: 8080, protocol: http}]}]\n"+
+			"policies: [{type: MeshTrafficPermission, mesh: default, name: p, spec: {default: {allow: [{path: {type: Exact, value: /a}}]}}}]\n"+
+			"requests: [{from: spiffe://trust-domain.mesh/ns/a/sa/b, to: web/"+name+", path: /a, want: allow}]\n")
+	}
+	d, err := Diff(withInbound("a"), withInbound("b"), "web/b")
+	if err != nil || len(d.Cases) != 1 || len(d.Cases[0].Inbounds) != 1 || !strings.Contains(d.Cases[0].Inbounds[0].Text, "only in NEW") {
+		t.Errorf("an inbound of NEW: %+v, %v", d, err)
+	}
+	if d, err = Diff(withInbound("a"), withInbound("b"), "web/a"); err != nil || len(d.OnlyOld) != 1 {
+		t.Errorf("an inbound of OLD: %+v, %v", d, err)
+	}
+}

@@ -97,46 +97,23 @@ func (d *Difference) comparePolicies(old, recent Side, to string, all bool) erro
 	if errOld != nil && errNew != nil {
 		return errNew
 	}
+	if single && errOld != nil {
+		// The only case of OLD lacks the inbound, which is new.
+		only := allOlds[0]
+		only.Inbounds = nil
+		olds = []lab.Case{only}
+	}
 	paired := map[int]bool{}
 	for _, c := range recents {
-		i := slices.IndexFunc(olds, func(old lab.Case) bool { return areCounterparts(old, c) })
-		if single && c.Made == nil {
-			i = 0
-		}
-		var was lab.Case
-		switch generated := slices.IndexFunc(olds, func(old lab.Case) bool { return old.Generated }); {
-		case i >= 0:
-			paired[i], was = true, olds[i]
-		// Policy files are one set: they may say who calls a workload that is new.
-		case c.Generated && generated >= 0:
-			was = olds[generated]
-			was.Inbounds = nil
-		default:
+		was, i, ok := formerCase(c, olds, single)
+		if !ok {
 			d.OnlyNew = append(d.OnlyNew, title(c))
 			continue
 		}
-		changes := inboundChanges(counterpart, was.Inbounds, c.Inbounds)
-		if was.Generated != c.Generated {
-			// Policy files are compared on the inbounds of the case.
-			changes = nil
-			was.Inbounds, was.Options.Peers = c.Inbounds, c.Options.Peers
-		}
-		useOneDialect(&was.Case, &c.Case)
-		if was.Generated && c.Generated {
-			shareTrustedHops(&was.Case, &c.Case)
-		}
-		if !was.Generated && !c.Generated {
-			d.Opens = slices.Concat(d.Opens, newTrust(was.Case, c.Case), newIdentities(was.Case, c.Case), optionsAlone(was.Case, c.Case))
-			if all {
-				d.Opens = append(d.Opens, newTrust(c.Case, was.Case)...)
-			}
-			d.addRenamed([]lab.Case{was}, []lab.Case{c}, to)
-		}
-		if err := d.compareRoutes(was, c, to, all); err != nil {
+		paired[i] = true
+		if err := d.comparePair(was, c, to, all); err != nil {
 			return err
 		}
-		d.Cases = append(d.Cases, Case{Old: was.Case, New: c.Case, generated: c.Generated, Inbounds: changes, Made: c.Made, lintScope: c.LintScope})
-		d.addMoved(was, c)
 	}
 	d.addRenamed(described(allOlds), described(allRecents), to)
 	for i, c := range olds {
@@ -150,40 +127,12 @@ func (d *Difference) comparePolicies(old, recent Side, to string, all bool) erro
 	}
 	for i := range d.Cases {
 		c := &d.Cases[i]
-		find := c.find
-		if find == nil {
-			find = counterpart
-		}
-		if c.Comparisons, err = compareBy(find, c.Old, c.New, all); err != nil {
+		if err := d.compareInboundsOf(c, all); err != nil {
 			return err
 		}
-		if c.generated && len(c.Comparisons) > 0 {
-			d.compareOutside(c.Comparisons[0].old, c.Comparisons[0].recent, all)
-		}
-		for _, comparison := range c.Comparisons {
-			c.Inbounds = append(c.Inbounds, comparison.modeChange()...)
-			was, is := comparison.old.Reading().Set(), comparison.recent.Reading().Set()
-			d.Opens = slices.Concat(d.Opens, lessProof(was, is), newStrangers(was, is), otherExclusions(was, is), otherAuthorizers(was, is), movedAuthorizers(comparison.old, comparison.recent), answeredByPolicies(comparison.old, comparison.recent),
-				unknownReferences(comparison.old, comparison.recent, all),
-				newNeighbours(comparison.old, comparison.recent), openedByAge(comparison.old, comparison.recent), newProtocols(was, is))
-			if all {
-				d.Opens = slices.Concat(d.Opens, unalike(was, is), newNeighbours(comparison.recent, comparison.old), openedByAge(comparison.recent, comparison.old))
-			} else {
-				d.Opens = append(d.Opens, unclosed(was, is)...)
-			}
-		}
-		d.Opens = append(d.Opens, overwritten(c.Old, c.New, c.Comparisons, all)...)
-		slices.SortStableFunc(c.Inbounds, func(a, b InboundChange) int { return cmp.Compare(a.Text, b.Text) })
 		// An inbound that is made for tcp too is no reason to warn of what tcp does not show.
-		forTCP := c.Made != nil && c.Made[0].Protocol.Layer() == policy.L4 && recent.Inbound.Protocol.Layer() == policy.L7
-		if len(c.Comparisons) > 0 && !forTCP {
-			reading := c.Comparisons[0].recent.Reading()
-			reading.LintAmong(c.lintScope)
-			for _, w := range reading.Warnings() {
-				if !slices.Contains(d.Warnings, w) { // those of one set are told of each inbound
-					d.Warnings = append(d.Warnings, w)
-				}
-			}
+		if forTCP := c.Made != nil && c.Made[0].Protocol.Layer() == policy.L4 && recent.Inbound.Protocol.Layer() == policy.L7; !forTCP {
+			d.addWarnings(c)
 		}
 	}
 	if err := d.compareAccounts(byBoth, all); err != nil {
@@ -193,6 +142,101 @@ func (d *Difference) comparePolicies(old, recent Side, to string, all bool) erro
 	d.Opens = slices.Compact(d.Opens)
 	d.Cases = slices.DeleteFunc(d.Cases, func(c Case) bool { return c.gone && !c.widens() })
 	return nil
+}
+
+// formerCase returns what a case was before, and its index among the old cases. A workload that only the new policy files
+// describe was among those of the old ones, without an inbound and an index: they are one set, and may say who calls it.
+// The only case of each side are one case.
+func formerCase(c lab.Case, olds []lab.Case, single bool) (was lab.Case, index int, ok bool) {
+	if single && c.Made == nil {
+		return olds[0], 0, true
+	}
+	if i := slices.IndexFunc(olds, func(old lab.Case) bool { return areCounterparts(old, c) }); i >= 0 {
+		return olds[i], i, true
+	}
+	if i := slices.IndexFunc(olds, func(old lab.Case) bool { return old.Generated }); i >= 0 && c.Generated {
+		was = olds[i]
+		was.Inbounds = nil
+		return was, -1, true
+	}
+	return was, -1, false
+}
+
+// comparePair adds a case with what it was before. Its requests are compared by [Difference.compareInboundsOf].
+func (d *Difference) comparePair(was, is lab.Case, to string, all bool) error {
+	changes := inboundChanges(counterpart, was.Inbounds, is.Inbounds)
+	if was.Generated != is.Generated {
+		// Policy files are compared on the inbounds of the case.
+		changes = nil
+		was.Inbounds, was.Options.Peers = is.Inbounds, is.Options.Peers
+	}
+	useOneDialect(&was.Case, &is.Case)
+	if was.Generated && is.Generated {
+		shareTrustedHops(&was.Case, &is.Case)
+	}
+	if !was.Generated && !is.Generated {
+		d.Opens = slices.Concat(d.Opens, newTrust(was.Case, is.Case), newIdentities(was.Case, is.Case), optionsAlone(was.Case, is.Case))
+		if all {
+			d.Opens = append(d.Opens, newTrust(is.Case, was.Case)...)
+		}
+		d.addRenamed([]lab.Case{was}, []lab.Case{is}, to)
+	}
+	if err := d.compareRoutes(was, is, to, all); err != nil {
+		return err
+	}
+	d.Cases = append(d.Cases, Case{Old: was.Case, New: is.Case, generated: is.Generated, Inbounds: changes, Made: is.Made, lintScope: is.LintScope})
+	d.addMoved(was, is)
+	return nil
+}
+
+// compareInboundsOf compares each inbound of a case with what it was before, and adds what opens beside its requests.
+func (d *Difference) compareInboundsOf(c *Case, all bool) (err error) {
+	find := c.find
+	if find == nil {
+		find = counterpart
+	}
+	if c.Comparisons, err = compareBy(find, c.Old, c.New, all); err != nil {
+		return err
+	}
+	if c.generated && len(c.Comparisons) > 0 {
+		d.compareOutside(c.Comparisons[0].old, c.Comparisons[0].recent, all)
+	}
+	for _, comparison := range c.Comparisons {
+		c.Inbounds = append(c.Inbounds, comparison.modeChange()...)
+		d.Opens = append(d.Opens, comparison.opens(all)...)
+	}
+	d.Opens = append(d.Opens, overwritten(c.Old, c.New, c.Comparisons, all)...)
+	slices.SortStableFunc(c.Inbounds, func(a, b InboundChange) int { return cmp.Compare(a.Text, b.Text) })
+	return nil
+}
+
+// opens says what lets in more, or may, and is no class of requests.
+func (c Comparison) opens(all bool) []string {
+	was, is := c.old.Reading().Set(), c.recent.Reading().Set()
+	out := slices.Concat(
+		lessProof(was, is), newStrangers(was, is), otherExclusions(was, is),
+		otherAuthorizers(was, is), movedAuthorizers(c.old, c.recent),
+		answeredByPolicies(c.old, c.recent), unknownReferences(c.old, c.recent, all),
+		newNeighbours(c.old, c.recent), openedByAge(c.old, c.recent), newProtocols(was, is),
+	)
+	if !all {
+		return append(out, unclosed(was, is)...)
+	}
+	return slices.Concat(out, unalike(was, is), newNeighbours(c.recent, c.old), openedByAge(c.recent, c.old))
+}
+
+// addWarnings adds the warnings of the new side of a case, each once: those of one set are told of each inbound.
+func (d *Difference) addWarnings(c *Case) {
+	if len(c.Comparisons) == 0 {
+		return
+	}
+	reading := c.Comparisons[0].recent.Reading()
+	reading.LintAmong(c.lintScope)
+	for _, w := range reading.Warnings() {
+		if !slices.Contains(d.Warnings, w) {
+			d.Warnings = append(d.Warnings, w)
+		}
+	}
 }
 
 // compareRoutes compares the routes and timeouts that two cases state. Those of files outside of cases are

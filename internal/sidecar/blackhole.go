@@ -6,7 +6,6 @@ import (
 	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
-	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/meshproof/meshproof/internal/messages"
 )
@@ -39,24 +38,24 @@ func (r *reader) areQuiet(l *listenerv3.Listener) bool {
 // clusters of the chain do not tell where a script or code goes.
 func (r *reader) isQuiet(of *listenerv3.FilterChain) bool {
 	quiet := true
-	check := func(f anyFilter, name string, typed *anypb.Any) (held string) {
-		packed, _, _, reason := r.extension(name, typed, f.GetConfigDiscovery())
-		held = messages.Name(messages.TypeURL(packed))
-		quiet = quiet && reason == "" && (held == httpManager || messages.Authorizes(held) || passing[held] != nil || containedFilters[held])
-		if held == router {
-			checkPassing(packed.ProtoReflect(), nil, func(*messages.Path, string) { quiet = false })
+	check := func(f anyFilter) (message string) {
+		held := r.configurationOf(f)
+		message = held.message()
+		quiet = quiet && held.missing == "" && (message == httpManager || messages.Authorizes(message) || passing[message] != nil || containedFilters[message])
+		if message == router {
+			checkPassing(held.packed.ProtoReflect(), nil, func(*messages.Path, string) { quiet = false })
 		}
-		return held
+		return message
 	}
 	for _, f := range of.GetFilters() {
-		if check(f, f.Name, f.GetTypedConfig()) != httpManager {
+		if check(f) != httpManager {
 			continue
 		}
 		m, _, _ := messages.Unpack(f.GetTypedConfig())
 		manager, _ := m.(*hcmv3.HttpConnectionManager)
 		quiet = quiet && manager != nil && !slices.ContainsFunc(manager.GetUpgradeConfigs(), func(u *hcmv3.HttpConnectionManager_UpgradeConfig) bool { return len(u.Filters) > 0 })
 		for _, f := range manager.GetHttpFilters() {
-			check(f, f.Name, f.GetTypedConfig())
+			check(f)
 		}
 	}
 	return quiet

@@ -65,7 +65,7 @@ var quietExtensions = map[string]bool{
 func (c *calls) add(m proto.Message) {
 	extension := func(typeURL string, at *messages.Path) {
 		place := at.String()
-		_, ok := m.(anyFilter)
+		_, ok := m.(discoverable)
 		if _, upgrade := m.(*hcmv3.HttpConnectionManager_UpgradeConfig); upgrade || ok && (place == "typed_config" || place == "config_discovery.default_config") {
 			return
 		}
@@ -83,11 +83,6 @@ func (c *calls) add(m proto.Message) {
 			c.addTexts(m)
 		},
 	}.Visit(m.ProtoReflect())
-}
-
-// anyFilter is a network filter or an HTTP filter.
-type anyFilter interface {
-	GetConfigDiscovery() *corev3.ExtensionConfigSource
 }
 
 // clusterFields are the fields with the cluster that gets requests of Envoy's own, for the messages that known
@@ -154,7 +149,7 @@ func (c *calls) addManager(m *hcmv3.HttpConnectionManager) {
 		return true
 	})
 	for _, f := range m.HttpFilters {
-		if authorizesAlone(f.GetTypedConfig(), f.GetConfigDiscovery()) {
+		if authorizesAlone(f) {
 			c.addSources(f.GetConfigDiscovery())
 		} else {
 			c.add(f)

@@ -15,7 +15,6 @@ import (
 	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
 	tcpproxyv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/tcp_proxy/v3"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
@@ -105,12 +104,12 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 	}
 	c.inbound.Transport = c.transport(of)
 	for _, f := range of.Filters {
-		packed, faults, typeURL, reason := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
-		if reason != "" {
-			c.lostFilter(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery(), typeURL, reason)
+		held := r.configurationOf(f)
+		if held.missing != "" {
+			c.lostFilter(f, held)
 			continue
 		}
-		c.filter(f.Name, packed, faults, typeURL)
+		c.networkFilter(f.Name, held)
 	}
 	c.close()
 }
@@ -159,13 +158,13 @@ func (c *chain) asksForRemote() bool {
 func (c *chain) goesOn() bool { return c.observes || len(c.inbound.Filters.Routes) > 0 }
 
 // filter reads a network filter.
-func (c *chain) filter(name string, packed *anypb.Any, faults []messages.Fault, typeURL string) {
+func (c *chain) networkFilter(name string, held configuration) {
 	if c.ended {
-		c.tellIdle(dump.BesideRBAC, name, typeURL, "it stands behind the last filter: nothing reaches it")
+		c.tellIdle(dump.BesideRBAC, name, held.typeURL, "it stands behind the last filter: nothing reaches it")
 	}
-	c.tellFaults(name, faults)
-	m, _, err := messages.Unpack(packed)
-	behindRBAC := c.behindRBAC && len(faults) == 0
+	c.tellFaults(name, held.faults)
+	m, _, err := messages.Unpack(held.packed)
+	behindRBAC := c.behindRBAC && len(held.faults) == 0
 	c.behindRBAC = false
 	switch m := m.(type) {
 	case *networkrbacv3.RBAC:
@@ -175,7 +174,7 @@ func (c *chain) filter(name string, packed *anypb.Any, faults []messages.Fault, 
 		c.network(name, m)
 	case *networkauthzv3.ExtAuthz:
 		if !c.networkAsksBehind(name, m, behindRBAC) {
-			c.noteOther(name, messages.TypeURL(packed), m, err)
+			c.noteOther(name, messages.TypeURL(held.packed), m, err)
 		}
 	case *hcmv3.HttpConnectionManager:
 		c.ended = true
@@ -183,9 +182,9 @@ func (c *chain) filter(name string, packed *anypb.Any, faults []messages.Fault, 
 	case *tcpproxyv3.TcpProxy:
 		c.ended = true
 		c.inbound.StatPrefix = m.StatPrefix
-		c.noteOther(name, messages.TypeURL(packed), m, err)
+		c.noteOther(name, messages.TypeURL(held.packed), m, err)
 	default:
-		c.noteOther(name, messages.TypeURL(packed), m, err)
+		c.noteOther(name, messages.TypeURL(held.packed), m, err)
 	}
 }
 

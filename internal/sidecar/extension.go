@@ -13,18 +13,33 @@ import (
 	"github.com/meshproof/meshproof/internal/messages"
 )
 
-// extension returns the configuration of a filter, from the filter or by discovery. The reason says
-// why there is none; the type URL is then the type that is missing.
-func (r *reader) extension(name string, typed *anypb.Any, discovery *corev3.ExtensionConfigSource) (packed *anypb.Any, faults []messages.Fault, typeURL, reason string) {
+// configuration is what a filter is configured with.
+type configuration struct {
+	// packed is nil where there is none. Then missing says why.
+	packed  *anypb.Any
+	missing string
+	// faults are what was lost when the configuration was read out of the dump.
+	faults []messages.Fault
+	// typeURL is the type of the configuration, or the types that a missing one may have.
+	typeURL string
+}
+
+// message returns the full name of the message that is packed, empty for none.
+func (c configuration) message() string { return messages.Name(messages.TypeURL(c.packed)) }
+
+// configurationOf returns the configuration of a filter, which the filter has or discovery gave.
+func (r *reader) configurationOf(f anyFilter) configuration {
+	typed, discovery := f.GetTypedConfig(), f.GetConfigDiscovery()
 	if discovery == nil {
 		if typed.GetTypeUrl() == "" {
-			return nil, nil, "", "it has no configuration"
+			return configuration{missing: "it has no configuration"}
 		}
-		return typed, nil, typed.TypeUrl, ""
+		return configuration{packed: typed, typeURL: typed.TypeUrl}
 	}
+	name := f.GetName()
 	r.wanted.Extensions[name] = true
-	types := strings.Join(discovery.TypeUrls, ", ")
 	d, ok := r.Extensions[name]
+	var reason string
 	switch {
 	case !ok && discovery.DefaultConfig != nil:
 		reason = "its configuration comes by discovery and is not there; Envoy may use the default configuration"
@@ -39,9 +54,9 @@ func (r *reader) extension(name string, typed *anypb.Any, discovery *corev3.Exte
 	case !slices.ContainsFunc(discovery.TypeUrls, func(url string) bool { return messages.Name(url) == messages.Name(messages.TypeURL(d.Message)) }):
 		reason = fmt.Sprintf("its configuration by discovery is of another type, %s: Envoy takes none but those that the filter names", messages.Name(messages.TypeURL(d.Message)))
 	default:
-		return d.Message, d.Faults, d.Message.GetTypeUrl(), ""
+		return configuration{packed: d.Message, faults: d.Faults, typeURL: d.Message.GetTypeUrl()}
 	}
-	return nil, nil, types, reason
+	return configuration{missing: reason, typeURL: strings.Join(discovery.TypeUrls, ", ")}
 }
 
 // sourcesDiffer reports whether the filters of a dump take configurations of one name from several sources. Envoy
@@ -50,7 +65,7 @@ func (r *reader) sourcesDiffer(name string) bool {
 	if r.sources == nil {
 		r.sources = map[string][]*corev3.ConfigSource{}
 		note := func(m proto.Message) {
-			f, ok := m.(configured)
+			f, ok := m.(discoverable)
 			if !ok || f.GetConfigDiscovery() == nil {
 				return
 			}
@@ -75,16 +90,22 @@ func (r *reader) sourcesDiffer(name string) bool {
 }
 
 // addDiscovered adds what the configuration of a filter may call, where discovery gave it.
-func (r *reader) addDiscovered(to *calls, f configured) {
+func (r *reader) addDiscovered(to *calls, f anyFilter) {
 	if d, ok := r.Extensions[f.GetName()]; ok && f.GetConfigDiscovery() != nil {
 		to.add(&listenerv3.Filter{ConfigType: &listenerv3.Filter_TypedConfig{TypedConfig: d.Message}})
 	}
 }
 
-// configured is a filter, or a part of one, whose configuration may come by discovery.
-type configured interface {
+// discoverable is a filter, or a part of one, whose configuration may come by discovery.
+type discoverable interface {
 	GetName() string
 	GetConfigDiscovery() *corev3.ExtensionConfigSource
+}
+
+// anyFilter is a network filter, an HTTP filter or a listener filter.
+type anyFilter interface {
+	discoverable
+	GetTypedConfig() *anypb.Any
 }
 
 // equalConfigs reports whether two configurations of filters are read as a whole, and are equal.
@@ -95,10 +116,11 @@ func equalConfigs(a, b *anypb.Any) bool {
 }
 
 // authorizesAlone reports whether a filter is an RBAC filter, whichever configuration it has.
-func authorizesAlone(typed *anypb.Any, discovery *corev3.ExtensionConfigSource) bool {
+func authorizesAlone(f anyFilter) bool {
+	discovery := f.GetConfigDiscovery()
 	urls := discovery.GetTypeUrls()
 	if discovery == nil {
-		urls = []string{messages.TypeURL(typed)}
+		urls = []string{messages.TypeURL(f.GetTypedConfig())}
 	} else if discovery.DefaultConfig != nil {
 		urls = append(slices.Clone(urls), messages.TypeURL(discovery.DefaultConfig))
 	}

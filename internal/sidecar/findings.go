@@ -1,9 +1,6 @@
 package sidecar
 
 import (
-	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
-	"google.golang.org/protobuf/types/known/anypb"
-
 	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
 )
@@ -68,7 +65,7 @@ func (c *chain) tellFaults(filter string, faults []messages.Fault) {
 }
 
 // lostFilter notes a filter whose configuration is not there. It sends nothing where it is an RBAC filter, whichever it has.
-func (c *chain) lostFilter(name string, typed *anypb.Any, discovery *corev3.ExtensionConfigSource, typeURL, reason string) {
-	c.noteFilter(dump.Lost, name, typeURL, reason)
-	c.others[len(c.others)-1].unknown.Idle = authorizesAlone(typed, discovery)
+func (c *chain) lostFilter(f anyFilter, lost configuration) {
+	c.noteFilter(dump.Lost, f.GetName(), lost.typeURL, lost.missing)
+	c.others[len(c.others)-1].unknown.Idle = authorizesAlone(f)
 }

@@ -51,10 +51,11 @@ func (c *chain) http(name string, m *hcmv3.HttpConnectionManager) {
 	c.rewritten = rewritesOf(m)
 	c.settings(name, m)
 	for i, f := range m.HttpFilters {
-		if packed, _, _, _ := c.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery()); i < len(m.HttpFilters)-1 && messages.Name(messages.TypeURL(packed)) == router {
+		held := c.configurationOf(f)
+		if i < len(m.HttpFilters)-1 && held.message() == router {
 			c.tellIdle(dump.BesideRBAC, f.Name, "", "a router in front of other filters: nothing reaches them")
 		}
-		c.httpFilter(m.StatPrefix, f)
+		c.httpFilter(m.StatPrefix, f, held)
 	}
 	c.routes(m)
 }
@@ -115,32 +116,32 @@ func (c *chain) checkKnown(filter string, m proto.Message) {
 	})
 }
 
-func (c *chain) httpFilter(statPrefix string, f *hcmv3.HttpFilter) {
+// httpFilter reads a filter of an HTTP connection manager, by what it is configured with.
+func (c *chain) httpFilter(statPrefix string, f *hcmv3.HttpFilter, held configuration) {
 	behindRBAC := c.behindRBAC
 	c.behindRBAC = false
-	packed, faults, typeURL, reason := c.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
-	if reason != "" {
+	if held.missing != "" {
 		c.replaceable = append(c.replaceable, f.Name)
-		c.lostFilter(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery(), typeURL, reason)
+		c.lostFilter(f, held)
 		return
 	}
-	c.tellFaults(f.Name, faults)
-	m, _, err := messages.Unpack(packed)
+	c.tellFaults(f.Name, held.faults)
+	m, _, err := messages.Unpack(held.packed)
 	rbac, ok := m.(*httprbacv3.RBAC)
 	if ok && isObserver(f.Name, rbac) {
 		c.observers = append(c.observers, f.Name)
 		return
 	}
-	if ok || messages.Name(messages.TypeURL(packed)) == httpRBAC {
+	if ok || held.message() == httpRBAC {
 		c.replaceable = append(c.replaceable, f.Name)
 	}
 	switch {
-	case c.readTokens(f, m), c.asksBehind(f, m, behindRBAC && len(faults) == 0):
+	case c.readTokens(f, m), c.asksBehind(f, m, behindRBAC && len(held.faults) == 0):
 	case !ok:
-		c.noteOther(f.Name, messages.TypeURL(packed), m, err)
+		c.noteOther(f.Name, messages.TypeURL(held.packed), m, err)
 	case f.Disabled:
 		c.disabled = true
-		c.noteFilter(dump.Note, f.Name, packed.TypeUrl, "an RBAC filter that is disabled: it judges only where a route enables it")
+		c.noteFilter(dump.Note, f.Name, held.typeURL, "an RBAC filter that is disabled: it judges only where a route enables it")
 	default:
 		c.addHTTP(f.Name, statPrefix, rbac)
 	}

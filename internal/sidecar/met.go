@@ -29,10 +29,10 @@ func (r *reader) movesCallers(d dump.Decoded[*listenerv3.Listener]) (reason stri
 		}
 	}
 	for _, f := range l.ListenerFilters {
-		packed, faults, _, absent := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
-		known := absent == "" && len(faults) == 0 && passing[messages.Name(messages.TypeURL(packed))] != nil
+		held := r.configurationOf(f)
+		known := held.missing == "" && len(held.faults) == 0 && passing[held.message()] != nil
 		if known {
-			checkPassing(packed.ProtoReflect(), nil, func(*messages.Path, string) { known = false })
+			checkPassing(held.packed.ProtoReflect(), nil, func(*messages.Path, string) { known = false })
 		}
 		if !known {
 			return fmt.Sprintf("its listener filter %q is not known to leave connections where they go, and to send no requests of its own", f.Name)

@@ -13,6 +13,54 @@ import (
 	"github.com/meshproof/meshproof/internal/messages"
 )
 
+// reachability says who gets to a listener.
+type reachability struct {
+	// routed is true where the network leads connections of others to it.
+	routed bool
+	// met is true where connections of others may come to it, if only from a neighbour on the link.
+	met bool
+}
+
+// reachOf finds out who gets to an outbound listener. The reason says how its address alone leads to what the inbounds guard; ""
+// where it does not.
+func (r *reader) reachOf(l *listenerv3.Listener, leads leading, g guarded) (reach reachability, reason string) {
+	unbound := !bindsPort(l)
+	for _, socket := range sockets(l) {
+		a := r.address(l, socket, nil)
+		ip := a.Addr()
+		switch {
+		case socket == nil:
+			// A pipe is for processes of the machine.
+			continue
+		case !a.IsValid():
+			return reach, "it listens on no IP address"
+		case unbound && r.handsOutAlone:
+			// No connection of others comes here.
+			continue
+		case r.statesAddress(ip):
+			return reach, fmt.Sprintf("it listens on the IP address of this machine, %s", ip)
+		}
+		if reason := g.listensBeside(ip, socket.GetPortValue()); reason != "" {
+			return reach, reason
+		}
+		if ip.IsUnspecified() && (unbound || !r.passesThrough(l, leads)) {
+			return reach, "it listens on every IP address, and not only for connections that are redirected to it"
+		}
+		// Nothing routes these addresses, but a neighbour on the link may send packets for them, which the kernel redirects.
+		unrouted := (ip.IsLoopback() || reserved.Contains(ip)) && !r.handsIn
+		reach.met = reach.met || !unrouted
+		// A listener that binds no port gets the connections that another one redirects.
+		if ip.IsUnspecified() || unrouted {
+			continue
+		}
+		reach.routed = true
+		if name, reason := r.unreadOf(r.direct(leads)); name != "" {
+			return reach, fmt.Sprintf("others may reach it on %s, and its cluster %q %s", ip, name, reason)
+		}
+	}
+	return reach, ""
+}
+
 // unreached says why no connection to an address of a listener meets a filter chain; "" where
 // one may. Such a chain guards nothing, although its match has the address of an inbound.
 func unreached(l *listenerv3.Listener, socket *corev3.SocketAddress, match *listenerv3.FilterChainMatch) string {
@@ -69,8 +117,7 @@ func (r *reader) isRedirected(l *listenerv3.Listener) bool {
 
 // restoresDestination reports whether a listener filter gives redirected connections their destination back.
 func (r *reader) restoresDestination(f *listenerv3.ListenerFilter) bool {
-	packed, _, _, _ := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
-	return messages.Name(messages.TypeURL(packed)) == originalDst
+	return r.configurationOf(f).message() == originalDst
 }
 
 // movesDestination reports whether a listener filter may change the destination of connections.

@@ -86,77 +86,30 @@ func (r *reader) skip(listener, chain, reason string) {
 	r.sidecar.Skipped = append(r.sidecar.Skipped, Skipped{listener, chain, reason})
 }
 
+// listener reads one listener: it takes its chains for inbounds, or says why it is none.
 func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 	l := d.Message
-	tell := func(kind dump.Kind, reason string) {
-		r.found.add(dump.Unknown{Kind: kind, Listener: l.Name, Reason: reason})
-	}
-	idle := func(kind dump.Kind, reason string) {
-		r.found.add(dump.Unknown{Kind: kind, Listener: l.Name, Reason: reason, Idle: true})
-	}
-	if r.servesAgent(d, g) {
-		r.skip(l.Name, "", "Istio's own: it serves metrics or the health of the sidecar, and leads to no workload")
-		if reason := r.opensAdmin(l); reason != "" {
-			tell(dump.Exposed, reason)
-		}
-		return
-	}
-	if serves, admin := r.servesKuma(d); serves {
-		r.skip(l.Name, "", "Kuma's own: it serves metrics or the health of the sidecar, and leads to no workload")
-		if admin {
-			tell(dump.Note, "callers with a certificate for the name "+controlPlane+", of the CAs that stand in it, reach Envoy's admin interface: they are taken for Kuma's control plane")
-		}
+	if r.servesOnlySidecar(d, g) {
 		return
 	}
 	inbound, reason := direction(l)
 	if !inbound {
-		twin := r.twin(d, g)
-		if twin == "" {
+		guarded := r.leadsToGuarded(d, g)
+		if guarded == "" {
 			r.skip(l.Name, "", reason)
 			r.outbound(d)
 			return
 		}
-		tell(dump.Exposed, reason+", but "+twin)
+		r.tell(l, dump.Exposed, reason+", but "+guarded)
 	} else if reason != "" {
-		tell(dump.Note, reason)
-	}
-	if r.IsDump && bindsPort(l) && onLoopback(l) {
-		idle(dump.Exposed, "it listens on loopback alone: no connection of others comes to it, and something else has its port on other addresses")
-	}
-	if r.DrainAlone[l.Name] {
-		idle(dump.Exposed, "it drains, and no version of it is active: new connections to its address go elsewhere, as to a listener that passes them on")
+		r.tell(l, dump.Note, reason)
 	}
 	labels := labelsOf(l)
-	r.faults(l.Name, labels, d.Faults)
-	checkKnown(l.ProtoReflect(), nil, func(at *messages.Path, reason string) {
-		r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: l.Name, Chain: chainOf(at, labels), Path: at.String(), Reason: reason})
-	})
-	switch {
-	case l.ApiListener != nil:
-		tell(dump.Exposed, "an API listener: requests come from inside of the process")
-	case listensOnUDP(l):
-		tell(dump.Exposed, "it listens on UDP, which the lab does not")
-	case l.GetInternalListener() != nil:
-		tell(dump.Exposed, "an internal listener: connections come from inside of Envoy")
-	}
-	if l.FcdsConfig != nil {
-		const reason = "filter chains come by discovery of their own (fcds_config), which is not read"
-		r.found.add(dump.Unknown{Kind: dump.Lost, Listener: l.Name, Reason: reason})
-	}
-	r.tellUnbound(l)
-	if l.FilterChainMatcher != nil {
-		tell(dump.BesideRBAC, "filter_chain_matcher selects the filter chain: the addresses of its inbounds are the listener's")
-	}
-	for _, f := range l.ListenerFilters {
-		r.listenerFilter(l.Name, f)
-		if r.restoresDestination(f) && f.FilterDisabled != nil && !l.GetUseOriginalDst().GetValue() {
-			idle(dump.BesideRBAC, "the filters see the destination from before a redirection for some connections only (filter_disabled)")
-		}
-	}
+	r.checkInbound(d, labels)
 	from := len(r.sidecar.Inbounds)
 	for _, socket := range sockets(l) {
 		if socket != nil && !r.address(l, socket, nil).IsValid() {
-			idle(dump.Exposed, fmt.Sprintf("it listens on %q, port %d, which is no address", socket.GetAddress(), socket.GetPortValue()))
+			r.tellIdle(l, dump.Exposed, fmt.Sprintf("it listens on %q, port %d, which is no address", socket.GetAddress(), socket.GetPortValue()))
 		}
 		for i, chain := range chainsOf(l) {
 			if chain != nil {
@@ -165,6 +118,73 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 		}
 	}
 	permissive(r.sidecar.Inbounds[from:])
+}
+
+// tell tells something about a listener.
+func (r *reader) tell(l *listenerv3.Listener, kind dump.Kind, reason string) {
+	r.found.add(dump.Unknown{Kind: kind, Listener: l.Name, Reason: reason})
+}
+
+// tellIdle tells something about a listener by which no request goes past the filters of another one.
+func (r *reader) tellIdle(l *listenerv3.Listener, kind dump.Kind, reason string) {
+	r.found.add(dump.Unknown{Kind: kind, Listener: l.Name, Reason: reason, Idle: true})
+}
+
+// servesOnlySidecar reports whether a listener is the mesh's own, for metrics or the health of the sidecar, and tells what it opens.
+func (r *reader) servesOnlySidecar(d dump.Decoded[*listenerv3.Listener], g guarded) bool {
+	l := d.Message
+	if r.servesAgent(d, g) {
+		r.skip(l.Name, "", "Istio's own: it serves metrics or the health of the sidecar, and leads to no workload")
+		if reason := r.opensAdmin(l); reason != "" {
+			r.tell(l, dump.Exposed, reason)
+		}
+		return true
+	}
+	serves, admin := r.servesKuma(d)
+	if serves {
+		r.skip(l.Name, "", "Kuma's own: it serves metrics or the health of the sidecar, and leads to no workload")
+		if admin {
+			r.tell(l, dump.Note, "callers with a certificate for the name "+controlPlane+", of the CAs that stand in it, reach Envoy's admin interface: they are taken for Kuma's control plane")
+		}
+	}
+	return serves
+}
+
+// checkInbound tells what of an inbound listener is not known, and how it is reached otherwise than the lab does. The labels are
+// those of its chains.
+func (r *reader) checkInbound(d dump.Decoded[*listenerv3.Listener], labels []string) {
+	l := d.Message
+	if r.IsDump && bindsPort(l) && onLoopback(l) {
+		r.tellIdle(l, dump.Exposed, "it listens on loopback alone: no connection of others comes to it, and something else has its port on other addresses")
+	}
+	if r.DrainAlone[l.Name] {
+		r.tellIdle(l, dump.Exposed, "it drains, and no version of it is active: new connections to its address go elsewhere, as to a listener that passes them on")
+	}
+	r.faults(l.Name, labels, d.Faults)
+	checkKnown(l.ProtoReflect(), nil, func(at *messages.Path, reason string) {
+		r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: l.Name, Chain: chainOf(at, labels), Path: at.String(), Reason: reason})
+	})
+	switch {
+	case l.ApiListener != nil:
+		r.tell(l, dump.Exposed, "an API listener: requests come from inside of the process")
+	case listensOnUDP(l):
+		r.tell(l, dump.Exposed, "it listens on UDP, which the lab does not")
+	case l.GetInternalListener() != nil:
+		r.tell(l, dump.Exposed, "an internal listener: connections come from inside of Envoy")
+	}
+	if l.FcdsConfig != nil {
+		r.tell(l, dump.Lost, "filter chains come by discovery of their own (fcds_config), which is not read")
+	}
+	r.tellUnbound(l)
+	if l.FilterChainMatcher != nil {
+		r.tell(l, dump.BesideRBAC, "filter_chain_matcher selects the filter chain: the addresses of its inbounds are the listener's")
+	}
+	for _, f := range l.ListenerFilters {
+		r.listenerFilter(l.Name, f)
+		if r.restoresDestination(f) && f.FilterDisabled != nil && !l.GetUseOriginalDst().GetValue() {
+			r.tellIdle(l, dump.BesideRBAC, "the filters see the destination from before a redirection for some connections only (filter_disabled)")
+		}
+	}
 }
 
 // outbound tells what of a listener outside of its chains is not known: it may listen in more
@@ -185,22 +205,25 @@ func (r *reader) outbound(d dump.Decoded[*listenerv3.Listener]) {
 // listenerFilter tells what of a listener filter is not known. It may give connections another destination, as by a PROXY
 // header, to which the listener hands them over or a cluster of type ORIGINAL_DST connects.
 func (r *reader) listenerFilter(listener string, f *listenerv3.ListenerFilter) {
-	packed, faults, typeURL, reason := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
-	if reason == "" {
-		held := messages.TypeURL(packed)
-		if kind, reason, tell := roleOf(messages.Name(held)); tell {
-			r.found.add(dump.Unknown{Kind: kind, Listener: listener, Filter: f.Name, Type: held, Reason: reason, Position: dump.InFront})
-		} else {
-			checkPassing(packed.ProtoReflect(), nil, func(at *messages.Path, reason string) {
-				r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Path: at.String(), Reason: reason, Position: dump.InFront})
-			})
-		}
-		for _, fault := range faults {
-			r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Path: fault.Path.String(), Reason: fault.What, Position: dump.InFront})
-		}
+	tell := func(u dump.Unknown) {
+		u.Listener, u.Filter, u.Position = listener, f.Name, dump.InFront
+		r.found.add(u)
+	}
+	held := r.configurationOf(f)
+	if held.missing != "" {
+		tell(dump.Unknown{Kind: dump.BesideRBAC, Type: held.typeURL, Reason: held.missing})
 		return
 	}
-	r.found.add(dump.Unknown{Kind: dump.BesideRBAC, Listener: listener, Filter: f.Name, Type: typeURL, Reason: reason, Position: dump.InFront})
+	if kind, reason, judges := roleOf(held.message()); judges {
+		tell(dump.Unknown{Kind: kind, Type: messages.TypeURL(held.packed), Reason: reason})
+	} else {
+		checkPassing(held.packed.ProtoReflect(), nil, func(at *messages.Path, reason string) {
+			tell(dump.Unknown{Kind: dump.BesideRBAC, Path: at.String(), Reason: reason})
+		})
+	}
+	for _, fault := range held.faults {
+		tell(dump.Unknown{Kind: dump.BesideRBAC, Path: fault.Path.String(), Reason: fault.What})
+	}
 }
 
 // inspectsTLS reports whether a listener reads the server name of each handshake.
@@ -215,11 +238,11 @@ func (r *reader) inspectsTLS(l *listenerv3.Listener) bool {
 // filter that a rule may disable does not, and neither does a filter that gives up before
 // the longest handshake that Envoy takes.
 func (r *reader) isInspector(f *listenerv3.ListenerFilter) bool {
-	packed, _, _, reason := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
-	if reason != "" || f.FilterDisabled != nil {
+	held := r.configurationOf(f)
+	if held.missing != "" || f.FilterDisabled != nil {
 		return false
 	}
-	m, _, _ := messages.Unpack(packed)
+	m, _, _ := messages.Unpack(held.packed)
 	inspector, ok := m.(*tlsinspectorv3.TlsInspector)
 	return ok && inspector.MaxClientHelloSize == nil
 }

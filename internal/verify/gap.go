@@ -48,6 +48,11 @@ type Unverified struct {
 	Transport sidecar.Transport
 }
 
+// notVerified adds what no proof covers of an inbound, with the reasons that its gap needs.
+func (v *Verification) notVerified(gap Gap, inbound string, reasons ...string) {
+	v.Unverified = append(v.Unverified, Unverified{Gap: gap, Inbound: inbound, Reasons: reasons})
+}
+
 // String names the inbound and the reason.
 func (u Unverified) String() string {
 	switch u.Gap {

@@ -26,11 +26,11 @@ func (s *subject) take(enforced sidecar.Inbound, name string) {
 func (v *Verification) goHome(s *subject) {
 	if s.named {
 		const reason = "its Dataplane states no IP address: nothing tells whether callers meet this sidecar there. State the address to which the name leads"
-		v.Unverified = append(v.Unverified, Unverified{Gap: Contradicted, Inbound: s.inbound.String(), Reasons: []string{reason}})
+		v.notVerified(Contradicted, s.inbound.String(), reason)
 	}
 	for _, name := range s.hostNames {
 		reason := fmt.Sprintf("its Dataplane states the name %q for an address of the machine: nothing tells whether callers reach the workload past the sidecar there. State the address to which the name leads", name)
-		v.Unverified = append(v.Unverified, Unverified{Gap: Contradicted, Inbound: s.inbound.String(), Reasons: []string{reason}})
+		v.notVerified(Contradicted, s.inbound.String(), reason)
 	}
 	for _, f := range s.astray {
 		switch {

@@ -19,12 +19,12 @@ const ipv6Metadata = "ipv6Enabled"
 // passes them on without authorization.
 func (v *Verification) passOn(passing sidecar.Inbound, unknown []dump.Unknown, here []*subject, found sidecar.Sidecar) {
 	if reason := opens(passing, here, found); reason != "" {
-		v.Unverified = append(v.Unverified, Unverified{Gap: Contradicted, Inbound: title(passing), Reasons: []string{reason}})
+		v.notVerified(Contradicted, title(passing), reason)
 	} else {
 		v.Findings = append(v.Findings, Finding{Fact: PassesOn, Inbound: title(passing)})
 	}
 	if judges := otherJudges(unknown); len(judges) > 0 {
-		v.Unverified = append(v.Unverified, Unverified{Gap: OtherJudges, Inbound: title(passing), Reasons: judges})
+		v.notVerified(OtherJudges, title(passing), judges...)
 	}
 }
 

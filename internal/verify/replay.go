@@ -57,7 +57,7 @@ func (v *Verification) plan(ctx context.Context, all []*group) error {
 		if n := len(cover.Classes); n > mostClasses {
 			reason := fmt.Sprintf("there are %d classes of its requests, and no more than %d are asked, which takes minutes", n, mostClasses)
 			for _, name := range g.inbounds {
-				v.Unverified = append(v.Unverified, Unverified{Gap: Sampled, Inbound: name, Reasons: []string{reason}})
+				v.notVerified(Sampled, name, reason)
 			}
 			continue
 		}
@@ -67,7 +67,7 @@ func (v *Verification) plan(ctx context.Context, all []*group) error {
 		}
 		for _, name := range g.inbounds {
 			if len(cover.Sampled) > 0 {
-				v.Unverified = append(v.Unverified, Unverified{Gap: Sampled, Inbound: name, Reasons: cover.Sampled})
+				v.notVerified(Sampled, name, cover.Sampled...)
 			}
 		}
 		v.Replays = append(v.Replays, Replay{g.filters, plan, g.inbounds, g.source})

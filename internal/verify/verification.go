@@ -67,7 +67,7 @@ func (v *Verification) SetEnvoy(version, runtime string, named bool, behaves beh
 			continue
 		}
 		for _, name := range replay.Inbounds {
-			v.Unverified = append(v.Unverified, Unverified{Gap: Sampled, Inbound: name, Reasons: []string{reason}})
+			v.notVerified(Sampled, name, reason)
 		}
 	}
 	if named && v.isBuildOf(version) {

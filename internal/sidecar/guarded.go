@@ -20,8 +20,8 @@ import (
 )
 
 // guarded is what the inbounds of a dump serve: the addresses that callers connect to, and
-// the clusters behind the filters. A listener that leads there too is a twin of an inbound.
-// Its name and its direction do not matter.
+// the clusters behind the filters. A listener that leads there too counts as an inbound, whatever
+// its name and its direction are.
 type guarded struct {
 	addresses []netip.AddrPort
 	workloads map[string]bool
@@ -115,91 +115,73 @@ func (r *reader) bindOutbound(l *listenerv3.Listener) {
 	}
 }
 
-// twin says how an outbound listener leads to what the inbounds guard; "" where it does not.
-func (r *reader) twin(d dump.Decoded[*listenerv3.Listener], g guarded) string {
+// leadsToGuarded says how an outbound listener leads to what the inbounds guard; "" where it does not.
+func (r *reader) leadsToGuarded(d dump.Decoded[*listenerv3.Listener], g guarded) string {
 	l := d.Message
 	if l.GetInternalListener() != nil {
 		return "it is reached from inside of Envoy"
 	}
-	unbound := !bindsPort(l)
 	leads := r.leadsOf(l, chainsOf(l)...)
 	leads.absent = leads.absent || l.FcdsConfig != nil
-	reachable, met := false, false
-	for _, socket := range sockets(l) {
-		a := r.address(l, socket, nil)
-		ip := a.Addr()
-		switch {
-		case socket == nil:
-			// A pipe is for processes of the machine.
-			continue
-		case !a.IsValid():
-			return "it listens on no IP address"
-		case unbound && r.handsOutAlone:
-			// No connection of others comes here.
-			continue
-		case r.statesAddress(ip):
-			return fmt.Sprintf("it listens on the IP address of this machine, %s", ip)
-		}
-		for _, b := range g.addresses {
-			switch own := b.Addr(); {
-			case !b.IsValid():
-			case socket.GetPortValue() == uint32(b.Port()) && (ip == own || ip.IsUnspecified() || own.IsUnspecified()):
-				return fmt.Sprintf("it listens on the address of an inbound, %s", b)
-			case ip == own && !ip.IsUnspecified():
-				return fmt.Sprintf("it listens on the IP address of an inbound, %s", ip)
-			}
-		}
-		if ip.IsUnspecified() && (unbound || !r.passesThrough(l, leads)) {
-			return "it listens on every IP address, and not only for connections that are redirected to it"
-		}
-		// Nothing routes these addresses, but a neighbour on the link may send packets for them, which the kernel redirects.
-		unrouted := (ip.IsLoopback() || reserved.Contains(ip)) && !r.handsIn
-		met = met || !unrouted
-		// A listener that binds no port gets the connections that another one redirects.
-		if ip.IsUnspecified() || unrouted {
-			continue
-		}
-		reachable = true
-		if name, reason := r.unreadOf(r.direct(leads)); name != "" {
-			return fmt.Sprintf("others may reach it on %s, and its cluster %q %s", ip, name, reason)
-		}
-	}
-	if leads.chosen || leads.absent {
+	reach, reason := r.reachOf(l, leads, g)
+	switch {
+	case reason != "":
+		return reason
+	case leads.chosen || leads.absent:
 		return chosenElsewhere
 	}
 	who := "others"
-	if !reachable && r.callees.mayReach(l) {
-		reachable, met, who = true, true, "requests of Envoy's own, such as logs,"
+	if !reach.routed && r.callees.mayReach(l) {
+		reach, who = reachability{routed: true, met: true}, "requests of Envoy's own, such as logs,"
 	}
-	if why := r.movesCallers(d); met && why != "" {
+	if why := r.movesCallers(d); reach.met && why != "" {
 		return who + " may reach it, and " + why
 	}
-	if reachable && (len(leads.calls.unread) > 0 || !r.areQuiet(l)) {
+	if reach.routed && (len(leads.calls.unread) > 0 || !r.areQuiet(l)) {
 		return who + " may reach it, and a filter or an extension of it is not known to send no requests of its own"
 	}
 	// Inbounds on every address do not tell which addresses the machine has.
-	anywhere := reachable && (r.addresses[netip.IPv4Unspecified()] || r.addresses[netip.IPv6Unspecified()])
+	anywhere := reach.routed && (r.addresses[netip.IPv4Unspecified()] || r.addresses[netip.IPv6Unspecified()])
 	for _, workload := range append(r.workloadsOf(r.direct(leads), anywhere), r.workloadsOf(r.called(leads), false)...) {
 		if g.workloads[workload] {
 			return fmt.Sprintf("it leads to %s, as an inbound does", workload)
 		}
 	}
-	if to := r.sendsTo(leads, g); reachable && to.IsValid() {
-		return fmt.Sprintf("%s may reach it, and it sends requests to %s, as an inbound does", who, to)
-	}
-	if !reachable {
+	if !reach.routed {
 		return ""
 	}
-	if name, why := r.mayCall(leads, g.servedPorts()); name != "" {
-		return fmt.Sprintf("%s may reach it, and it sends requests of its own to the cluster %q, which %s: it may lead to what an inbound guards", who, name, why)
-	}
-	if name := r.callsInbound(leads, g); name != "" {
-		return fmt.Sprintf("%s may reach it, and it sends requests of its own to the cluster %q, which may lead to an inbound of this sidecar", who, name)
-	}
-	if why := r.meetsItself(l, leads); why != "" {
+	if why := r.sendsToGuarded(l, leads, g); why != "" {
 		return who + " may reach it, and " + why
 	}
 	return ""
+}
+
+// listensBeside says which address of an inbound a listener has; "" for none.
+func (g guarded) listensBeside(ip netip.Addr, port uint32) string {
+	for _, b := range g.addresses {
+		switch own := b.Addr(); {
+		case !b.IsValid():
+		case port == uint32(b.Port()) && (ip == own || ip.IsUnspecified() || own.IsUnspecified()):
+			return fmt.Sprintf("it listens on the address of an inbound, %s", b)
+		case ip == own && !ip.IsUnspecified():
+			return fmt.Sprintf("it listens on the IP address of an inbound, %s", ip)
+		}
+	}
+	return ""
+}
+
+// sendsToGuarded says how a listener that others reach sends requests to what the inbounds guard; "" where it does not.
+func (r *reader) sendsToGuarded(l *listenerv3.Listener, leads leading, g guarded) string {
+	if to := r.sendsTo(leads, g); to.IsValid() {
+		return fmt.Sprintf("it sends requests to %s, as an inbound does", to)
+	}
+	if name, why := r.mayCall(leads, g.servedPorts()); name != "" {
+		return fmt.Sprintf("it sends requests of its own to the cluster %q, which %s: it may lead to what an inbound guards", name, why)
+	}
+	if name := r.callsInbound(leads, g); name != "" {
+		return fmt.Sprintf("it sends requests of its own to the cluster %q, which may lead to an inbound of this sidecar", name)
+	}
+	return r.meetsItself(l, leads)
 }
 
 // passesThrough reports whether a listener only sends redirected connections on to where
@@ -318,7 +300,7 @@ func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 			name := messages.Name(url)
 			return messages.Authorizes(name) || steadyFilters[name]
 		}
-		if authorizesAlone(f.GetTypedConfig(), f.GetConfigDiscovery()) {
+		if authorizesAlone(f) {
 			out.calls.addSources(f.GetConfigDiscovery())
 			continue
 		}
@@ -334,7 +316,7 @@ func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 		case *hcmv3.HttpConnectionManager:
 			out.calls.addManager(m)
 			for _, f := range m.HttpFilters {
-				if !authorizesAlone(f.GetTypedConfig(), f.GetConfigDiscovery()) {
+				if !authorizesAlone(f) {
 					r.addDiscovered(&out.calls, f)
 				}
 			}
