@@ -21,7 +21,7 @@ type change struct{ file, old, faulty string }
 //
 // A later fault may change a line that an earlier one has changed, as long as the old text is
 // still there.
-var faults = slices.Concat(commonFaults, faultsOfLinkerd, faultsOfHTTP, faultsOfRoutes, faultsOfDetails, faultsOfReadings)
+var faults = slices.Concat(commonFaults, faultsOfLinkerd, faultsOfHTTP, faultsOfRoutes, faultsOfDetails, faultsOfReadings, faultsOfEdges)
 
 // fault is a fault in several places.
 type fault struct {
@@ -301,7 +301,7 @@ func TestKnownAnswersFindCommonFaults(t *testing.T) {
 	t.Parallel()
 	program := buildWithFaults(t)
 	run := func(fault string) (string, error) {
-		command := exec.CommandContext(t.Context(), program, "-test.run", "^TestKnownAnswers$")
+		command := exec.CommandContext(t.Context(), program, "-test.run", "^TestKnown(Answers|Times)$")
 		command.Env = append(os.Environ(), faultVariable+"="+fault)
 		out, err := command.CombinedOutput()
 		return string(out), err
