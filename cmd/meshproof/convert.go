@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
@@ -12,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/internal/flagvalue"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/optionflag"
+	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -31,7 +33,8 @@ name it cluster.local, --trust-domain says which it is.
 
 A rewritten policy lets the same requests in, where the mesh has all of its fields. The designs differ in
 the policy that Envoy names and in what the shadow says of a plain allow. Notes on standard error say so,
-and name the fields that no release of Kuma has.`,
+and name the fields that no release of Kuma has. A policy that a tool may not apply, or may change before that, has
+a warning: no annotation and no comment is kept.`,
 		Example: `  meshproof convert --to option3 policies.yaml
   meshproof convert --to istio operators.yaml owners.yaml
   meshproof convert --to kuma --trust-domain my.mesh istio.yaml`,
@@ -51,6 +54,10 @@ and name the fields that no release of Kuma has.`,
 			made, err := manifest.Parse("(converted)", converted.YAML)
 			if err != nil {
 				return err
+			}
+			// What a tool does by an annotation or a comment is lost.
+			for _, w := range slices.Concat(rendering.Idle(policies), rendering.Unrendered(policies)) {
+				fmt.Fprintf(cmd.ErrOrStderr(), "meshproof: warning: %s\n", terminal.Printable(w.String()))
 			}
 			printNotes(cmd.ErrOrStderr(), converted.Notes)
 			printNotes(cmd.ErrOrStderr(), dialects.Drafts(made))

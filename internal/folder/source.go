@@ -13,6 +13,9 @@ import (
 	"syscall"
 )
 
+// dataEndings end the names of files with values for sources, which say nothing where there is no source.
+var dataEndings = []string{".cfg", ".conf", ".csv", ".env", ".ini", ".properties", ".toml"}
+
 // Source is a file of which a tool may make manifests, or by which it may apply others than those of the folder.
 type Source struct {
 	// Name is its path in the folder.
@@ -29,7 +32,7 @@ var (
 
 // Sources returns the files of a folder of which a tool may make manifests, and which neither [Files] nor [ToolFiles]
 // returns: templates such as policy.yaml.tpl, and programs and scripts that have a manifest in them, name one of the kinds, or call a
-// program that applies manifests. Those of Git are none. Each file is read once.
+// program that applies manifests. Beside one of these, files with values such as prod.env are sources too. Those of Git are none. Each file is read once.
 func Sources(path string, kinds []string) (out []Source, err error) {
 	if info, err := os.Stat(path); path == Stdin || err != nil || !info.IsDir() {
 		return nil, nil
@@ -39,19 +42,25 @@ func Sources(path string, kinds []string) (out []Source, err error) {
 		return !isRead && !isOfGit(path, file) && !slices.Contains(idleEndings, strings.ToLower(filepath.Ext(file)))
 	})
 	words := wordsOf(kinds)
+	var data []Source
 	for _, file := range found {
 		inside, err := filepath.Rel(path, file)
 		if err != nil {
 			continue
 		}
-		named := isSource(file)
-		content, says, err := look(file, words, named)
+		named, isData := isSource(file), slices.Contains(dataEndings, strings.ToLower(filepath.Ext(file)))
+		content, says, err := look(file, words, named || isData)
 		if named && err != nil {
 			return nil, err
 		}
 		if named || says {
 			out = append(out, Source{inside, content})
+		} else if isData && err == nil {
+			data = append(data, Source{inside, content})
 		}
+	}
+	if len(out) > 0 {
+		out = append(out, data...)
 	}
 	return out, err
 }

@@ -21,6 +21,12 @@ func TestSources(t *testing.T) {
 	} {
 		write(t, filepath.Join(dir, name), text)
 	}
+	values := t.TempDir()
+	write(t, filepath.Join(values, "prod.env"), "a=b")
+	if found, err := folder.Sources(values, nil); err != nil || len(found) > 0 {
+		t.Errorf("%v, %v: there is no source beside the values", found, err)
+	}
+	write(t, filepath.Join(dir, "prod.env"), "a=b")
 	found, err := folder.Sources(dir, []string{"Gate"})
 	var names []string
 	for _, source := range found {
@@ -29,7 +35,7 @@ func TestSources(t *testing.T) {
 			t.Errorf("%s: the content %q", source.Name, source.Content)
 		}
 	}
-	if err != nil || !slices.Equal(names, []string{"a.tf", "a.tfvars", "args", "call", "far", "script"}) {
+	if err != nil || !slices.Equal(names, []string{"a.tf", "a.tfvars", "args", "call", "far", "script", "prod.env"}) {
 		t.Errorf("%q, %v", names, err)
 	}
 }

@@ -1,6 +1,7 @@
 package manifestdiff
 
 import (
+	"fmt"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -18,14 +19,18 @@ type Installation struct {
 	// others are the names of those beside it, and roots the folders of the two sides.
 	others []string
 	roots  [2]string
-	// idle is true where the others are folders that nobody may apply.
-	idle bool
+	// why says why nobody may apply the others, "" where they are of other clusters.
+	why string
 }
 
 // String says why its policies are compared by themselves.
 func (i Installation) String() string {
-	if i.idle {
-		return strings.Join(i.others, ", ") + " may not be applied, by the name"
+	const most = 3
+	if names := i.others; i.why != "" {
+		if more := len(names) - most; more > 1 {
+			names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", more))
+		}
+		return strings.Join(names, ", ") + " may not be applied: " + i.why
 	}
 	return i.Name + " may be of another cluster than the folders beside it"
 }
@@ -67,7 +72,7 @@ func (i Installation) policiesIn(root string, policies []manifest.Document) []ma
 
 // installations returns the clusters and stages that the names of folders and files tell apart: those below a folder
 // such as clusters, those of which several have names such as dev and prod, and those that have one workload, account or Service each, which no cluster
-// has twice. So it does with what stands outside of folders that nobody may apply.
+// has twice. So it does with what stands outside of folders that nobody may apply, and with what tools take by their objects.
 func (c *comparison) installations() (out []Installation) {
 	if c.symmetric {
 		return nil
@@ -98,7 +103,10 @@ func (c *comparison) installations() (out []Installation) {
 	}
 	roots := [2]string{c.old.Root, c.recent.Root}
 	if len(idle) > 0 {
-		out = append(out, Installation{others: slices.Sorted(maps.Keys(idle)), roots: roots, idle: true})
+		out = append(out, Installation{others: slices.Sorted(maps.Keys(idle)), roots: roots, why: "so its name says"})
+	}
+	if untaken := c.recent.untaken(c.recentObjects); len(untaken) > 0 {
+		out = append(out, Installation{others: untaken, roots: roots, why: "no Kustomization of Flux and no Application of Argo CD takes it"})
 	}
 	for _, parent := range slices.Sorted(maps.Keys(beside)) {
 		names := slices.Sorted(maps.Keys(beside[parent]))

@@ -1,0 +1,77 @@
+package manifestdiff
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/metadata"
+)
+
+// untaken returns the files with policies of which no Kustomization of Flux and no Application of Argo CD takes the folder, as paths in the folder of the side. It
+// returns none where no such object takes any of the folder, or where it is not known what one takes.
+func (s Side) untaken(beside objects) (out []string) {
+	var taken []string
+	var files []string
+	for _, doc := range s.Placed {
+		files = append(files, pathIn(s.Root, metadata.FileOf(doc)))
+	}
+	known := false
+	for _, o := range beside.all {
+		switch {
+		case o.isOfKustomize():
+			for _, file := range FilesOf(o.doc) {
+				taken = append(taken, pathIn(s.Root, file))
+			}
+			continue
+		case o.kind == "ApplicationSet" || o.group == "fleet.cattle.io":
+			return nil
+		}
+		for _, at := range o.takes() {
+			at = strings.TrimPrefix(path.Clean(at), "/")
+			if at == "." || strings.ContainsAny(at, "{$") {
+				return nil
+			}
+			known = known || slices.ContainsFunc(files, func(file string) bool { return isBelow(file, at) })
+			taken = append(taken, at)
+		}
+	}
+	if !known {
+		return nil
+	}
+	for _, doc := range s.Policies {
+		file := pathIn(s.Root, metadata.FileOf(doc))
+		isTaken := slices.ContainsFunc(taken, func(at string) bool { return isBelow(file, at) })
+		if slices.Contains(files, file) && !isTaken && !slices.Contains(out, file) {
+			out = append(out, file)
+		}
+	}
+	return out
+}
+
+// takes returns the folders from which a tool takes manifests by an object.
+func (o object) takes() (out []string) {
+	sources := mappings(fieldOf(o.fields, "spec", "sources"))
+	switch {
+	case o.group == "kustomize.toolkit.fluxcd.io" && o.kind == "Kustomization":
+		at, _ := fieldOf(o.fields, "spec", "path").(string)
+		return []string{at}
+	case o.group == "helm.toolkit.fluxcd.io" && o.kind == "HelmRelease":
+		if at, _ := fieldOf(o.fields, "spec", "chart", "spec", "chart").(string); strings.HasPrefix(at, ".") {
+			out = append(out, at)
+		}
+	case o.group == "argoproj.io" && o.kind == "Application":
+		if source, ok := fieldOf(o.fields, "spec", "source").(map[string]any); ok {
+			sources = append(sources, source)
+		}
+		for _, source := range sources {
+			if at, _ := source["path"].(string); at != "" || source["chart"] == nil {
+				out = append(out, at)
+			}
+		}
+	}
+	return out
+}
+
+// isBelow reports whether a file is in a folder or below it, or is what has the name itself.
+func isBelow(file, folder string) bool { return file == folder || strings.HasPrefix(file, folder+"/") }
