@@ -61,7 +61,7 @@ func TestConfirm(t *testing.T) {
 		"little longer":       {timeout("s", "http: {requestTimeout: 200ms}"), timeout("s", "http: {requestTimeout: 250ms}"), []string{"s GET /", "s GET / " + never.String()}, "; shown on Envoy 1.40.0"},
 		"too long":            {timeout("s", "http: {requestTimeout: 3s}"), timeout("s", "http: {requestTimeout: 5s}"), []string{"s GET /"}, "; shown on Envoy 1.40.0, but for 1 limit that no request waits for"},
 		"behind another":      {timeout("s", "http: {requestTimeout: 100ms, streamIdleTimeout: 300ms}"), timeout("s", "http: {requestTimeout: 100ms, streamIdleTimeout: 900ms}"), []string{"s GET /"}, "; shown on Envoy 1.40.0, but for 1 limit that no request waits for"},
-		"head":                {timeout("s", "http: {requestHeadersTimeout: 200ms}"), timeout("s", "http: {requestHeadersTimeout: 1s}"), []string{"s GET /", "s GET / head 300ms"}, "; shown on Envoy 1.40.0"},
+		"head":                {timeout("s", "http: {requestHeadersTimeout: 200ms, maxStreamDuration: 0s}"), timeout("s", "http: {requestHeadersTimeout: 1s, maxStreamDuration: 0s}"), []string{"s GET /", "s GET / head 300ms"}, "; shown on Envoy 1.40.0"},
 		"stream of a backend": {timeout("s", "http: {maxStreamDuration: 200ms}"), timeout("s", "http: {maxStreamDuration: 2s}"), []string{"s GET / " + after(300*time.Millisecond)}, "; shown on Envoy 1.40.0"},
 		"idle backend":        {timeout("s", "idleTimeout: 200ms"), timeout("s", "idleTimeout: 2s"), []string{"s GET / keep 300ms"}, "; shown on Envoy 1.40.0"},
 		"connection":          {timeout("s", "connectionTimeout: 200ms"), timeout("s", "connectionTimeout: 1s"), nil, "; no request shows it on an Envoy"},

@@ -69,7 +69,7 @@ func TestWait(t *testing.T) {
 		"too short":               {allowAll, timeout("backend", "http: {requestTimeout: 20ms}"), nil, []string{"requestTimeout: it is shorter than 50ms"}, 0, 0},
 		"refused":                 {"deny: [{spiffeID: {type: Prefix, value: 'spiffe://trust-domain.mesh/'}}]", timeout("backend", "http: {requestTimeout: 200ms}"), nil, []string{"requestTimeout: the inbound backend-1/main refuses the request"}, 0, 0},
 		"stream":                  {allowAll, timeout("backend", "http: {maxStreamDuration: 300ms, requestTimeout: 1s}"), []string{"maxStreamDuration"}, []string{"requestTimeout: maxStreamDuration ends the request after 300ms"}, 0, 0},
-		"head of the request":     {allowAll, timeout("backend", "http: {requestHeadersTimeout: 150ms}"), []string{"requestHeadersTimeout"}, nil, 300 * time.Millisecond, 0},
+		"head of the request":     {allowAll, timeout("backend", "http: {requestHeadersTimeout: 150ms, maxStreamDuration: 0s}"), []string{"requestHeadersTimeout"}, nil, 300 * time.Millisecond, 0},
 		"idle connection":         {allowAll, timeout("backend", "idleTimeout: 200ms"), []string{"idleTimeout"}, nil, 0, 400 * time.Millisecond},
 		"age of a connection":     {allowAll, timeout("backend", "http: {maxConnectionDuration: 200ms}"), []string{"maxConnectionDuration"}, nil, 0, 400 * time.Millisecond},
 		"idle tcp":                {allowAll, timeout("db", "idleTimeout: 200ms"), []string{"idleTimeout"}, nil, 0, 0},

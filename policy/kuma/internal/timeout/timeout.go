@@ -90,13 +90,14 @@ type confSchema struct {
 	} `yaml:"http"`
 }
 
-// setsNoHTTP reports whether http is written without a time.
+// setsNoHTTP reports whether http is written without a time that Kuma counts: that of the headers alone is none (validateHttp of its
+// MeshTimeout, in each release up to 2.14).
 func (c confSchema) setsNoHTTP() bool {
 	if c.HTTP == nil {
 		return false
 	}
 	for b, d := range c.durations() {
-		if strings.HasPrefix(Fields[b], "http.") && d != nil {
+		if strings.HasPrefix(Fields[b], "http.") && routing.Bound(b) != routing.RequestHeaders && d != nil {
 			return false
 		}
 	}
@@ -200,7 +201,7 @@ func parseItem(head *resource.Resource, field string, schema itemSchema) (item I
 		item.Conf[bound] = routing.Limit{Time: d.Duration, Origin: head.Origin, Place: doc.Place(at)}
 	}
 	if schema.Default.setsNoHTTP() {
-		return Item{}, doc.Errorf(field+".default.http", "no time is set, which Kuma refuses: leave http out")
+		return Item{}, doc.Errorf(field+".default.http", "no time but that of the headers is set, which Kuma refuses: leave http out, or set one of requestTimeout, streamIdleTimeout, maxStreamDuration and maxConnectionDuration")
 	}
 	if item.Conf == (Conf{}) {
 		return Item{}, doc.Errorf(field+".default", "no time is set: without one the item has no effect")

@@ -125,6 +125,10 @@ type reader struct {
 func (r *reader) readParents(in resource) (out []string) {
 	for i, parent := range in.Spec.ParentRefs {
 		at := object.Item("spec.parentRefs", i)
+		if _, stated := r.Doc.Lookup(at + ".group"); !stated && in.Group() == object.Group {
+			// Linkerd's own HTTPRoute has this default; that of Gateway API has its own group.
+			parent.Group = object.Group
+		}
 		switch {
 		case strings.EqualFold(parent.Kind, "Server") && !parent.Is(object.Group, "Server"):
 			r.Refuse(at+".group", "a Server is of the group %s, not of %q", object.Group, parent.Group)
