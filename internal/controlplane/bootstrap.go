@@ -64,56 +64,39 @@ type Bootstrap struct {
 // JSON returns the bootstrap. It contains a private key: it belongs into a
 // private file or straight into a container, never into a log.
 func (b Bootstrap) JSON() ([]byte, error) {
+	message, err := b.message()
+	if err == nil {
+		err = messages.Validate(message)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("xds: bootstrap: %w", err)
+	}
+	return protojson.Marshal(message)
+}
+
+func (b Bootstrap) message() (*bootstrapv3.Bootstrap, error) {
 	controlPlane, err := b.controlPlane()
 	if err != nil {
-		return nil, fmt.Errorf("xds: bootstrap: %w", err)
+		return nil, err
 	}
-	http, err := staticCluster(upstreamHTTP, b.UpstreamHTTP)
+	http, err := b.upstreamHTTP()
 	if err != nil {
-		return nil, fmt.Errorf("xds: bootstrap: %w", err)
+		return nil, err
 	}
-	http.TypedExtensionProtocolOptions = protocolOptions(&httpv3.HttpProtocolOptions{
-		UpstreamProtocolOptions: &httpv3.HttpProtocolOptions_UseDownstreamProtocolConfig{
-			UseDownstreamProtocolConfig: &httpv3.HttpProtocolOptions_UseDownstreamHttpConfig{
-				HttpProtocolOptions:  &corev3.Http1ProtocolOptions{},
-				Http2ProtocolOptions: &corev3.Http2ProtocolOptions{},
-			},
-		},
-	})
-	http.Metadata = &corev3.Metadata{FilterMetadata: map[string]*structpb.Struct{
-		secretNamespace: {Fields: map[string]*structpb.Value{secretKey: structpb.NewStringValue(b.UpstreamSecret)}},
-	}}
 	tcp, err := staticCluster(upstreamTCP, b.UpstreamTCP)
 	if err != nil {
-		return nil, fmt.Errorf("xds: bootstrap: %w", err)
+		return nil, err
 	}
 	tcp.TransportSocket = callerTelling(b.UpstreamSecret)
 	admin, err := adminAddress(b.Admin)
 	if err != nil {
-		return nil, fmt.Errorf("xds: bootstrap: %w", err)
+		return nil, err
 	}
 	bootstrap := &bootstrapv3.Bootstrap{
-		Node:  &corev3.Node{Id: "meshproof", Cluster: "meshproof"},
-		Admin: &bootstrapv3.Admin{Address: admin},
-		// Thousands of other statistics would be made with each listener and searched
-		// with each look at the counters. No log shows what the counters of bounds do.
-		StatsConfig: &metricsv3.StatsConfig{StatsMatcher: &metricsv3.StatsMatcher{
-			StatsMatcher: &metricsv3.StatsMatcher_InclusionList{InclusionList: &matcherv3.ListStringMatcher{
-				Patterns: []*matcherv3.StringMatcher{
-					{MatchPattern: &matcherv3.StringMatcher_Contains{Contains: ".rbac."}},
-					{MatchPattern: &matcherv3.StringMatcher_Suffix{Suffix: "_timeout"}},
-					{MatchPattern: &matcherv3.StringMatcher_Suffix{Suffix: "_max_duration_reached"}},
-				},
-			}},
-		}},
-		// Control planes lift the limit of 100 for regular expressions, Kuma and Envoy Gateway to
-		// this figure. What the lab compiles is far below it.
-		LayeredRuntime: &bootstrapv3.LayeredRuntime{Layers: []*bootstrapv3.RuntimeLayer{{
-			Name: "regular expressions",
-			LayerSpecifier: &bootstrapv3.RuntimeLayer_StaticLayer{StaticLayer: &structpb.Struct{Fields: map[string]*structpb.Value{
-				"re2.max_program_size.error_level": structpb.NewNumberValue(math.MaxUint32),
-			}}},
-		}}},
+		Node:           &corev3.Node{Id: "meshproof", Cluster: "meshproof"},
+		Admin:          &bootstrapv3.Admin{Address: admin},
+		StatsConfig:    neededStatistics(),
+		LayeredRuntime: liftedLimits(),
 		BootstrapExtensions: []*corev3.TypedExtensionConfig{{
 			Name: "envoy.bootstrap.internal_listener", TypedConfig: messages.MustPack(&internallistenerv3.InternalListener{}),
 		}},
@@ -135,7 +118,7 @@ func (b Bootstrap) JSON() ([]byte, error) {
 	if b.AdminGate != "" {
 		gate, cluster, err := b.adminGate()
 		if err != nil {
-			return nil, fmt.Errorf("xds: bootstrap: %w", err)
+			return nil, err
 		}
 		// The gate opens at the latest then: Envoy starts its listeners together, and there may
 		// be no other.
@@ -144,10 +127,52 @@ func (b Bootstrap) JSON() ([]byte, error) {
 		bootstrap.StaticResources.Listeners = []*listenerv3.Listener{gate}
 		bootstrap.StaticResources.Clusters = append(bootstrap.StaticResources.Clusters, cluster)
 	}
-	if err := messages.Validate(bootstrap); err != nil {
-		return nil, fmt.Errorf("xds: bootstrap: %w", err)
+	return bootstrap, nil
+}
+
+// upstreamHTTP leads to the upstream of the lab for HTTP, by the protocol of each caller.
+func (b Bootstrap) upstreamHTTP() (*clusterv3.Cluster, error) {
+	cluster, err := staticCluster(upstreamHTTP, b.UpstreamHTTP)
+	if err != nil {
+		return nil, err
 	}
-	return protojson.Marshal(bootstrap)
+	cluster.TypedExtensionProtocolOptions = protocolOptions(&httpv3.HttpProtocolOptions{
+		UpstreamProtocolOptions: &httpv3.HttpProtocolOptions_UseDownstreamProtocolConfig{
+			UseDownstreamProtocolConfig: &httpv3.HttpProtocolOptions_UseDownstreamHttpConfig{
+				HttpProtocolOptions:  &corev3.Http1ProtocolOptions{},
+				Http2ProtocolOptions: &corev3.Http2ProtocolOptions{},
+			},
+		},
+	})
+	cluster.Metadata = &corev3.Metadata{FilterMetadata: map[string]*structpb.Struct{
+		secretNamespace: {Fields: map[string]*structpb.Value{secretKey: structpb.NewStringValue(b.UpstreamSecret)}},
+	}}
+	return cluster, nil
+}
+
+// neededStatistics leaves out all statistics but those that the lab reads: thousands of others would be made with each
+// listener and searched with each look at the counters. No log shows what the counters of bounds do.
+func neededStatistics() *metricsv3.StatsConfig {
+	return &metricsv3.StatsConfig{StatsMatcher: &metricsv3.StatsMatcher{
+		StatsMatcher: &metricsv3.StatsMatcher_InclusionList{InclusionList: &matcherv3.ListStringMatcher{
+			Patterns: []*matcherv3.StringMatcher{
+				{MatchPattern: &matcherv3.StringMatcher_Contains{Contains: ".rbac."}},
+				{MatchPattern: &matcherv3.StringMatcher_Suffix{Suffix: "_timeout"}},
+				{MatchPattern: &matcherv3.StringMatcher_Suffix{Suffix: "_max_duration_reached"}},
+			},
+		}},
+	}}
+}
+
+// liftedLimits lifts Envoy's limit of 100 for regular expressions, as control planes do: Kuma and Envoy Gateway to this
+// figure. What the lab compiles is far below it.
+func liftedLimits() *bootstrapv3.LayeredRuntime {
+	return &bootstrapv3.LayeredRuntime{Layers: []*bootstrapv3.RuntimeLayer{{
+		Name: "regular expressions",
+		LayerSpecifier: &bootstrapv3.RuntimeLayer_StaticLayer{StaticLayer: &structpb.Struct{Fields: map[string]*structpb.Value{
+			"re2.max_program_size.error_level": structpb.NewNumberValue(math.MaxUint32),
+		}}},
+	}}}
 }
 
 // controlPlane reaches the control plane over mTLS and accepts no other identity

@@ -11,8 +11,8 @@ import (
 	"github.com/meshproof/meshproof/policy/language"
 )
 
-// ParseAccount returns the namespace and the name of the account that an identity stands for, and whether it stands for one.
-func ParseAccount(id spiffeid.ID) (namespace, name string, isAccount bool) {
+// accountOf returns the namespace and the name of the account that an identity stands for, and whether it stands for one.
+func accountOf(id spiffeid.ID) (namespace, name string, isAccount bool) {
 	parts := strings.Split(strings.TrimPrefix(id.Path(), "/"), "/")
 	if len(parts) != 4 || parts[0] != "ns" || parts[2] != "sa" {
 		return "", "", false
@@ -24,7 +24,7 @@ func ParseAccount(id spiffeid.ID) (namespace, name string, isAccount bool) {
 // caller has here is none that a mesh gives.
 func (c Callers) DropShared() Callers {
 	c.Peers = slices.DeleteFunc(slices.Clone(c.Peers), func(p language.Peer) bool {
-		_, _, isAccount := ParseAccount(p.Identity)
+		_, _, isAccount := accountOf(p.Identity)
 		return !isAccount
 	})
 	return c
@@ -45,7 +45,7 @@ func (c Callers) AssignIdentities(ids []spiffeid.ID) (lists [][]language.Peer) {
 			is := peer
 			var isAccount bool
 			is.Identity = id
-			is.Workload.Namespace, is.Workload.ServiceAccount, isAccount = ParseAccount(id)
+			is.Workload.Namespace, is.Workload.ServiceAccount, isAccount = accountOf(id)
 			if !isAccount || selectionKey(c.targets, policy.Inbound{Workload: is.Workload}) != key {
 				continue
 			}

@@ -215,7 +215,7 @@ func (f *Files) SenderCase(s Surroundings, sender Sender) (Case, error) {
 	for _, cluster := range sender.Clusters {
 		add(sender.Routing.InboundsBehind(cluster.Name, slices.Concat(f.Inbounds()...))...)
 	}
-	named, err := f.apart(s, sender, inbounds)
+	named, err := f.distinctNames(s, sender, inbounds)
 	if err != nil {
 		return Case{}, err
 	}

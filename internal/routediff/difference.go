@@ -118,35 +118,9 @@ func Diff(old, recent Side) (*Difference, error) {
 		out.Warnings = is.Mismatches(workloads)
 		out.Warnings = append(slices.Clip(out.Warnings), routelint.Idle(is, workloads, out.Warnings)...)
 	}
-	groups := map[string]int{}
-	add := func(before, after policy.Inbound) *Sender {
-		outOld, outNew := outboundsOf(was, before), outboundsOf(is, after)
-		key := outOld.String() + outNew.String()
-		i, ok := groups[key]
-		if !ok {
-			i, groups[key] = len(out.Senders), len(out.Senders)
-			out.Senders = append(out.Senders, compareSides(outOld, outNew))
-			for _, c := range out.Senders[i].Comparisons {
-				for _, text := range c.Unsendable {
-					if !slices.Contains(out.Uncompared, text) {
-						out.Uncompared = append(out.Uncompared, text)
-					}
-				}
-			}
-			out.Senders[i].oldInbound, out.Senders[i].newInbound = before, after
-			out.Senders[i].old, out.Senders[i].recent = old, recent
-		}
-		name := lab.NameAmong(workloads, after.Workload)
-		if !sameWorkload(before, after) {
-			name += " (" + formerly(before.Workload, after.Workload) + ")"
-		}
-		if !slices.Contains(out.Senders[i].Names, name) {
-			out.Senders[i].Names = append(out.Senders[i].Names, name)
-		}
-		return &out.Senders[i]
-	}
+	groups := senderGroups{Difference: out, old: old, recent: recent, was: was, is: is, workloads: workloads, index: map[string]int{}}
 	for _, p := range pairs(former, workloads) {
-		add(p[0], p[1])
+		groups.add(p[0], p[1])
 	}
 	for _, m := range population.Made {
 		switch {
@@ -157,7 +131,7 @@ func Diff(old, recent Side) (*Difference, error) {
 				out.Unasked = append(out.Unasked, lab.Unasked{Policy: m.Policies[0], Place: recent.Name, Reason: "it selects no workload of the case"})
 			}
 		default:
-			s := add(m.Inbound, m.Inbound)
+			s := groups.add(m.Inbound, m.Inbound)
 			s.Made = append(s.Made, m.Workload.Name+": "+m.String())
 		}
 	}
@@ -174,6 +148,48 @@ func Diff(old, recent Side) (*Difference, error) {
 	out.compareUnread(old.Others, recent.Others)
 	out.compareInbounds(was, is, inboundsOf(old), inboundsOf(recent))
 	return out, nil
+}
+
+// senderGroups adds the senders of two sides to a difference.
+type senderGroups struct {
+	*Difference
+	old, recent Side
+	// was and is are the routes and timeouts of the sides.
+	was, is capability.Routing
+	// workloads are those that names are chosen among.
+	workloads []policy.Inbound
+	// index is that of each sender, by its outbound sides.
+	index map[string]int
+}
+
+// add compares the requests of a workload before with those of one after, and returns their sender: workloads with the
+// same outbound sides share one.
+func (g senderGroups) add(before, after policy.Inbound) *Sender {
+	outOld, outNew := outboundsOf(g.was, before), outboundsOf(g.is, after)
+	key := outOld.String() + outNew.String()
+	i, ok := g.index[key]
+	if !ok {
+		i, g.index[key] = len(g.Senders), len(g.Senders)
+		s := compareSides(outOld, outNew)
+		s.oldInbound, s.newInbound, s.old, s.recent = before, after, g.old, g.recent
+		g.Senders = append(g.Senders, s)
+		for _, compared := range s.Comparisons {
+			for _, text := range compared.Unsendable {
+				if !slices.Contains(g.Uncompared, text) {
+					g.Uncompared = append(g.Uncompared, text)
+				}
+			}
+		}
+	}
+	name := lab.NameAmong(g.workloads, after.Workload)
+	if !sameWorkload(before, after) {
+		name += " (" + formerly(before.Workload, after.Workload) + ")"
+	}
+	s := &g.Senders[i]
+	if !slices.Contains(s.Names, name) {
+		s.Names = append(s.Names, name)
+	}
+	return s
 }
 
 // compareUnroutable names the changed routes and timeouts of a side that are about no request of the

@@ -6,9 +6,9 @@ import (
 	"github.com/meshproof/meshproof/internal/policyset/choice"
 )
 
-// formOfName is a form that few names have.
+// formOfName makes names in a form that few names have, for one role.
 type formOfName struct {
-	kind role
+	role role
 	make func(c *choice.Chooser, namespace, name string) string
 }
 

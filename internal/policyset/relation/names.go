@@ -135,10 +135,10 @@ func (m *relation) oneName(to renaming.Names, c cases.Case, policies []any) {
 	}
 }
 
-// nameForm gives a name of a kind a form that few names have.
+// nameForm gives a name of the role of the form a name in that form.
 func (m *relation) nameForm(to renaming.Names, names map[role][]string, form formOfName) {
-	if name := m.named(names[form.kind]); name != "" && !to.Stays(name) {
-		replace(to, form.kind, name, form.make(m.Chooser, to.New(m.named(names[ofOwnNamespace])), to.New(name)))
+	if name := m.named(names[form.role]); name != "" && !to.Stays(name) {
+		replace(to, form.role, name, form.make(m.Chooser, to.New(m.named(names[ofOwnNamespace])), to.New(name)))
 	}
 }
 

@@ -131,82 +131,11 @@ func (w *words) value(key string, v any) any {
 	}
 	switch v := v.(type) {
 	case string:
-		if _, err := netip.ParsePrefix(v); err == nil {
-			return v // the digits of a block are no words
-		}
-		switch key {
-		case "method", "methods", "notMethods":
-			return w.method(v)
-		case "principals", "notPrincipals":
-			// A principal is a SPIFFE ID without its scheme.
-			return strings.TrimPrefix(w.text(tree.SPIFFEScheme+v), tree.SPIFFEScheme)
-		case "ipBlocks", "remoteIpBlocks", "notIpBlocks", "notRemoteIpBlocks":
-			return v
-		case "trustDomains", "trustDomainAliases":
-			return w.trustDomain(v)
-		case "paths", "notPaths":
-			if end, ok := strings.CutPrefix(v, "*"); ok {
-				return "*" + w.text(end)
-			}
-			// Envoy takes no long template: its literals stay.
-			if renamed := w.text(v); len(renamed) <= 256 || !strings.Contains(v, "{*") {
-				return renamed
-			}
-			return v
-		case "key":
-			return w.label(v)
-		case "path", "host":
-			if grammar.MatchString(v) {
-				return v
-			}
-			return w.text(v)
-		case "port":
-			return w.portName(v)
-		case "name":
-			// A Kubernetes object has no longer name. That of a pseudo-header stays.
-			if renamed := w.text(v); len(renamed) <= 253 && !strings.HasPrefix(v, ":") {
-				return renamed
-			}
-			return v
-		default:
-			return w.text(v)
-		}
+		return w.string(key, v)
 	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			if _, isObject := v[i].(map[string]any); isObject && tree.HoldsLabels(key) {
-				out[i] = w.value("", v[i]) // Cilium writes the labels of a policy as a list
-			} else {
-				out[i] = w.value(key, v[i])
-			}
-		}
-		return out
+		return w.list(key, v)
 	case map[string]any:
-		out := map[string]any{}
-		for _, inner := range slices.Sorted(maps.Keys(v)) {
-			of := inner
-			if key == "namespaceLabels" {
-				of = "labels"
-			}
-			value := w.value(of, v[inner])
-			if _, isRange := v["endPort"]; isRange && (inner == "port" || inner == "endPort") {
-				value = v[inner] // the ends of a range keep their order
-			}
-			if of, ok := v[inner].(map[string]any); ok && key == "linkerd" && inner == "annotations" {
-				value = w.keys(of)
-			}
-			if expression, _ := v["value"].(string); inner == "value" && v["type"] == "RegularExpression" && grammar.MatchString(expression) {
-				value = expression
-			}
-			switch {
-			case tree.HoldsLabels(key):
-				inner = w.label(inner)
-			case key == "portLevelMtls":
-				inner = w.portName(inner)
-			}
-			out[inner] = value
-		}
-		return out
+		return w.mapping(key, v)
 	}
 	if key == "port" || key == "ports" {
 		var port uint16
@@ -215,6 +144,101 @@ func (w *words) value(key string, v any) any {
 		}
 	}
 	return v
+}
+
+// mostName is the length of the longest name of a Kubernetes object, and mostTemplate that of the longest template of a path
+// that Envoy takes.
+const mostName, mostTemplate = 253, 256
+
+// string replaces the names in a text that stands under a key.
+func (w *words) string(key, v string) string {
+	if _, err := netip.ParsePrefix(v); err == nil {
+		return v // the digits of a block are no words
+	}
+	switch key {
+	case "method", "methods", "notMethods":
+		return w.method(v)
+	case "principals", "notPrincipals":
+		// A principal is a SPIFFE ID without its scheme.
+		return strings.TrimPrefix(w.text(tree.SPIFFEScheme+v), tree.SPIFFEScheme)
+	case "ipBlocks", "remoteIpBlocks", "notIpBlocks", "notRemoteIpBlocks":
+		return v
+	case "trustDomains", "trustDomainAliases":
+		return w.trustDomain(v)
+	case "paths", "notPaths":
+		if end, ok := strings.CutPrefix(v, "*"); ok {
+			return "*" + w.text(end)
+		}
+		if renamed := w.text(v); len(renamed) <= mostTemplate || !strings.Contains(v, "{*") {
+			return renamed
+		}
+		return v
+	case "key":
+		return w.label(v)
+	case "path", "host":
+		if grammar.MatchString(v) {
+			return v
+		}
+		return w.text(v)
+	case "port":
+		return w.portName(v)
+	case "name":
+		// The name of a pseudo-header stays.
+		if renamed := w.text(v); len(renamed) <= mostName && !strings.HasPrefix(v, ":") {
+			return renamed
+		}
+		return v
+	default:
+		return w.text(v)
+	}
+}
+
+// list replaces the names in a list that stands under a key.
+func (w *words) list(key string, v []any) []any {
+	out := make([]any, len(v))
+	for i := range v {
+		if _, isObject := v[i].(map[string]any); isObject && tree.HoldsLabels(key) {
+			out[i] = w.value("", v[i]) // Cilium writes the labels of a policy as a list
+		} else {
+			out[i] = w.value(key, v[i])
+		}
+	}
+	return out
+}
+
+// mapping replaces the names in a mapping that stands under a key.
+func (w *words) mapping(key string, v map[string]any) map[string]any {
+	out := map[string]any{}
+	for _, inner := range slices.Sorted(maps.Keys(v)) {
+		value := w.member(key, v, inner)
+		switch {
+		case tree.HoldsLabels(key):
+			inner = w.label(inner)
+		case key == "portLevelMtls":
+			inner = w.portName(inner)
+		}
+		out[inner] = value
+	}
+	return out
+}
+
+// member replaces the names in one value of a mapping that stands under a key.
+func (w *words) member(key string, of map[string]any, inner string) any {
+	meaning := inner
+	if key == "namespaceLabels" {
+		meaning = "labels"
+	}
+	value := w.value(meaning, of[inner])
+	if _, isRange := of["endPort"]; isRange && (inner == "port" || inner == "endPort") {
+		return of[inner] // the ends of a range keep their order
+	}
+	if annotations, ok := of[inner].(map[string]any); ok && key == "linkerd" && inner == "annotations" {
+		return w.keys(annotations)
+	}
+	if expression, _ := of["value"].(string); inner == "value" && of["type"] == "RegularExpression" && grammar.MatchString(expression) {
+		return expression
+	}
+	return value
 }
 
 // keys replaces the names that are the keys of a mapping: Linkerd's namespaces and workloads.

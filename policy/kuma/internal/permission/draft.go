@@ -15,29 +15,52 @@ import (
 type draft struct {
 	// what names the part, and becomes says what a release makes of it.
 	what, becomes string
-	// releases are those without the part, where they are not all up to 2.14.
+	// releases are those without the part, empty for all up to 2.14.
 	releases string
-	// find returns the places of the part in a policy.
-	find func(p *Policy) []string
 	// family names the parts that come together: who has one of them has a control plane that knows the others.
 	family string
-	// drop returns what a release makes of a policy with the part, and whether it takes the policy at all. No document is a policy
-	// without a rule.
+	// find returns the places of the part in a policy.
+	find func(p *Policy) []string
+	// drop returns what a release makes of a policy with the part, and whether it takes the policy at all. Where no rule is
+	// left, it returns no document.
 	drop func(p *Policy, doc manifest.Document) (left []manifest.Document, taken bool)
 }
 
-var drafts = [...]draft{
-	{"path", "the field is lost, so that the rest of the matcher lets in, or refuses, more", "", inMatchers("path"), "a matcher", withoutInMatchers("path")},
-	{"method", "the field is lost, so that the rest of the matcher lets in, or refuses, more", "", inMatchers("method"), "a matcher", withoutInMatchers("method")},
-	{"spiffeId", "the field is lost: write spiffeID, which is the same here", "", inMatchers("spiffeId"), "a matcher", withoutInMatchers("spiffeId")},
-	{"a prefix that ends in a slash", "it is refused: name each identity with Exact", "", slashed, "a matcher", refused},
-	{"default without rules", "the field is lost, and the policy has no rule: write rules: [{default: …}]", "", inDocument("spec.default"), "default", withoutRules},
-	{"conditions", "the field is lost: only lists in a default are read", "", conditions, "conditions", withoutRules},
-	{"an empty targetRef", "it is refused: leave it out", "", emptyTarget, "targetRef", refused},
-	{"an action in capitals", "it is refused: write Allow, Deny or AllowWithShadowDeny", ofLegacy, inItems(".default.action", func(action string) bool { return action == strings.ToUpper(action) }), "from", refused},
-	{"DenyWithShadowAllow", "it is refused: write Deny", ofLegacy, inItems(".default.action", func(action string) bool { return action == legacy.DenyWithShadowAllow.String() }), "from", refused},
-	{"the mesh of a client", "it is refused: leave it out", ofLegacy, inItems(".targetRef.mesh", func(mesh string) bool { return mesh != "" }), "from", refused},
-	{"a route in the targetRef of the policy", "it is refused", ofLegacy, ofRoute, "from", refused},
+// drafts are all such parts.
+var drafts = slices.Concat(draftsOfMatchers, draftsOfDefault, draftsOfFrom)
+
+const lostField = "the field is lost, so that the rest of the matcher lets in, or refuses, more"
+
+// draftsOfMatchers are fields and values of a matcher.
+var draftsOfMatchers = []draft{
+	{what: "path", becomes: lostField, family: "a matcher", find: inMatchers("path"), drop: withoutInMatchers("path")},
+	{what: "method", becomes: lostField, family: "a matcher", find: inMatchers("method"), drop: withoutInMatchers("method")},
+	{what: "spiffeId", becomes: "the field is lost: write spiffeID, which is the same here", family: "a matcher",
+		find: inMatchers("spiffeId"), drop: withoutInMatchers("spiffeId")},
+	{what: "a prefix that ends in a slash", becomes: "it is refused: name each identity with Exact", family: "a matcher",
+		find: endingInSlash, drop: refused},
+}
+
+// draftsOfDefault are the forms of a policy without rules, and its target.
+var draftsOfDefault = []draft{
+	{what: "default without rules", becomes: "the field is lost, and the policy has no rule: write rules: [{default: …}]", family: "default",
+		find: inDocument("spec.default"), drop: withoutRules},
+	{what: "conditions", becomes: "the field is lost: only lists in a default are read", family: "conditions",
+		find: conditions, drop: withoutRules},
+	{what: "an empty targetRef", becomes: "it is refused: leave it out", family: "targetRef",
+		find: emptyTarget, drop: refused},
+}
+
+// draftsOfFrom are parts of the legacy form.
+var draftsOfFrom = []draft{
+	{what: "an action in capitals", becomes: "it is refused: write Allow, Deny or AllowWithShadowDeny", releases: ofLegacy, family: "from",
+		find: inItems(".default.action", func(action string) bool { return action == strings.ToUpper(action) }), drop: refused},
+	{what: "DenyWithShadowAllow", becomes: "it is refused: write Deny", releases: ofLegacy, family: "from",
+		find: inItems(".default.action", func(action string) bool { return action == legacy.DenyWithShadowAllow.String() }), drop: refused},
+	{what: "the mesh of a client", becomes: "it is refused: leave it out", releases: ofLegacy, family: "from",
+		find: inItems(".targetRef.mesh", func(mesh string) bool { return mesh != "" }), drop: refused},
+	{what: "a route in the targetRef of the policy", becomes: "it is refused", releases: ofLegacy, family: "from",
+		find: ofRoute, drop: refused},
 }
 
 // ofLegacy are the releases that have the legacy form as it is now: 2.0 has actions in capitals.
@@ -93,7 +116,8 @@ func inDocument(field string) func(p *Policy) []string {
 	}
 }
 
-func slashed(p *Policy) (out []string) {
+// endingInSlash returns the places of the prefixes that end in a slash.
+func endingInSlash(p *Policy) (out []string) {
 	for _, m := range p.matchers() {
 		if id := m.Identity; id != nil && id.Kind == policy.Prefix && id.Value[len(id.Value)-1] == '/' {
 			out = append(out, p.Doc.Place(m.Field))

@@ -16,11 +16,11 @@ import (
 // labelDisplayName has the name of a Dataplane where its resource has another one.
 const labelDisplayName = "kuma.io/display-name"
 
-// apart gives workloads that have one name in several namespaces names of their own, for a case has one workload
+// distinctNames gives workloads that have one name in several namespaces names of their own, for a case has one workload
 // of a name: "name.namespace", which a control plane on Kubernetes writes too. The sender keeps its name.
 // Policies may select by name. Where one does, so that it would no longer select an inbound, the error names
 // both workloads.
-func (f *Files) apart(s Surroundings, sender Sender, inbounds []policy.Inbound) ([]policy.Inbound, error) {
+func (f *Files) distinctNames(s Surroundings, sender Sender, inbounds []policy.Inbound) ([]policy.Inbound, error) {
 	policies := sync.OnceValue(func() language.Policies {
 		set, err := dialect.Parse(f.Policies, s.Options)
 		if err != nil || len(f.Policies) == 0 {
@@ -46,7 +46,7 @@ func (f *Files) apart(s Surroundings, sender Sender, inbounds []policy.Inbound) 
 		}
 		first := owners[w.Name]
 		if owner, taken := owners[name]; taken && !dataplane.IsOneWorkload(owner, is) {
-			return nil, f.twins(first, is)
+			return nil, f.sameNameError(first, is)
 		}
 		owners[name] = is
 		w.Labels = maps.Clone(w.Labels)
@@ -58,14 +58,14 @@ func (f *Files) apart(s Surroundings, sender Sender, inbounds []policy.Inbound) 
 		}
 		w.Name = name
 		if !isSelectedAlike(sender, policies(), inbounds[i], out[i]) {
-			return nil, f.twins(first, is)
+			return nil, f.sameNameError(first, is)
 		}
 	}
 	return out, nil
 }
 
-// twins is the error about two workloads that cannot stand in one case.
-func (f *Files) twins(a, b policy.Workload) error {
+// sameNameError is the error about two workloads that cannot stand in one case.
+func (f *Files) sameNameError(a, b policy.Workload) error {
 	place := func(w policy.Workload) string {
 		return strings.Join(slices.DeleteFunc([]string{w.Zone, w.Namespace, w.Name}, func(word string) bool { return word == "" }), "/")
 	}
