@@ -105,5 +105,7 @@ func (e *Explanation) keepOut(s lab.Subject, program language.Program, from case
 		e.Decision, e.Shadow, e.Gates = answer, "none", []Gate{}
 	case unjudged:
 		e.Decision, e.Shadow, e.Gates = "allow: no policy judges plaintext", "none", []Gate{}
+	case s.Case == "" && len(from.Template.URIs) == 1:
+		e.Hint = hintOfName(program, from)
 	}
 }

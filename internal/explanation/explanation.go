@@ -50,6 +50,9 @@ type Explanation struct {
 	Host     string   `json:"host,omitempty"`
 	Headers  []string `json:"headers,omitempty"`
 	Decision string   `json:"decision"`
+	// Place and ShadowPlace have file, line and field of what decides, and of what decides in the shadow; "" where no line does.
+	Place       string `json:"place,omitempty"`
+	ShadowPlace string `json:"shadowPlace,omitempty"`
 	// MTLS says why mTLS keeps a caller out that no case names; Decision is that of the policies.
 	MTLS string `json:"mtls,omitempty"`
 	// Hint says that the rules are about another trust domain than the caller's.
@@ -121,6 +124,9 @@ func Explain(subjects []lab.Subject, from Caller, request cases.Request) (Explan
 			out[i].keepOut(s, program, caller, q)
 		} else {
 			out[i].addTrust(s, program, q)
+		}
+		if len(out[i].Gates) > 0 {
+			out[i].locate(s, program, q)
 		}
 	}
 	return out, nil
@@ -266,7 +272,10 @@ func (e Explanation) write(w io.Writer) {
 	if e.MTLS != "" {
 		decision += " (the policies alone, see mtls)"
 	}
-	fmt.Fprintf(w, "decision  %s\nshadow    %s\n", decision, e.Shadow)
+	fmt.Fprintf(w, "decision  %s\n", decision)
+	writePlace(w, e.Place)
+	fmt.Fprintf(w, "shadow    %s\n", e.Shadow)
+	writePlace(w, e.ShadowPlace)
 	if e.MTLS != "" {
 		fmt.Fprintf(w, "mtls      the handshake fails in this mesh: %s\n", terminal.Printable(e.MTLS))
 	}
@@ -313,6 +322,13 @@ func state(matches, decides bool) string {
 		return "matches "
 	default:
 		return "        "
+	}
+}
+
+// writePlace prints where the rule stands that decides, if there is one.
+func writePlace(w io.Writer, place string) {
+	if place != "" {
+		fmt.Fprintf(w, "at        %s\n", terminal.Printable(place))
 	}
 }
 

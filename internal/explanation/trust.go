@@ -93,3 +93,14 @@ func hintOfDomain(program language.Program, seen policy.Request, own string) str
 	}
 	return ""
 }
+
+// hintOfName says of a caller by the name of its Dataplane that all rules are about other trust domains than the identity
+// that a Dataplane is taken to have: in its mesh it may have another one.
+func hintOfName(program language.Program, from cases.Caller) string {
+	identity := from.Template.URIs[0]
+	named := TrustDomains(program.Program)
+	if len(named) == 0 || slices.Contains(named, domainOf(identity)) {
+		return ""
+	}
+	return fmt.Sprintf("%s is taken for %s, and all rules are about callers of %s: state the SPIFFE ID of its certificate by --from", from.Name, identity, strings.Join(named, ", "))
+}

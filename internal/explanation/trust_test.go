@@ -71,6 +71,36 @@ func subjectsOf(t *testing.T, policies string) []lab.Subject {
 	return subjects
 }
 
+// An explanation says which line decides. A Dataplane has an identity that files do not state: where all rules are about
+// other trust domains, a hint asks for it.
+func TestPlaceAndHintOfDataplane(t *testing.T) {
+	t.Parallel()
+	const (
+		dataplane = "{type: Dataplane, mesh: default, name: backend, networking: {address: 10.0.0.1, inbound: [{port: 8080, tags: {kuma.io/service: web, kuma.io/protocol: http}}]}}\n---\n"
+		legacy    = dataplane + "type: MeshTrafficPermission\nmesh: default\nname: p\nspec:\n  targetRef: {kind: Mesh}\n  from:\n    - targetRef: {kind: MeshSubset, tags: {kuma.io/service: web}}\n      default: {action: Allow}\n"
+		mtp       = dataplane + "type: MeshTrafficPermission\nmesh: default\nname: p\nspec:\n  rules:\n    - default:\n        allow:\n          - spiffeID: {type: Prefix, value: spiffe://TD/ns/default}\n        allowWithShadowDeny:\n          - spiffeID: {type: Prefix, value: spiffe://TD/ns}\n"
+	)
+	for _, tt := range []struct{ name, policies, from, place, shadow, hint string }{
+		{"legacy, by name", legacy, "backend", "", "", "backend is taken for spiffe://trust-domain.mesh/ns/default/sa/backend, and all rules are about callers of default: state"},
+		{"legacy, by its certificate", legacy, "spiffe://default/web", "a.yaml:9: spec.from[0]", "", ""},
+		{"by name", strings.ReplaceAll(mtp, "TD", "trust-domain.mesh"), "backend", "a.yaml:10: spec.rules[0].default.allow[0]", "a.yaml:12: spec.rules[0].default.allowWithShadowDeny[0]", ""},
+		{"by name, and rules of another trust domain", strings.ReplaceAll(mtp, "TD", "zone.mesh.local"), "backend", "", "", "all rules are about callers of zone.mesh.local"},
+		{"kept out", strings.ReplaceAll(mtp, "TD", "trust-domain.mesh"), "plaintext", "", "", ""},
+	} {
+		from, err := ParseCaller([]string{tt.from})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := Explain(subjectsOf(t, tt.policies), from, cases.Request{Method: "GET", Path: "/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := all[0]; !holds(e.Place, tt.place) || !holds(e.ShadowPlace, tt.shadow) || !holds(e.Hint, tt.hint) {
+			t.Errorf("%s: %q at %q, shadow at %q, hint %q", tt.name, e.Decision, e.Place, e.ShadowPlace, e.Hint)
+		}
+	}
+}
+
 // What becomes of a caller in plaintext is up to the mode of the inbound: files of policies have that of their mesh, and a
 // case has to state one where the mesh takes plaintext by default.
 func TestPlaintextWithoutMode(t *testing.T) {
