@@ -140,6 +140,9 @@ func (r *Report) writeGroup(w io.Writer, p terminal.Paint, title string, has fun
 		if f.State == Present && len(f.Fixed) > 0 {
 			fmt.Fprintf(w, "    fixed in %s\n", strings.Join(f.Fixed, ", "))
 		}
+		if f.State == Present && len(f.Bypasses) == 0 && r.Searched > 0 {
+			fmt.Fprintln(w, "    no request was found that passes these policies by it")
+		}
 		for _, b := range f.Bypasses {
 			fmt.Fprintf(w, "    %s is served to %s\n", terminal.Printable(b.Request.Text()), terminal.Printable(b.Request.From.Name))
 			fmt.Fprintf(w, "      without the flaw: %s\n", b.text())

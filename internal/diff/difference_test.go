@@ -2,6 +2,7 @@ package diff
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -104,5 +105,25 @@ func TestInboundOfOneSide(t *testing.T) {
 	}
 	if d, err = Diff(withInbound("a"), withInbound("b"), "web/a"); err != nil || len(d.OnlyOld) != 1 {
 		t.Errorf("an inbound of OLD: %+v, %v", d, err)
+	}
+}
+
+// A row of a comment has the requests. So it names the rules that decide by their places, and has the shadow where that changes.
+func TestRowsOfMarkdown(t *testing.T) {
+	t.Parallel()
+	set := func(rules string) string {
+		return "{type: MeshTrafficPermission, mesh: default, name: p, spec: {rules: [{default: {" + rules + "}}]}}\n"
+	}
+	const of = "[{spiffeID: {type: Exact, value: 'spiffe://trust-domain.mesh/a'}}]"
+	for _, tt := range []struct{ old, recent, want string }{
+		{set("deny: []"), set("allow: " + of), "| deny by default: no rule matches | a.yaml:1: spec.rules[0].default.allow[0]: allow by p |"},
+		{set("allow: " + of), set("allow: " + of + ", allowWithShadowDeny: " + of), "| a.yaml:1: spec.rules[0].default.allow[0]: allow by p; shadow none | a.yaml:1: spec.rules[0].default.allow[0]: allow by p; shadow a.yaml:1: spec.rules[0].default.allowWithShadowDeny[0]: deny by p |"},
+	} {
+		d := differenceOf(t, tt.old, tt.recent)
+		got := strings.NewReplacer("&#91;", "[", "&#93;", "]", "kri&#95;mtp&#95;default&#95;&#95;&#95;p&#95;", "p").Replace(d.Markdown())
+		rows := got[strings.LastIndex(got, "| ---"):]
+		if rows = regexp.MustCompile(`\S*/(\w+\.yaml:)`).ReplaceAllString(rows, "a.yaml:"); !strings.Contains(rows, tt.want) {
+			t.Errorf("%s\nwant %s", rows, tt.want)
+		}
 	}
 }

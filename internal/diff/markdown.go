@@ -32,7 +32,7 @@ func (d *Difference) Markdown() string {
 		paragraphs = append(paragraphs, one.errors()...)
 		for _, found := range one.Comparisons {
 			for _, c := range found.Changes {
-				rows = append(rows, []string{kindSigns[c.Kind()] + " " + c.Kind().String(), found.Inbound.String(), c.Text, witnessText(c), c.Old.placedText(), c.New.placedText()})
+				rows = append(rows, []string{kindSigns[c.Kind()] + " " + c.Kind().String(), found.Inbound.String(), c.Text, witnessText(c), c.Old.cell(shadowChanges(c)), c.New.cell(shadowChanges(c))})
 			}
 		}
 	}
@@ -67,4 +67,23 @@ func (o Opinion) placedText() string {
 		return o.text()
 	}
 	return o.Place + ": " + o.text()
+}
+
+// cell is what decides, for a row that says the requests: a rule that has a place goes by its name and that place. It has
+// the shadow where that changes.
+func (o Opinion) cell(shadow bool) string {
+	out, observed := o.text(), "none"
+	if o.Place != "" {
+		out = o.Place + ": " + o.Decision.Verdict.String()
+	}
+	if !shadow {
+		return out
+	}
+	if o.Decision.Shadowed {
+		observed = o.Decision.Shadow.String()
+	}
+	if o.ShadowPlace != "" {
+		observed = o.ShadowPlace + ": " + observed
+	}
+	return out + "; shadow " + observed
 }

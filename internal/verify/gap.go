@@ -69,7 +69,7 @@ func (u Unverified) String() string {
 	case Sampled:
 		return u.Inbound + ": not all of its requests can be asked: " + strings.Join(u.Reasons, "; ")
 	case WeakTransport:
-		return fmt.Sprintf("%s: its transport is %s: an identity is no better than that", u.Inbound, u.Transport)
+		return fmt.Sprintf("%s: its transport is %s: callers need no certificate of the mesh", u.Inbound, u.Transport)
 	default:
 		return u.Inbound + ": " + strings.Join(u.Reasons, "; ")
 	}

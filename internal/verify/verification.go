@@ -298,7 +298,7 @@ func (f Finding) text() string {
 	case NoVersion:
 		return fmt.Sprintf("it does not state its version, Envoy %s was asked", f.Envoy)
 	default:
-		return "it has no authorization filter: every caller passes"
+		return "it has no authorization filter that enforces: every caller passes"
 	}
 }
 
