@@ -193,6 +193,9 @@ func (r *reader) twin(d dump.Decoded[*listenerv3.Listener], g guarded) string {
 	if name, why := r.mayCall(leads, g.servedPorts()); name != "" {
 		return fmt.Sprintf("%s may reach it, and it sends requests of its own to the cluster %q, which %s: it may lead to what an inbound guards", who, name, why)
 	}
+	if r.leadsToAdmin(r.gatherCalled(leads)) {
+		return who + " may reach it, and it sends requests of its own to the admin interface of Envoy"
+	}
 	if name := r.callsInbound(leads, g); name != "" {
 		return fmt.Sprintf("%s may reach it, and it sends requests of its own to the cluster %q, which may lead to an inbound of this sidecar", who, name)
 	}
