@@ -133,7 +133,9 @@ func (r *reader) leadsToAdmin(l leading) (found bool) {
 			for _, endpoint := range locality.LbEndpoints {
 				address := endpoint.GetEndpoint().GetAddress()
 				socket, pipe := address.GetSocketAddress(), address.GetPipe().GetPath()
-				found = found || r.AdminPort != 0 && socket.GetPortValue() == r.AdminPort && r.isOwn(hostOf(c, socket)) || pipe != "" && pipe == r.AdminPipe
+				// A name may be any address.
+				ip := hostOf(c, socket)
+				found = found || r.AdminPort != 0 && socket.GetPortValue() == r.AdminPort && (r.isOwn(ip) || !ip.IsValid()) || pipe != "" && pipe == r.AdminPipe
 			}
 		}
 	}

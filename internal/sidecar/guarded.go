@@ -178,6 +178,9 @@ func (r *reader) sendsToGuarded(l *listenerv3.Listener, leads leading, g guarded
 	if name, why := r.mayCall(leads, g.servedPorts()); name != "" {
 		return fmt.Sprintf("it sends requests of its own to the cluster %q, which %s: it may lead to what an inbound guards", name, why)
 	}
+	if r.leadsToAdmin(r.gatherCalled(leads)) {
+		return "it sends requests of its own to the admin interface of Envoy"
+	}
 	if name := r.callsInbound(leads, g); name != "" {
 		return fmt.Sprintf("it sends requests of its own to the cluster %q, which may lead to an inbound of this sidecar", name)
 	}
