@@ -10,6 +10,32 @@ import (
 	"github.com/meshproof/meshproof/internal/feature"
 )
 
+// nearlyLabeled finds a label that a selector asks for, where the workload has another key that becomes the same one.
+func nearlyLabeled(same func(key string) string) is {
+	return selectsBy(func(q question, key, value string) bool {
+		for own, has := range ownWorkload(q).Labels {
+			if own != key && has == value && same(own) == same(key) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// selectsBy finds a label that a selector asks for.
+func selectsBy(holds func(q question, key, value string) bool) is {
+	return inSpecs(func(q question, _ string, v any) bool {
+		of, _ := v.(map[string]any)
+		labels, _ := of["matchLabels"].(map[string]any)
+		for key, value := range labels {
+			if text, ok := value.(string); ok && holds(q, key, text) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // rareForms are forms of values that few policies have, lists that are longer than most, and fields that seldom stand together.
 // A compiler that is open for one of them is right for all that users usually write.
 var rareForms = map[feature.Profile]map[string]is{
@@ -28,19 +54,32 @@ var rareForms = map[feature.Profile]map[string]is{
 		"a policy from before 2020":                  has(`"creationTimestamp":"201[6-9]`),
 	},
 	feature.GEP3779: {
-		"a capital letter in a SPIFFE ID":  text("spiffe", "/.*[A-Z]"),
-		"two dashes in a SPIFFE ID":        text("spiffe", "--"),
-		"a digit in front of an account":   text("spiffe", "/[0-9]"),
-		"an account with a dot":            text("name", `^[^:/]+\.[^/]+$`),
-		"a namespace of digits":            text("namespace", "^[0-9]+$"),
-		"a label that looks like a number": text("", oddLabel),
-		"an underscore in a label":         text("", "^[A-Z]+_[a-z]+[.][A-Z]$"),
-		"a label of digits":                text("", "^[0-9]+$"),
-		"an expression of 17 values":       long("values", 17),
-		"a selector of 9 expressions":      long("matchExpressions", 9),
-		"an expression of 101 values":      long("values", 101),
-		"41 sources":                       long("sources", 41),
-		"41 rules":                         long("rules", 41),
+		"a capital letter in a SPIFFE ID":                                      text("spiffe", "/.*[A-Z]"),
+		"two dashes in a SPIFFE ID":                                            text("spiffe", "--"),
+		"a digit in front of an account":                                       text("spiffe", "/[0-9]"),
+		"an account with a dot":                                                text("name", `^[^:/]+\.[^/]+$`),
+		"a namespace of digits":                                                text("namespace", "^[0-9]+$"),
+		"a label that looks like a number":                                     text("", oddLabel),
+		"an underscore in a label":                                             text("", "^[A-Z]+_[a-z]+[.][A-Z]$"),
+		"a label of digits":                                                    text("", "^[0-9]+$"),
+		"a key of a label in other letters":                                    nearlyLabeled(strings.ToLower),
+		"a key of a label without its prefix":                                  nearlyLabeled(func(key string) string { return key[strings.LastIndex(key, "/")+1:] }),
+		"a key of a label with other signs":                                    nearlyLabeled(strings.NewReplacer("/", "_", ".", "_", "-", "_").Replace),
+		"an empty label that is asked for, where the workload has another one": selectsBy(func(q question, key, value string) bool { return value == "" && ownWorkload(q).Labels[key] != "" }),
+		"an empty label that is asked for, where the workload has none": selectsBy(func(q question, key, value string) bool {
+			_, has := ownWorkload(q).Labels[key]
+			return value == "" && !has
+		}),
+		"an expression of an empty value and another one": inSpecs(func(_ question, key string, v any) bool {
+			values, _ := v.([]any)
+			return key == "values" && len(values) > 1 && slices.Contains(values, any(""))
+		}),
+		"a namespace of the cluster itself": func(q question) bool { return ownWorkload(q).Namespace == "kube-system" },
+		"an expression of 17 values":        long("values", 17),
+		"a selector of 9 expressions":       long("matchExpressions", 9),
+		"an expression of 101 values":       long("values", 101),
+		"41 sources":                        long("sources", 41),
+		"41 rules":                          long("rules", 41),
 	},
 	feature.KumaMTP: {
 		"a method with a dash":                   text("method", "-"),

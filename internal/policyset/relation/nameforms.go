@@ -13,7 +13,7 @@ type formOfName struct {
 }
 
 // formsOfNames have names as long as Kubernetes takes them, of digits, of one character, with two dashes, and those
-// that begin with each other.
+// that begin with each other, and the namespace of the cluster itself.
 var formsOfNames = []formOfName{
 	{ofWorkload, func(c *choice.Chooser, _, _ string) string { return c.Letters(63) }},
 	{ofOwnNamespace, func(c *choice.Chooser, _, _ string) string { return c.Letters(63) }},
@@ -23,10 +23,13 @@ var formsOfNames = []formOfName{
 	{ofWorkload, func(c *choice.Chooser, _, _ string) string {
 		return strings.Repeat(choice.Pick(c, "0", "1", "7"), c.Number(1, 5))
 	}},
+	// Control planes often leave the namespace of the cluster itself alone.
 	{ofOwnNamespace, func(c *choice.Chooser, _, _ string) string {
-		return strings.Repeat(choice.Pick(c, "0", "1", "7"), c.Number(1, 5))
+		return choice.Pick(c, strings.Repeat(choice.Pick(c, "0", "1", "7"), c.Number(1, 5)), "kube-system")
 	}},
-	{ofOwnNamespace, func(c *choice.Chooser, _, _ string) string { return c.Letters(1) }},
+	{ofOwnNamespace, func(c *choice.Chooser, _, _ string) string {
+		return choice.Pick(c, c.Letters(1), "kube-system")
+	}},
 	{ofPolicy, func(c *choice.Chooser, _, _ string) string { return c.Letters(3) + "--" + c.Letters(3) }},
 	{ofWorkload, func(c *choice.Chooser, namespace, _ string) string { return namespace + c.Letters(1) }},
 	{ofPolicy, func(c *choice.Chooser, namespace, _ string) string { return namespace + "-" + c.Letters(2) }},

@@ -12,28 +12,29 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/policyset/choice"
-	"github.com/meshproof/meshproof/internal/policyset/renaming"
 	"github.com/meshproof/meshproof/internal/policyset/tree"
-	"github.com/meshproof/meshproof/policy/language"
 )
 
 // written writes what policies say in a way that few people write, and that a compiler may read otherwise: fields without a value,
-// labels that look like numbers, addresses in another spelling, hosts with an end, what counts behind many policies, and
+// labels that look like numbers, that are empty or whose keys are alike, addresses in another spelling, hosts with an end, what counts behind many policies, and
 // things that are alike in places far from each other. The ways take turns.
 func (m *relation) written(c *cases.Case, policies []any) []any {
 	switch m.rank / 2 % 7 {
 	case 0:
 		m.nulls(policies)
+		return m.missedLabel(c, policies)
 	case 1, 6:
 		m.oddLabels(c, policies)
 	case 2:
 		m.spellings(policies)
+		return m.missedLabel(c, policies)
 	case 3:
 		m.endsOfHosts(c, policies)
 	case 4:
 		return m.behindMany(c, policies)
 	case 5:
 		m.alikeElsewhere(policies)
+		return m.missedLabel(c, policies)
 	}
 	return policies
 }
@@ -92,32 +93,7 @@ var labelMaps = []string{"matchLabels", "labels", "tags"}
 
 // oddLabels gives a label that a selector asks for an odd value, wherever it stands, and sometimes the value that it is taken for.
 func (m *relation) oddLabels(c *cases.Case, policies []any) {
-	type pair struct{ key, value string }
-	asked := map[pair]bool{}
-	tree.Visit("", policies, func(key string, v any) {
-		labels, _ := v.(map[string]any)
-		for _, label := range tree.Keys(labels) {
-			if text, ok := labels[label].(string); ok && slices.Contains(labelMaps, key) && !strings.Contains(label, "kuma.io/") && !renaming.IsGivenLabel(label) {
-				asked[pair{label, text}] = true
-			}
-		}
-		if of, ok := v.(map[string]any); ok && key == "matchExpressions" {
-			label, _ := of["key"].(string)
-			values, _ := of["values"].([]any)
-			for _, value := range values {
-				if text, ok := value.(string); ok && !renaming.IsGivenLabel(label) {
-					asked[pair{label, text}] = true
-				}
-			}
-		}
-	})
-	var pairs []pair
-	for _, p := range slices.SortedFunc(maps.Keys(asked), func(a, b pair) int { return strings.Compare(a.key+"="+a.value, b.key+"="+b.value) }) {
-		own := c.Inbounds[m.inbound]
-		if own.Workload.Labels[withoutSource(p.key)] == p.value || own.Tags[p.key] == p.value || slices.ContainsFunc(c.Options.Peers, func(peer language.Peer) bool { return peer.Workload.Labels[withoutSource(p.key)] == p.value }) {
-			pairs = append(pairs, p)
-		}
-	}
+	pairs := m.askedLabels(c, policies)
 	if len(pairs) == 0 {
 		return
 	}
