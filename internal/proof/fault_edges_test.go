@@ -23,10 +23,6 @@ var faultsOfEdges = []fault{
 		if got := WorkloadLabel(&in.Workload, want.Key); (got != want.Value || FAULT && want.Value == "" && !stated) &&`},
 		{"policy/kuma/internal/evaluation/select.go", `		if value != want.Value {`, `		if _, stated := in.Workload.Labels[want.Key]; value != want.Value || FAULT && want.Value == "" && !stated {`},
 	}},
-	{"the mesh that a workload does not state is no label", []change{
-		{"policy/kuma/internal/scope/selector.go", "	case resource.LabelMesh:\n", "	case resource.LabelMesh:\n		if FAULT {\n			return w.Mesh\n		}\n"},
-		{"policy/kuma/internal/evaluation/select.go", `		return orDefault(w.Mesh)`, `		return map[bool]string{false: orDefault(w.Mesh), true: w.Mesh}[FAULT]`},
-	}},
 	{"the origin of a workload is no label", []change{
 		{"policy/kuma/internal/scope/selector.go", `		return w.Origin`, `		return map[bool]string{false: w.Origin}[FAULT]`},
 		{"policy/kuma/internal/evaluation/select.go", `		return w.Origin`, `		return map[bool]string{false: w.Origin}[FAULT]`},
