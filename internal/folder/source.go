@@ -95,8 +95,8 @@ func wordsOf(kinds []string) words {
 	return out
 }
 
-// in reports whether one of the words is in a text.
-func (w words) in(text []byte) bool {
+// standIn reports whether one of the words is in a text.
+func (w words) standIn(text []byte) bool {
 	return slices.ContainsFunc(w, func(one word) bool {
 		return slices.ContainsFunc(one.keys, func(key string) bool { return bytes.Contains(text, []byte(key)) }) && one.expression.Match(text)
 	})
@@ -128,7 +128,7 @@ func look(path string, says words, wanted bool) (content string, found bool, err
 		sum.Write(part[len(part) : len(part)+n])
 		part = part[:len(part)+n]
 		isText = isText && !bytes.Contains(part, []byte{0})
-		found = found || isText && says.in(part)
+		found = found || isText && says.standIn(part)
 		switch {
 		case !isText && !wanted:
 			return "", false, nil
