@@ -45,7 +45,7 @@ func TestWideningOfOneCluster(t *testing.T) {
 		"tenants":                             {files{"tenants/a/p.yaml": narrow, "tenants/b/d.yaml": deny}, files{"tenants/a/p.yaml": wide, "tenants/b/d.yaml": deny}, "tenants/a may be"},
 		"one workload in two folders":         {files{"a/mesh/p.yaml": narrow, "a/web.yaml": pods, "b/d.yaml": deny, "b/w/web.yaml": pods}, files{"a/mesh/p.yaml": wide, "a/web.yaml": pods, "b/d.yaml": deny, "b/w/web.yaml": pods}, "a may be"},
 		"a workload and its patch":            {files{"base/web.yaml": pods, "base/d.yaml": deny, "p/web.yaml": pods, "p/p.yaml": narrow}, files{"base/web.yaml": pods, "base/d.yaml": deny, "p/web.yaml": pods, "p/p.yaml": wide}, ""},
-		"an archive":                          {files{"p.yaml": narrow, "a/archive/d.yaml": deny}, files{"p.yaml": wide, "a/archive/d.yaml": deny}, "a/archive may not be applied: so its name says"},
+		"an archive":                          {files{"p.yaml": narrow, "a/_archive-2024/d.yaml": deny}, files{"p.yaml": wide, "a/_archive-2024/d.yaml": deny}, "a/_archive-2024 may not be applied: so its name says"},
 		"a hidden folder":                     {files{"p.yaml": narrow, ".github/x/d.yaml": deny}, files{"p.yaml": wide, ".github/x/d.yaml": deny}, ".github may not be applied"},
 		"an archive that hides nothing":       {files{"p.yaml": wide, "old/d.yaml": deny}, files{"p.yaml": narrow, "old/d.yaml": deny}, ""},
 		"a folder that Flux does not take":    {files{"f.yaml": flux, "apps/p.yaml": narrow, "more/d.yaml": deny}, files{"f.yaml": flux, "apps/p.yaml": wide, "more/d.yaml": deny}, "more/d.yaml may not be applied: no Kustomization of Flux"},

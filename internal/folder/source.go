@@ -72,18 +72,34 @@ func isSource(file string) bool {
 	return slices.Contains(sourceEndings, ending) || isManifest(strings.TrimSuffix(name, ending)) // such as policy.yaml.enc
 }
 
-// wordsOf returns what a source says: the version of an object, or the type of one of Kuma in its universal form, as a manifest, a program
-// or a script writes it, one of the kinds, or a call of a program that applies manifests.
-func wordsOf(kinds []string) *regexp.Regexp {
-	const (
-		written = `apiVersion["']?\s*[:=]\s*["']?[a-z0-9.-]+/v[0-9]|\btype["']?\s*[:=]\s*["']?Mesh[A-Z]`
-		calls   = `\b(kubectl|kumactl|istioctl|helm|helmfile|kustomize|kapp)["']?[\s,]+["']?[-a-z$]`
-	)
-	text := written + "|" + calls
-	for _, kind := range kinds {
-		text += `|\b` + regexp.QuoteMeta(kind) + `\b`
+// words are what a source says: the version of an object, or the type of one of Kuma in its universal form, as a manifest, a program
+// or a script writes it, a call of a program that applies manifests, or one of some kinds.
+type words []word
+
+// word is one of them. Its expression is asked where the text has one of the keys, which are found much faster.
+type word struct {
+	keys       []string
+	expression *regexp.Regexp
+}
+
+func wordsOf(kinds []string) words {
+	tools := []string{"kubectl", "kumactl", "istioctl", "helm", "helmfile", "kustomize", "kapp"}
+	out := words{
+		{[]string{"apiVersion"}, regexp.MustCompile(`apiVersion["']?\s*[:=]\s*["']?[a-z0-9.-]+/v[0-9]`)},
+		{[]string{"Mesh"}, regexp.MustCompile(`\btype["']?\s*[:=]\s*["']?Mesh[A-Z]`)},
+		{tools, regexp.MustCompile(`\b(` + strings.Join(tools, "|") + `)["']?[\s,]+["']?[-a-z$]`)},
 	}
-	return regexp.MustCompile(text)
+	for _, kind := range kinds {
+		out = append(out, word{[]string{kind}, regexp.MustCompile(`\b` + regexp.QuoteMeta(kind) + `\b`)})
+	}
+	return out
+}
+
+// standIn reports whether one of the words is in a text.
+func (w words) standIn(text []byte) bool {
+	return slices.ContainsFunc(w, func(one word) bool {
+		return slices.ContainsFunc(one.keys, func(key string) bool { return bytes.Contains(text, []byte(key)) }) && one.expression.Match(text)
+	})
 }
 
 // A file is read in parts; longest is the most that a word may have on both sides of the border of two.
@@ -94,7 +110,7 @@ const (
 
 // look returns a text that stands for the content of a regular file, of any size, and whether it is a text that says one of the words: it
 // has no byte that no text has. Where the content is not wanted, it ends at such a byte. The content is "" for what is no regular file.
-func look(path string, words *regexp.Regexp, wanted bool) (content string, says bool, err error) {
+func look(path string, says words, wanted bool) (content string, found bool, err error) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return "", false, nil
 	}
@@ -112,12 +128,12 @@ func look(path string, words *regexp.Regexp, wanted bool) (content string, says 
 		sum.Write(part[len(part) : len(part)+n])
 		part = part[:len(part)+n]
 		isText = isText && !bytes.Contains(part, []byte{0})
-		says = says || isText && words.Match(part)
+		found = found || isText && says.standIn(part)
 		switch {
 		case !isText && !wanted:
 			return "", false, nil
 		case err == io.EOF || err == io.ErrUnexpectedEOF:
-			return fmt.Sprintf("%x", sum.Sum(nil)), says && isText, nil
+			return fmt.Sprintf("%x", sum.Sum(nil)), found && isText, nil
 		case err != nil:
 			return "", false, err
 		}

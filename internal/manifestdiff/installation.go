@@ -43,6 +43,16 @@ var holders = fields(`cluster clusters customers datacenters env envs environmen
 var idleFolders = fields(`archive archived attic backup backups deprecated disabled draft drafts example examples inactive obsolete old retired sample samples
 	testdata tests trash unused wip`)
 
+// isIdle reports whether nobody may apply a folder, by one word of its name.
+func isIdle(folder string) bool {
+	return strings.HasPrefix(folder, ".") || slices.ContainsFunc(wordsIn(folder), func(word string) bool { return idleFolders[word] })
+}
+
+// wordsIn returns the words of a name, as in prod-eu.
+func wordsIn(name string) []string {
+	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' || r == '.' })
+}
+
 // shared are the names of folders with what is for all clusters.
 var shared = fields("base bases common component components global shared")
 
@@ -93,7 +103,7 @@ func (c *comparison) installations() (out []Installation) {
 				if isFile && isStage(strings.TrimSuffix(part, filepath.Ext(part)), isFile) || !isFile && (isStage(part, isFile) || isHolder(side.Root, parts[:i])) {
 					add(parent, name)
 				}
-				if !isFile && (idleFolders[strings.ToLower(part)] || strings.HasPrefix(part, ".")) {
+				if !isFile && isIdle(part) {
 					idle[name] = true
 					break
 				}
@@ -163,7 +173,7 @@ func isHolder(root string, parts []string) bool {
 // isStage reports whether a folder or a file has the name of a cluster or a stage. One word of a folder is enough.
 func isStage(name string, whole bool) bool {
 	name = strings.ToLower(name)
-	words := strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || r == '.' })
+	words := wordsIn(name)
 	if whole {
 		words = []string{name}
 	}
