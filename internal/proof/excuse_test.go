@@ -21,6 +21,7 @@ var harmless = []excuse{
 	{`icmps\[\]`, "no caller speaks ICMP"},
 	{`\.client: unauthenticated is dropped|\.meshTLS: unauthenticatedTLS is dropped`, "what is false says nothing, and without what is true the grant is refused"},
 	{`parentRefs\[\]<Service>`, "a route of a Service is about the way out"},
+	{`^HTTPRoute of policy\.linkerd\.io\.spec\.parentRefs\[\]<Server>: group is dropped`, "the group is the default of Linkerd's own route"},
 	{`rules\[\]: filters is dropped|\.filters\[\]`, "a filter changes headers, and no decision"},
 	{`path<PathPrefix>: type is dropped|<Exact>: type is dropped`, "the type is the default"},
 	{`targetRefs\[\]<Pod>: name is dropped`, "the name is empty"},
