@@ -22,11 +22,11 @@ import (
 // wait for a limit.
 const mostRoutedTries = 200
 
-// ShrinkRouted is [Shrink] for a request through a sidecar. It leaves out services, routes and timeouts
+// shrinkRouted is [Shrink] for a request through a sidecar. It leaves out services, routes and timeouts
 // too, and states what must become of the request. It returns false where a case file cannot state that.
 //
 // The function shows runs a case whose one request states nothing.
-func ShrinkRouted(ctx context.Context, shows func(ctx context.Context, r *verdict.Reading) bool, c cases.Case, r casefile.RoutedRequest) (cases.Case, bool) {
+func shrinkRouted(ctx context.Context, shows func(ctx context.Context, r *verdict.Reading) bool, c cases.Case, r casefile.RoutedRequest) (cases.Case, bool) {
 	s := &shrinker{ctx: ctx, shows: shows, tries: mostRoutedTries, candidates: mostCandidates, routed: true}
 	s.root = newTrees(slices.Concat(c.Routing, c.Policies))
 	s.seen, s.documents = map[string]bool{}, map[string]manifest.Document{}
@@ -156,7 +156,7 @@ func (f Finder) findRouted(ctx context.Context, s Suspect, out []Counterexample,
 		}
 		seen[key] = true
 		f.Looking()
-		small, ok := ShrinkRouted(ctx, f.showsRouted(r), s.Case, unstated(r.RoutedRequest))
+		small, ok := shrinkRouted(ctx, f.showsRouted(r), s.Case, unstated(r.RoutedRequest))
 		if !ok {
 			continue
 		}

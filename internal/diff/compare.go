@@ -17,11 +17,11 @@ import (
 	"unicode"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/internal/beyond"
 	"github.com/meshproof/meshproof/internal/knowncaller"
 	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/token"
+	"github.com/meshproof/meshproof/internal/unsendable"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
@@ -189,9 +189,9 @@ func compare(was, is verdict.Inbound, all bool) Comparison {
 	// Side by side, callers with several names may be left out.
 	onlyNames := all && len(c.Cover.Sampled) == 1 && c.Cover.SampledNames != ""
 	if (c.Cover.Complete() || onlyNames) && !was.Program.Equal(is.Program.Program) {
-		c.Unsendable = beyond.Widened(c.Cover, is.Surface(), old, recent, hasURIs)
+		c.Unsendable = unsendable.Widened(c.Cover, is.Surface(), old, recent, hasURIs)
 		if all {
-			c.Unsendable = append(c.Unsendable, beyond.Widened(c.Cover, was.Surface(), recent, old, hasURIs)...)
+			c.Unsendable = append(c.Unsendable, unsendable.Widened(c.Cover, was.Surface(), recent, old, hasURIs)...)
 		}
 	}
 	return c

@@ -64,8 +64,8 @@ func TestWideningToOtherMeshes(t *testing.T) {
 	}
 }
 
-// A name of an account of another mesh lets its caller in where a policy names it, and a tie of routes lets in whom the
-// older route lets in: the policies are held against each other where they are about a Server.
+// A policy that names an account of another mesh lets that account in. Where two routes match alike, the older one decides. So
+// the policies of a Server are held against each other.
 func TestWideningToNamedStrangers(t *testing.T) {
 	t.Parallel()
 	of := func(kind, name, spec string) string {

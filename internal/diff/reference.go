@@ -30,8 +30,8 @@ func unknownReferences(was, is verdict.Inbound, both bool) (out []string) {
 	return out
 }
 
-// areNarrower reports whether the policies of an inbound, with the unknown authorizers of the old ones, or more, and no other
-// reference, let in nobody whom the old ones keep out. What an authorizer lets in is the same before and after, and a request
+// areNarrower reports whether the new policies of an inbound let in no caller that the old ones keep out. They have the unknown
+// authorizers of the old ones, or more, and no other reference. An authorizer answers alike before and after, and a request
 // needs the consent of each.
 func areNarrower(was, is verdict.Inbound, before, after capability.References) bool {
 	alone := func(r capability.References) bool { return len(r.Dangling) == len(r.Unknown) }

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// What kubectl refuses, what a cluster may not have, and what no release has of a policy hides nothing: NEW lets somebody in whom only such a
-// policy keeps out. Where OLD has the same, or where it hides nothing, there is nothing to tell.
+// A policy hides nothing where kubectl refuses it, where the cluster may not have its kind, or where no release has its fields.
+// So NEW widens where it lets in a caller that only such a policy keeps out. There is nothing to tell where OLD has the same
+// policy, or where no caller gets in without it.
 func TestWideningBehindWhatMayBeRefused(t *testing.T) {
 	t.Parallel()
 	const all, none = "[{spiffeID: {type: Prefix, value: spiffe://td}}]", "[]"

@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/internal/beyond"
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/internal/report/markdown"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/internal/unsendable"
 	"github.com/meshproof/meshproof/policy/dialect"
 )
 
@@ -133,7 +133,7 @@ func (s Sides) Failures() []string {
 		}
 		for _, found := range c.Comparisons {
 			for _, reason := range found.Unsendable {
-				if reason == beyond.NotSearched(found.Cover.SampledNames) { // the sampled cover says it
+				if reason == unsendable.NotSearched(found.Cover.SampledNames) { // the sampled cover says it
 					continue
 				}
 				out = append(out, "they differ at "+found.Inbound.String()+" in requests that the lab cannot send: "+reason)

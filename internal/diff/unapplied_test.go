@@ -29,8 +29,8 @@ func TestWideningBehindTwoDenies(t *testing.T) {
 	}
 }
 
-// A policy that may not be applied hides nothing: NEW lets somebody in whom only that policy keeps out. Where it hides nothing,
-// or where it comes as the others do, there is nothing to tell.
+// A policy that may not be applied hides nothing. So NEW widens where it lets in a caller that only this policy keeps out. There
+// is nothing to tell where no caller gets in without the policy, or where it is applied as the others are.
 func TestWideningBehindUnappliedPolicies(t *testing.T) {
 	t.Parallel()
 	type files map[string]string

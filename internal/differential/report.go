@@ -27,8 +27,8 @@ type Tally struct {
 	Took time.Duration
 }
 
-// Rate returns sets and decisions per second.
-func (t Tally) Rate() (sets, decisions float64) {
+// perSecond returns sets and decisions per second.
+func (t Tally) perSecond() (sets, decisions float64) {
 	if t.Took <= 0 {
 		return 0, 0
 	}
@@ -71,7 +71,7 @@ type Disagreement struct {
 
 // String says how much was done, and how fast.
 func (t Tally) String() string {
-	sets, decisions := t.Rate()
+	sets, decisions := t.perSecond()
 	suspects := ""
 	if t.Suspects > 0 {
 		suspects = fmt.Sprintf(", %d of them not decided as specified", t.Suspects)

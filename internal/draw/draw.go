@@ -17,8 +17,8 @@ var (
 	Identities = []string{"spiffe://td/ns/a/sa/x", "spiffe://td/ns/a/sa/y", "spiffe://td/ns/ab/sa/x", "spiffe://td/ns/a", "spiffe://td/"}
 	Paths      = []string{"/", "/a", "/a/", "/a/b", "/ab", "/a//b"}
 	Methods    = []string{"GET", "HEAD", "POST"}
-	// Regular are matches of identities that are more than a value or its beginning.
-	Regular = []policy.Match{
+	// regularIdentities are matches of identities that are more than a value or its beginning.
+	regularIdentities = []policy.Match{
 		{Kind: policy.Suffix, Value: "/sa/x"}, {Kind: policy.Suffix, Value: "x"}, {Kind: policy.Contains, Value: "/ns/a/"}, {Kind: policy.Contains, Value: "b"},
 		{Kind: policy.Regex, Value: ".*/ns/a/.*"}, {Kind: policy.Regex, Value: "spiffe://td/ns/[^/]+/sa/y"}, {Kind: policy.Regex, Value: "(?i).*/SA/.|.{30,}"},
 		{Kind: policy.Prefix, Value: "spiffe://TD/ns/A", AnyCase: true}, {Kind: policy.Suffix, Value: "/SA/Y", AnyCase: true},
@@ -69,7 +69,7 @@ func condition(layer policy.Layer, form policy.Form, depth int) *rapid.Generator
 			return policy.Constant(rapid.Bool().Draw(t, "constant"))
 		case "identity":
 			if rapid.IntRange(0, 9).Draw(t, "regular") == 0 {
-				return policy.Is{Attribute: caller, Match: rapid.SampledFrom(Regular).Draw(t, "identity")}
+				return policy.Is{Attribute: caller, Match: rapid.SampledFrom(regularIdentities).Draw(t, "identity")}
 			}
 			return match(caller, beginnings.Draw(t, "match"), rapid.SampledFrom(Identities).Draw(t, "identity"))
 		case "sni":

@@ -16,9 +16,9 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/internal/beyond"
 	"github.com/meshproof/meshproof/internal/knowncaller"
 	"github.com/meshproof/meshproof/internal/openregex"
+	"github.com/meshproof/meshproof/internal/unsendable"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/internal/virtualhost"
 	"github.com/meshproof/meshproof/policy"
@@ -123,10 +123,10 @@ func (x *Examination) inbound(in verdict.Inbound, filters xds.Filters, sample in
 			for _, reason := range cover.Sampled {
 				x.Unread = append(x.Unread, fmt.Sprintf("%s: not every request is in a class: %s", in, reason))
 			}
-			for _, reason := range beyond.Widened(cover, in.Surface(), in.Program.Program, program, hasIdentity) {
+			for _, reason := range unsendable.Widened(cover, in.Surface(), in.Program.Program, program, hasIdentity) {
 				x.Unread = append(x.Unread, fmt.Sprintf("%s: %s", in, reason))
 			}
-			for _, reason := range beyond.Elsewhere(in.Surface(), in.Program.Program, program) {
+			for _, reason := range unsendable.Elsewhere(in.Surface(), in.Program.Program, program) {
 				x.Unread = append(x.Unread, fmt.Sprintf("%s: %s", in, reason))
 			}
 		}

@@ -11,9 +11,9 @@ import (
 	"github.com/meshproof/meshproof/internal/token"
 )
 
-// ParseClaims returns a token with claims of the form key=text, such as sub=alice,
+// parseClaims returns a token with claims of the form key=text, such as sub=alice,
 // realm.name=x, and groups[]=dev for each text of a list. It returns nil for no claims.
-func ParseClaims(texts []string) (*token.Token, error) {
+func parseClaims(texts []string) (*token.Token, error) {
 	values := map[string][]string{}
 	for _, text := range texts {
 		key, value, ok := cutKey(text)

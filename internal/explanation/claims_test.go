@@ -21,7 +21,7 @@ func TestParseClaims(t *testing.T) {
 		`level#=7 levels[#]=1.5 levels[#]=true levels[]=x`: {"level": 7.0, "levels": []any{1.5, true, "x"}},
 		`a?={} b?=[] c.d?={}`:                              {"a": map[string]any{}, "b": []any{}, "c": map[string]any{"d": map[string]any{}}},
 	} {
-		got, err := ParseClaims(strings.Fields(text))
+		got, err := parseClaims(strings.Fields(text))
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -30,9 +30,9 @@ func TestParseClaims(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
 		words, ok := claimWords(got)
-		again, err := ParseClaims(strings.Split(strings.TrimPrefix(strings.Join(append([]string{""}, words...), " "), " --claim "), " --claim "))
+		again, err := parseClaims(strings.Split(strings.TrimPrefix(strings.Join(append([]string{""}, words...), " "), " --claim "), " --claim "))
 		if text == "" {
-			again, err = ParseClaims(words)
+			again, err = parseClaims(words)
 		}
 		if !ok || err != nil || cmp.Diff(want, again.Payload()) != "" {
 			t.Errorf("%s: written as %q, read as %v: %v", text, words, again.Payload(), err)
@@ -43,7 +43,7 @@ func TestParseClaims(t *testing.T) {
 		if text == "a b=c" {
 			texts = []string{text}
 		}
-		if _, err := ParseClaims(texts); err == nil {
+		if _, err := parseClaims(texts); err == nil {
 			t.Errorf("%q is not refused", text)
 		}
 	}

@@ -59,7 +59,7 @@ func (c Command) Line(of cases.Case, q cases.Request, named bool) string {
 	isL7 := func(in cases.Inbound) bool { return in.String() == q.To && in.Protocol.Layer() == policy.L7 }
 	if slices.ContainsFunc(of.Inbounds, isL7) {
 		method, path := requestline.MethodAndTarget(q.Method, q.Path, q.GRPC)
-		if CheckRequestLine(method, path) != nil {
+		if checkRequestLine(method, path) != nil {
 			return ""
 		}
 		if method != "GET" {

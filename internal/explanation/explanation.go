@@ -85,8 +85,8 @@ type Rule struct {
 	Rules   []Rule `json:"rules,omitempty"`
 }
 
-// CheckRequestLine refuses a method and a path that cannot be sent.
-func CheckRequestLine(method, path string) error {
+// checkRequestLine refuses a method and a path that cannot be sent.
+func checkRequestLine(method, path string) error {
 	for flag, text := range map[string]string{"method": method, "path": path} {
 		if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 			return fmt.Errorf("--%s: %q cannot stand in a request line", flag, text)

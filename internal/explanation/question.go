@@ -56,7 +56,7 @@ func (q *Question) Read() (Caller, cases.Request, error) {
 	if err != nil {
 		return Caller{}, cases.Request{}, fmt.Errorf("--from: %w", err)
 	}
-	if err := CheckRequestLine(q.request.Method, q.request.Path); err != nil {
+	if err := checkRequestLine(q.request.Method, q.request.Path); err != nil {
 		return Caller{}, cases.Request{}, err
 	}
 	if err := servername.Check(q.request.SNI); err != nil {
@@ -65,7 +65,7 @@ func (q *Question) Read() (Caller, cases.Request, error) {
 	if err := requestline.CheckAuthority(q.request.Authority); err != nil {
 		return Caller{}, cases.Request{}, fmt.Errorf("--authority: %w", err)
 	}
-	if q.request.Token, err = ParseClaims(q.claims); err != nil {
+	if q.request.Token, err = parseClaims(q.claims); err != nil {
 		return Caller{}, cases.Request{}, fmt.Errorf("--claim: %w", err)
 	}
 	q.request.Headers = nil

@@ -177,7 +177,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 	for _, o := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
 		c.addVariables(o)
 		if name, _ := fieldOf(o.fields, "spec", "ca", "secretName").(string); o.group == "cert-manager.io" && (o.category != config || c.isUsed(o)) {
-			c.tokens[o.namespace+"/"+name] = true // whoever has the authority is whom he likes
+			c.tokens[o.namespace+"/"+name] = true // the key of an authority makes certificates of any name
 		}
 	}
 	return c

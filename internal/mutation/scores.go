@@ -50,9 +50,9 @@ func (s Scores) Counts() report.Score {
 	return out
 }
 
-// OwnCounts is [Scores.Counts] for the requests that people wrote, without those of the
+// ownCounts is [Scores.Counts] for the requests that people wrote, without those of the
 // proofs.
-func (s Scores) OwnCounts() report.Score {
+func (s Scores) ownCounts() report.Score {
 	var out report.Score
 	for _, score := range s.Cases {
 		for _, v := range score.Mutants {
@@ -122,10 +122,10 @@ func (s Scores) Sentence() string {
 	return fmt.Sprintf("%d of %d mistakes killed on Envoy %s, %s: score %s", counts.Killed, counts.Of, s.Envoy, left, percent(counts))
 }
 
-// OwnSentence is the score of the requests that people wrote, and "" where there is no
+// ownSentence is the score of the requests that people wrote, and "" where there is no
 // mistake to make.
-func (s Scores) OwnSentence() string {
-	counts := s.OwnCounts()
+func (s Scores) ownSentence() string {
+	counts := s.ownCounts()
 	if counts.Of == 0 {
 		return ""
 	}
@@ -175,9 +175,9 @@ func (s Scores) WriteText(w io.Writer, p terminal.Paint) {
 		fmt.Fprintf(w, "%s %s\n", p.Mark(false), terminal.Printable(line))
 	}
 	fmt.Fprintln(w)
-	if own := s.OwnSentence(); own != "" {
+	if own := s.ownSentence(); own != "" {
 		mark := " "
-		if counts := s.OwnCounts(); counts.Killed == counts.Of {
+		if counts := s.ownCounts(); counts.Killed == counts.Of {
 			mark = p.Mark(true)
 		}
 		fmt.Fprintf(w, "%s %s\n", mark, own)
@@ -214,7 +214,7 @@ type mutantJSON struct {
 func (s Scores) MarshalJSON() ([]byte, error) {
 	counts, excluded := s.Counts(), s.exclusions()
 	out := scoresJSON{
-		Envoy: s.Envoy, Runtime: s.Runtime, Killed: counts.Killed, Of: counts.Of, Own: s.OwnCounts(),
+		Envoy: s.Envoy, Runtime: s.Runtime, Killed: counts.Killed, Of: counts.Of, Own: s.ownCounts(),
 		Equivalent: excluded.Equivalent, Invalid: excluded.Invalid, Unshowable: s.unshowable(), Failed: s.failures(), Mutants: []mutantJSON{},
 	}
 	for _, score := range s.Cases {

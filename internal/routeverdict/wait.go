@@ -15,14 +15,14 @@ import (
 )
 
 // LongestWait is the longest limit that a request waits for where it is not a request of a case, and
-// ShortestWait the shortest: less is as long as the machine takes anyway.
+// shortestWait the shortest: less is as long as the machine takes anyway.
 const (
-	ShortestWait = 50 * time.Millisecond
+	shortestWait = 50 * time.Millisecond
 	LongestWait  = 2 * time.Second
 )
 
 // IsWaitedFor reports whether a request waits for a limit of this time.
-func IsWaitedFor(limit time.Duration) bool { return limit >= ShortestWait && limit <= LongestWait }
+func IsWaitedFor(limit time.Duration) bool { return limit >= shortestWait && limit <= LongestWait }
 
 // Linger makes a request last for a time that a bound looks at: in its head, or on its connection behind the
 // answer. It reports false for the other bounds, which look at the application's answer.
@@ -65,8 +65,8 @@ func (x Expectation) EndsBy(bound routing.Bound) bool {
 // have been; there are none where the limit itself says that no request waits for it.
 func Unseen(bound routing.Bound, limit time.Duration, tried ...Expectation) string {
 	switch {
-	case limit < ShortestWait:
-		return fmt.Sprintf("it is shorter than %s", ShortestWait)
+	case limit < shortestWait:
+		return fmt.Sprintf("it is shorter than %s", shortestWait)
 	case limit > LongestWait:
 		return fmt.Sprintf("it is longer than %s", LongestWait)
 	case bound == routing.Connection:

@@ -176,12 +176,12 @@ func compileCluster(c routing.Cluster, prefix string, oneRequest bool) *clusterv
 	if c.Protocol != policy.HTTP {
 		explicit.ProtocolConfig = &httpv3.HttpProtocolOptions_ExplicitHttpConfig_Http2ProtocolOptions{Http2ProtocolOptions: &corev3.Http2ProtocolOptions{}}
 	}
-	out.TypedExtensionProtocolOptions = map[string]*anypb.Any{HTTPOptions: messages.MustPack(&httpv3.HttpProtocolOptions{
+	out.TypedExtensionProtocolOptions = map[string]*anypb.Any{httpOptionsKey: messages.MustPack(&httpv3.HttpProtocolOptions{
 		CommonHttpProtocolOptions: common,
 		UpstreamProtocolOptions:   &httpv3.HttpProtocolOptions_ExplicitHttpConfig_{ExplicitHttpConfig: explicit},
 	})}
 	return out
 }
 
-// HTTPOptions is the key of the options of HTTP among those of a cluster.
-const HTTPOptions = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"
+// httpOptionsKey is the key of the options of HTTP among those of a cluster.
+const httpOptionsKey = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"

@@ -28,9 +28,9 @@ func (o *Output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// IsTerminal reports whether w is a terminal that understands escape sequences. It looks
+// isTerminal reports whether w is a terminal that understands escape sequences. It looks
 // through an [Output].
-func IsTerminal(w io.Writer) bool {
+func isTerminal(w io.Writer) bool {
 	if o, ok := w.(*Output); ok {
 		w = o.Writer
 	}
@@ -48,7 +48,7 @@ type Paint bool
 
 // PaintFor colours the text for a terminal, unless NO_COLOR is set, see
 // https://no-color.org.
-func PaintFor(w io.Writer) Paint { return Paint(os.Getenv("NO_COLOR") == "" && IsTerminal(w)) }
+func PaintFor(w io.Writer) Paint { return Paint(os.Getenv("NO_COLOR") == "" && isTerminal(w)) }
 
 // Green, Red and Yellow colour a text.
 func (p Paint) Green(s string) string  { return p.colour("32", s) }

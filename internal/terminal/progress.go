@@ -43,11 +43,11 @@ func HideElsewhere() { elsewhere = math.MaxInt64 }
 // to be called.
 func NewProgress(stderr io.Writer, total int) *Progress {
 	interval := elsewhere
-	if IsTerminal(stderr) {
+	if isTerminal(stderr) {
 		interval = onTerminal
 	}
 	ticker := time.NewTicker(interval)
-	return newProgress(stderr, IsTerminal(stderr), total, ticker.C, ticker.Stop)
+	return newProgress(stderr, isTerminal(stderr), total, ticker.C, ticker.Stop)
 }
 
 // newProgress writes a line at each tick.
@@ -158,7 +158,7 @@ func (p *Progress) Clear() {
 
 // EraseLine clears the line of a [Progress] that is not stopped any more, because the program ends.
 func EraseLine(stderr io.Writer) {
-	if IsTerminal(stderr) {
+	if isTerminal(stderr) {
 		fmt.Fprint(stderr, eraseLine)
 	}
 }

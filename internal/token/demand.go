@@ -53,7 +53,7 @@ func (d Demand) Difference(other Demand) string {
 	return ""
 }
 
-// Unforwarded returns the demand where no token is forwarded: who is taken for whom stays the same.
+// Unforwarded returns the same demand without the forwarding of tokens: each caller has the same identity under both.
 func (d Demand) Unforwarded() Demand {
 	d.Issuers = slices.Clone(d.Issuers)
 	for i := range d.Issuers {

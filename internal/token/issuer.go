@@ -17,7 +17,7 @@ type Issuer struct {
 	// Audiences are those of which a token must name one in the claim aud; empty for any.
 	// Envoy leaves "http://" and "https://" in front, and one slash behind, out of account.
 	Audiences []string
-	// Places are where the inbound looks for its tokens; empty for [Usual].
+	// Places are where the inbound looks for its tokens; empty for [usualPlaces].
 	Places []Place
 	// Unfilled are further places that no caller of the protocol fills. A filter has them or not: it takes the same tokens.
 	Unfilled []Place

@@ -31,13 +31,13 @@ type Place struct {
 // Header is the place of a token by RFC 6750, section 2.1.
 var Header = Place{Name: "authorization", Prefix: "Bearer "}
 
-// Usual are the places of an issuer without places: Envoy looks into a parameter too.
-var Usual = []Place{Header, {Kind: InParameter, Name: "access_token"}}
+// usualPlaces are the places of an issuer without places: Envoy looks into a parameter too.
+var usualPlaces = []Place{Header, {Kind: InParameter, Name: "access_token"}}
 
 // LooksAt returns the places where an inbound looks for tokens of the issuer.
 func (i Issuer) LooksAt() []Place {
 	if len(i.Places) == 0 {
-		return Usual
+		return usualPlaces
 	}
 	return i.Places
 }

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/internal/beyond"
 	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/mtls"
@@ -17,6 +16,7 @@ import (
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/internal/unsendable"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -63,7 +63,7 @@ func (v *Verification) plan(ctx context.Context, all []*group) error {
 		}
 		cover.Sampled = append(cover.Sampled, g.lost...)
 		if in := plan.Inbounds[0]; len(cover.Sampled) == 0 {
-			cover.Sampled = beyond.Widened(cover, in.Surface(), in.Program, g.lifted, nil)
+			cover.Sampled = unsendable.Widened(cover, in.Surface(), in.Program, g.lifted, nil)
 		}
 		for _, name := range g.inbounds {
 			if len(cover.Sampled) > 0 {

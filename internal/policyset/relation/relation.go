@@ -27,14 +27,8 @@ func Draw(c cases.Case, seed, number uint64) (cases.Case, bool) {
 		return c, false
 	}
 	r := rand.New(rand.NewPCG(number, seed^relatedSeed))
-	// Where the relations of all kinds would make policies that are refused, others are made, and then fewer.
-	most, all := relating{true, true, true, true, true, true}, relating{names: true, values: true, workloads: true}
-	usual, written := most, all
-	usual.writing, written.writing = false, true
-	for _, of := range []relating{
-		most, most, {names: true, forms: true, writing: true}, written, usual, {names: true, forms: true}, {names: true, writing: true}, {names: true, values: true, workloads: true, together: true}, all, all, all, {values: true, workloads: true}, {names: true, values: true}, {names: true, workloads: true}, {names: true}, {values: true}, {workloads: true},
-	} {
-		m := &relation{Chooser: choice.New(r.IntN), rank: number, relating: of}
+	for _, kinds := range attempts {
+		m := &relation{Chooser: choice.New(r.IntN), rank: number, relating: kinds}
 		out, err := m.rename(c, r)
 		if err != nil {
 			return c, false
@@ -59,6 +53,30 @@ func sharesNames(c cases.Case) bool {
 
 // relatedSeed keeps the choices apart from those of policyset.FromCase.
 const relatedSeed = 0x5eed
+
+// attempts are the kinds of relations that a set gets, each until a set is valid: first all kinds, then fewer of them.
+var attempts = func() []relating {
+	every := relating{names: true, values: true, workloads: true, together: true, forms: true, writing: true}
+	usual := every
+	usual.writing = false
+	basic := relating{names: true, values: true, workloads: true}
+	written := basic
+	written.writing = true
+	return []relating{
+		every, every,
+		{names: true, forms: true, writing: true},
+		written,
+		usual,
+		{names: true, forms: true},
+		{names: true, writing: true},
+		{names: true, values: true, workloads: true, together: true},
+		basic, basic, basic,
+		{values: true, workloads: true},
+		{names: true, values: true},
+		{names: true, workloads: true},
+		{names: true}, {values: true}, {workloads: true},
+	}
+}()
 
 // relating says which kinds of relations a set gets.
 type relating struct{ names, values, workloads, together, forms, writing bool }

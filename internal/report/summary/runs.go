@@ -98,7 +98,7 @@ func WriteReports(w io.Writer, p terminal.Paint, all []report.Run) Tally {
 	writeDifferences(w, all)
 	var sum Tally
 	for _, run := range all {
-		t := OfRun(run)
+		t := tallyOf(run)
 		fmt.Fprintln(w, t.Line(p, run))
 		sum = sum.Plus(t)
 	}
@@ -217,11 +217,11 @@ func Count(results ...result.Case) Tally {
 	for _, r := range results {
 		run.Cases = append(run.Cases, report.Build(r))
 	}
-	return OfRun(run)
+	return tallyOf(run)
 }
 
-// OfRun counts the cases of a run.
-func OfRun(run report.Run) Tally {
+// tallyOf counts the cases of a run.
+func tallyOf(run report.Run) Tally {
 	var t Tally
 	for _, c := range run.Cases {
 		t.Tally.Add(c)

@@ -28,8 +28,8 @@ import (
 // The names that Envoy reports where the decision or the shadow allows a request. A
 // denial has no name.
 const (
-	RuleName       = "MeshTrafficPermission"
-	ShadowRuleName = "ShadowMeshTrafficPermission"
+	ruleName       = "MeshTrafficPermission"
+	shadowRuleName = "ShadowMeshTrafficPermission"
 )
 
 // Compiler is a way to make conditions of items.
@@ -113,13 +113,13 @@ func Gates(items []Item, opts Options) (gate policy.Gate, shadows []policy.Gate)
 	} else {
 		p = compact(items)
 	}
-	gate = p.gate(opts.Layer, RuleName, Action.Allows)
-	if slices.ContainsFunc(items, func(i Item) bool { return i.Action.Observed() }) {
+	gate = p.gate(opts.Layer, ruleName, Action.Allows)
+	if slices.ContainsFunc(items, func(i Item) bool { return i.Action.asksForShadow() }) {
 		admits := admittedByShadow
 		if opts.Precise {
 			admits = admittedByPreciseShadow
 		}
-		shadows = []policy.Gate{p.gate(opts.Layer, ShadowRuleName, admits)}
+		shadows = []policy.Gate{p.gate(opts.Layer, shadowRuleName, admits)}
 	}
 	return gate, shadows
 }

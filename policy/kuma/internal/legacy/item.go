@@ -82,8 +82,8 @@ func (a *Action) UnmarshalText(text []byte) error {
 // Allows reports whether the clients may pass.
 func (a Action) Allows() bool { return a == Allow || a == AllowWithShadowDeny }
 
-// Observed reports whether the action asks for a shadow.
-func (a Action) Observed() bool { return a == AllowWithShadowDeny || a == DenyWithShadowAllow }
+// asksForShadow reports whether the action asks for a shadow.
+func (a Action) asksForShadow() bool { return a == AllowWithShadowDeny || a == DenyWithShadowAllow }
 
 // admittedByShadow is the accepted form: the shadow allows DenyWithShadowAllow only.
 func admittedByShadow(a Action) bool { return a == DenyWithShadowAllow }

@@ -12,11 +12,11 @@ const maxSteps = 2_000_000
 var ErrUnsearched = errors.New("the items are too many to search all")
 
 // LostDeny finds a client that the items deny and that Kuma lets in since 2.7.21, 2.9.11, 2.10.10, 2.11.9, 2.12.6, 2.13.1 and
-// 2.14.0. Those releases make one view of each largest group of items that can name one client together, and let in whom one of the
-// views lets in. A view says of a tag that no item of its group has nothing at all, so that it lets in the clients of an item that stands
-// outside of it. The client has the tags of two items: denier denies it, and allower lets it in.
+// 2.14.0. Those releases make one view of each largest group of items that can name one client together. They let a client in
+// where one of the views does. A view asks for no tag but those of its own group, so that it lets in clients of an item of
+// another group. The client has the tags of two items: denier denies it, and allower lets it in.
 //
-// A certificate with two values of one tag is left out: of such clients these releases let in whom any item lets in.
+// A certificate with two values of one tag is left out: these releases let such a client in where any item does.
 //
 // The error is [ErrUnsearched]: then the denier is the first item that may be lost.
 func LostDeny(items []Item) (denier, allower int, ok bool, err error) {

@@ -4,7 +4,7 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// Release is what a release of Kuma up to 2.14 makes of a policy with a part that it does not have.
+// Release is a policy as a release of Kuma up to 2.14 has it, which does not have a part of it.
 type Release struct {
 	Policy *Policy
 	// Why names the part.
@@ -15,8 +15,8 @@ type Release struct {
 	Refused bool
 }
 
-// Releases returns the policies with parts that the design has and no release, and that no policy of before has: whoever has such parts has a control
-// plane that knows them. Without policies of before nothing is known.
+// Releases returns what a release makes of the policies with parts that it does not have. A part that a policy of before has
+// is left out: the control plane knows it. Without policies of before nothing is known.
 func Releases(before, ps []Policy) (out []Release) {
 	known := map[string]bool{}
 	for _, d := range drafts {

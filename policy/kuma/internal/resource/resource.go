@@ -123,7 +123,7 @@ func parseKubernetes[Spec any](kind Kind, doc manifest.Document, head manifest.H
 // identify sets the identifier.
 func (r *Resource) identify(kind Kind, name, mesh string) error {
 	if name == "" {
-		return r.Doc.Errorf(r.NameField(), "a name is required")
+		return r.Doc.Errorf(r.nameField(), "a name is required")
 	}
 	label := r.Labels[LabelMesh]
 	if mesh != "" && label != "" && mesh != label {
@@ -137,14 +137,14 @@ func (r *Resource) identify(kind Kind, name, mesh string) error {
 		Name:      cmp.Or(r.Labels[LabelDisplayName], name),
 	}
 	if err := r.ID.Validate(); err != nil {
-		return r.Doc.Errorf(r.NameField(), "no resource identifier can be made: %v", err)
+		return r.Doc.Errorf(r.nameField(), "no resource identifier can be made: %v", err)
 	}
 	r.Origin = r.ID.String()
 	return r.checkLabels()
 }
 
-// NameField is the path of the resource's name.
-func (r Resource) NameField() string {
+// nameField is the path of the resource's name.
+func (r Resource) nameField() string {
 	if r.Universal {
 		return "name"
 	}
@@ -172,7 +172,7 @@ func ParseAll[T any](docs []manifest.Document, parse func(manifest.Document) (T,
 		}
 		r := head(&parsed)
 		if first, ok := places[r.ID]; ok {
-			errs = append(errs, doc.Errorf(r.NameField(), "%s is defined twice, first at %s: delete one of the two, or write out what is applied, such as by kustomize build", r, first))
+			errs = append(errs, doc.Errorf(r.nameField(), "%s is defined twice, first at %s: delete one of the two, or write out what is applied, such as by kustomize build", r, first))
 			continue
 		}
 		places[r.ID] = r.Place()

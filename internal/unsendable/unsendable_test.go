@@ -1,4 +1,4 @@
-package beyond
+package unsendable
 
 import (
 	"testing"

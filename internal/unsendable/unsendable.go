@@ -1,11 +1,11 @@
-// Package beyond looks beyond the requests that the lab can send: at paths that its listeners
+// Package unsendable looks at the requests that the lab cannot send: at paths that its listeners
 // rewrite, at methods, queries, lines of headers and server names that its client refuses, at names
 // that its CAs do not sign. An Envoy elsewhere may meet them.
 //
 // It guarantees that it finds each kind that only one of two programs lets in, or says what it
 // did not search. It asks no Envoy: it is for two programs
 // that are known as a whole.
-package beyond
+package unsendable
 
 import (
 	"fmt"
