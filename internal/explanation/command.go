@@ -111,15 +111,18 @@ func callerWords(from cases.Caller, named bool) ([]string, bool) {
 // InboundFlags are the names of the flags that describe an inbound.
 var InboundFlags = []string{"label", "port", "workload", "namespace", "mesh", "zone", "inbound", "protocol", "origin"}
 
-// Describe returns the arguments that describe an inbound. It reports false for an inbound
+// Describe returns the arguments that describe an inbound, without those that say what the command takes anyway. It reports false for an inbound
 // that no flags describe: with tags or routes.
 func Describe(in policy.Inbound) ([]string, bool) {
 	w := in.Workload
 	words := []string{"--workload", w.Name, "--port", strconv.Itoa(int(in.Port)), "--protocol", in.Protocol.String()}
-	for _, flag := range []struct{ name, value string }{
-		{"--namespace", w.Namespace}, {"--mesh", w.Mesh}, {"--zone", w.Zone}, {"--origin", w.Origin}, {"--inbound", in.Name},
+	for _, flag := range []struct{ name, value, fallback string }{
+		{"--namespace", w.Namespace, "default"}, {"--mesh", w.Mesh, "default"}, {"--zone", w.Zone, ""}, {"--origin", w.Origin, ""}, {"--inbound", in.Name, ""},
 	} {
-		words = append(words, flag.name+"="+flag.value)
+		// A zone has an origin by itself.
+		if flag.value != flag.fallback || flag.name == "--origin" && w.Zone != "" {
+			words = append(words, flag.name+"="+flag.value)
+		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(w.Labels)) {
 		words = append(words, "--label", key+"="+w.Labels[key])

@@ -1,6 +1,7 @@
 package explanation
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/meshproof/meshproof/cases"
@@ -58,6 +59,21 @@ func TestDescribe(t *testing.T) {
 	in := policy.Inbound{Workload: policy.Workload{Name: "w", Labels: map[string]string{"b": "2", "a": "1"}}, Port: 5}
 	if words, ok := Describe(in); !ok || words[len(words)-1] != "b=2" || words[len(words)-3] != "a=1" {
 		t.Errorf("%q, %t", words, ok)
+	}
+	for _, tt := range []struct {
+		workload policy.Workload
+		name     string
+		want     string
+	}{
+		{policy.Workload{Name: "w", Namespace: "default", Mesh: "default"}, "", ""},
+		{policy.Workload{Name: "w", Namespace: "shop", Mesh: "prod", Zone: "east", Origin: "zone"}, "api", " --namespace=shop --mesh=prod --zone=east --origin=zone --inbound=api"},
+		{policy.Workload{Name: "w", Namespace: "default", Mesh: "default", Zone: "east"}, "", " --zone=east --origin="},
+		{policy.Workload{Name: "w", Mesh: "default"}, "", " --namespace="},
+	} {
+		words, _ := Describe(policy.Inbound{Workload: tt.workload, Name: tt.name, Port: 5})
+		if got := strings.Join(words, " "); got != "--workload w --port 5 --protocol http"+tt.want {
+			t.Errorf("%+v: %s", tt.workload, got)
+		}
 	}
 	in.Tags = map[string]string{"kuma.io/service": "w"}
 	if _, ok := Describe(in); ok {
