@@ -101,43 +101,10 @@ func (u *underway) fresh(ctx context.Context) *result.Case {
 		return out
 	}
 	source := newSource(s, covered, forms)
-	fuzzer := differential.Fuzzer{Runner: u.runner, Seed: s.Seed, Draw: source.draw, KeepSets: true}
-	drawn, err := fuzzer.Run(ctx, differential.Limit{Sets: s.Sets})
-	out.Drawn.Sets, out.Drawn.Decisions, out.Took = drawn.Sets, drawn.Decisions, drawn.Took
-	switch {
-	case errors.Is(err, differential.ErrNotAdmitted):
-		out.Skipped = "no policies can be drawn without the features that are not claimed"
-		return out
-	case err != nil:
-		out.Fault, out.Err = true, err
+	if !u.askDrawn(ctx, source, out) {
 		return out
 	}
-	if len(drawn.Disagreements) == 0 {
-		drawn.Disagreements, err = u.onPaper(ctx, source, out.Drawn)
-		switch {
-		case errors.Is(err, errPaper):
-			out.Drawn.Problems = append(out.Drawn.Problems, err.Error())
-		case err != nil:
-			out.Fault, out.Err = true, err
-			return out
-		}
-	}
-	for _, d := range drawn.Disagreements {
-		for _, problem := range d.Problems[:min(len(d.Problems), mostProblems)] {
-			out.Drawn.Problems = append(out.Drawn.Problems, fmt.Sprintf("set %d: %s", d.Set, problem))
-		}
-	}
-	if drawn.Doubted > 0 {
-		out.Drawn.Problems = append(out.Drawn.Problems, fmt.Sprintf("%s not verified: %s", terminal.Count(drawn.Doubted, "set"), drawn.Doubt))
-	}
-	quiet := u.runner
-	quiet.Done = nil
-	for _, r := range quiet.Run(ctx, source.mustRefuse(s.Sets)...) {
-		out.Fault = out.Fault || r.Fault
-		if failures := r.Failures(); len(failures) > 0 {
-			out.Drawn.Problems = append(out.Drawn.Problems, fmt.Sprintf("%s: %s", r.Case.Name, failures[0]))
-		}
-	}
+	u.askMustRefuse(ctx, source, out)
 	again, err := compiler.AskAgain(ctx, s.Seed)
 	out.Drawn.Again, out.Drawn.Others = again.Answers, again.Others
 	for _, problem := range again.Problems[:min(len(again.Problems), mostProblems)] {
@@ -150,6 +117,53 @@ func (u *underway) fresh(ctx context.Context) *result.Case {
 	out.Fault, out.Err = out.Fault || err != nil, errors.Join(errs...)
 	out.Notes = notesOf(out.Drawn)
 	return out
+}
+
+// askDrawn asks Envoy about drawn policies, and holds more of them against the compiler on paper. It returns false where the
+// result is complete, because nothing can be drawn or something broke.
+func (u *underway) askDrawn(ctx context.Context, source *source, out *result.Case) bool {
+	fuzzer := differential.Fuzzer{Runner: u.runner, Seed: u.suite.Seed, Draw: source.draw, KeepSets: true}
+	drawn, err := fuzzer.Run(ctx, differential.Limit{Sets: u.suite.Sets})
+	out.Drawn.Sets, out.Drawn.Decisions, out.Took = drawn.Sets, drawn.Decisions, drawn.Took
+	switch {
+	case errors.Is(err, differential.ErrNotAdmitted):
+		out.Skipped = "no policies can be drawn without the features that are not claimed"
+		return false
+	case err != nil:
+		out.Fault, out.Err = true, err
+		return false
+	}
+	if len(drawn.Disagreements) == 0 {
+		drawn.Disagreements, err = u.onPaper(ctx, source, out.Drawn)
+		switch {
+		case errors.Is(err, errPaper):
+			out.Drawn.Problems = append(out.Drawn.Problems, err.Error())
+		case err != nil:
+			out.Fault, out.Err = true, err
+			return false
+		}
+	}
+	for _, d := range drawn.Disagreements {
+		for _, problem := range d.Problems[:min(len(d.Problems), mostProblems)] {
+			out.Drawn.Problems = append(out.Drawn.Problems, fmt.Sprintf("set %d: %s", d.Set, problem))
+		}
+	}
+	if drawn.Doubted > 0 {
+		out.Drawn.Problems = append(out.Drawn.Problems, fmt.Sprintf("%s not verified: %s", terminal.Count(drawn.Doubted, "set"), drawn.Doubt))
+	}
+	return true
+}
+
+// askMustRefuse asks about drawn policies that every compiler has to refuse.
+func (u *underway) askMustRefuse(ctx context.Context, source *source, out *result.Case) {
+	quiet := u.runner
+	quiet.Done = nil
+	for _, r := range quiet.Run(ctx, source.mustRefuse(u.suite.Sets)...) {
+		out.Fault = out.Fault || r.Fault
+		if failures := r.Failures(); len(failures) > 0 {
+			out.Drawn.Problems = append(out.Drawn.Problems, fmt.Sprintf("%s: %s", r.Case.Name, failures[0]))
+		}
+	}
 }
 
 // notesOf says what was asked of a compiler, and that this is all that a run shows.
