@@ -54,8 +54,9 @@ type Resources struct {
 	// bootstrap is the first one.
 	bootstrap object
 	// hiddenLayers are the layers of the runtime whose values a dump does not have. shownLayers
-	// are those of the answer to /runtime.
+	// are those of the answer to /runtime, which isRuntimeShown says is there.
 	hiddenLayers, shownLayers []string
+	isRuntimeShown            bool
 	// unreadClusters and unreadServices are the names of clusters and of lists of endpoints that could not be read. They
 	// count as missing; where one of the same name was read, nothing tells which of the two Envoy has.
 	unreadClusters, unreadServices map[string]bool

@@ -26,11 +26,14 @@ func isHarmlessRuntime(key string) bool {
 }
 
 // addRuntime tells which runtime values may change how an Envoy judges, and notes the layers
-// whose values a dump does not have. An Envoy without layers has one that its admin interface
-// writes.
+// whose values a dump does not have. An Envoy with an empty list of layers has one without a name, which its admin interface
+// writes, and one without the list has none: the answer to /runtime shows it.
 func (r *Resources) addRuntime(bootstrap object) {
 	runtime := r.part(bootstrap, "layered_runtime", "envoy.config.bootstrap.v3.LayeredRuntime")
-	if len(getList(runtime, "layers")) == 0 {
+	switch {
+	case get(runtime, "layers") == nil:
+		r.hiddenLayers = append(r.hiddenLayers, "")
+	case len(getList(runtime, "layers")) == 0:
 		r.hiddenLayers = append(r.hiddenLayers, "admin")
 	}
 	r.each(runtime, "layers", "envoy.config.bootstrap.v3.RuntimeLayer", func(layer object) {
@@ -52,6 +55,7 @@ func (r *Resources) tellRuntime(keys []string) {
 // addRuntimeAnswer takes what the admin endpoint /runtime answers: the values of all layers.
 func (r *Resources) addRuntimeAnswer(o object) {
 	r.checkParts(o, runtimeAnswer)
+	r.isRuntimeShown = true
 	for _, layer := range getList(o, "layers") {
 		name, _ := layer.(string)
 		r.shownLayers = append(r.shownLayers, name)
@@ -66,7 +70,11 @@ func (r *Resources) addRuntimeAnswer(o object) {
 // tellHiddenLayers tells about the layers whose values nothing shows.
 func (r *Resources) tellHiddenLayers() {
 	for _, layer := range r.hiddenLayers {
-		if !slices.Contains(r.shownLayers, layer) {
+		switch {
+		case slices.Contains(r.shownLayers, layer), layer == "" && r.isRuntimeShown && len(r.shownLayers) == 0:
+		case layer == "":
+			r.tellBeside(bootstrapConfig, "it states no layers of the runtime, and the admin interface may have one that changes how Envoy judges: give the sidecar's answer to /runtime beside it")
+		default:
 			r.tellBeside(bootstrapConfig, "the runtime layer %q may change how Envoy judges, and its values are not in the dump: give the sidecar's answer to /runtime beside it", layer)
 		}
 	}

@@ -83,7 +83,10 @@ func TestFoldersOfParts(t *testing.T) {
 		return old
 	})
 	entry := map[string]any{"inbound": "dp/http-port", "filters": ofHTTP[:1]}
-	runtime := map[string]any{"layers": []any{"admin"}, "entries": map[string]any{}}
+	answerOf := func(layers ...any) map[string]any {
+		return map[string]any{"layers": append([]any{}, layers...), "entries": map[string]any{}}
+	}
+	runtime := answerOf("admin")
 	for name, tt := range map[string]struct {
 		want  outcome
 		files fstest.MapFS
@@ -104,6 +107,11 @@ func TestFoldersOfParts(t *testing.T) {
 		"a bootstrap with a type alone":                {unverified, fstest.MapFS{"a.json": without(put("configs.2.bootstrap", `{"@type": "T/envoy.config.bootstrap.v3.Bootstrap"}`)), "b.json": text(runtime)}},
 		"a bootstrap of null":                          {unverified, fstest.MapFS{"a.json": without(put("configs.2", `{"@type": "T/envoy.admin.v3.BootstrapConfigDump", "bootstrap": null}`)), "b.json": text(runtime)}},
 		"a bootstrap of nulls":                         {unverified, fstest.MapFS{"a.json": without(put("configs.2.bootstrap", `{"node": null, "layered_runtime": null}`)), "b.json": text(runtime)}},
+		"no layers, and no answer of the runtime":      {unverified, fstest.MapFS{"a.json": without(put("configs.2.bootstrap", `{"node": {}}`))}},
+		"no layers, which the runtime shows":           {verified, fstest.MapFS{"a.json": without(put("configs.2.bootstrap", `{"node": {}}`)), "b.json": text(answerOf())}},
+		"an empty list, which the runtime shows":       {verified, fstest.MapFS{"a.json": without(put("configs.2.bootstrap", `{"node": {}, "layered_runtime": {}}`)), "b.json": text(answerOf(""))}},
+		"no layers, and a runtime with another one":    {unverified, fstest.MapFS{"a.json": without(put("configs.2.bootstrap", `{"node": {}}`)), "b.json": text(runtime)}},
+		"layers that are no list":                      {unverified, fstest.MapFS{"a.json": without(put("configs.2.bootstrap", `{"node": {}, "layered_runtime": {"layers": {}}}`)), "b.json": text(answerOf())}},
 		"a file with another ending":                   {unverified, fstest.MapFS{"a.json": text(whole), "b.txt": text(parts[0])}},
 		"a file with capitals as ending":               {unverified, fstest.MapFS{"a.json": text(whole), "b.JSON": text(parts[0])}},
 		"a file without an ending":                     {unverified, fstest.MapFS{"a.json": text(whole), "x/listener": text(parts[0])}},
