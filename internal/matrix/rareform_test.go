@@ -36,6 +36,14 @@ func selectsBy(holds func(q question, key, value string) bool) is {
 	})
 }
 
+// behindOthers finds a list whose last item is none of the many in front of it.
+func behindOthers(key string, many int) is {
+	return inSpecs(func(_ question, at string, v any) bool {
+		items, _ := v.([]any)
+		return at == key && len(items) > many && !slices.ContainsFunc(items[:len(items)-1], func(item any) bool { return reflect.DeepEqual(item, items[len(items)-1]) })
+	})
+}
+
 // rareForms are forms of values that few policies have, lists that are longer than most, and fields that seldom stand together.
 // A compiler that is open for one of them is right for all that users usually write.
 var rareForms = map[feature.Profile]map[string]is{
@@ -193,6 +201,8 @@ var rareForms = map[feature.Profile]map[string]is{
 		"a set of IPv6 of 33 to 127":       masked("cidr", ":", 33, 127),
 	},
 	feature.LinkerdAuthz: {
+		"a reference behind 16 others":      behindOthers("identityRefs", 16),
+		"a block behind 16 others":          behindOthers("networks", 16),
 		"a list without a value":            withoutValue,
 		"an address in capital letters":     text("cidr", ":.*[A-F]"),
 		"a label that looks like a number":  text("", oddLabel),

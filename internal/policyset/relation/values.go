@@ -233,6 +233,7 @@ func (m *relation) lengthen(of tree.List, by int) {
 				delete(item, "endPort")
 				items = append(items, item)
 			} else {
+				m.aboutOthers(item)
 				items = append(items, tree.Another(m.Chooser, of.Key, item))
 			}
 		default:
@@ -240,6 +241,26 @@ func (m *relation) lengthen(of tree.List, by int) {
 		}
 	}
 	of.Set(items)
+}
+
+// aboutOthers has an item name a block or a caller that no other item names, where tree.Another finds none in it: a network and a
+// reference of Linkerd, and a source of Istio. A longer list of one item many times tells no compiler that drops the last one.
+func (m *relation) aboutOthers(item map[string]any) {
+	if _, isBlock := item["cidr"].(string); isBlock {
+		item["cidr"] = m.Address().String() + "/32"
+		delete(item, "except")
+	}
+	if item["kind"] == "ServiceAccount" {
+		item["name"] = m.Letters(6)
+	}
+	source, _ := item["source"].(map[string]any)
+	for _, field := range []string{"principals", "namespaces", "serviceAccounts"} {
+		if names, ok := source[field].([]any); ok && len(names) > 0 {
+			if name, ok := names[0].(string); ok && !strings.Contains(name, "*") {
+				source[field] = []any{name[:strings.LastIndex(name, "/")+1] + m.Letters(6)}
+			}
+		}
+	}
 }
 
 // ownPort has rules ask for the port of the inbound beside others, and for ports that are nearly the same, or for a run of
