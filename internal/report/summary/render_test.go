@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -108,6 +109,26 @@ func TestRender(t *testing.T) {
 			}
 			golden.Compare(t, name+".golden", got.Bytes())
 		})
+	}
+}
+
+// A quiet text counts the warnings that nobody stated.
+func TestQuietTextCountsWarnings(t *testing.T) {
+	t.Parallel()
+	stated, other := rareResults()[0], rareResults()[0]
+	stated.Case.ExpectWarnings = []string{"no effect"}
+	for _, tt := range []struct {
+		results []result.Case
+		want    string
+	}{
+		{[]result.Case{stated, other}, "the policies of 1 case:"},
+		{[]result.Case{stated}, ""},
+	} {
+		var got bytes.Buffer
+		Runs{All: []Run{{Results: tt.results}}, Quiet: true}.WriteText(&got, false)
+		if has := strings.Contains(got.String(), "lint warns"); has != (tt.want != "") || !strings.Contains(got.String(), tt.want) {
+			t.Errorf("%d cases: want %q in\n%s", len(tt.results), tt.want, &got)
+		}
 	}
 }
 
