@@ -18,9 +18,16 @@ type Layer struct {
 // ofSeveral is the dialect that several meshes enforce beside their own policies, in a way that no text defines.
 const ofSeveral = "gateway"
 
-// Layers returns a pair of sides for each dialect, where the policies of one side are of several: such as Cilium's for connections, and those of a
-// mesh for requests. A request has to pass each of them, or meets one alone, so that access widens only where it widens under one. It returns nil where each
-// side has one dialect, or policies that cannot be told apart so: those of cases, and those of Gateway API.
+const (
+	// ofConnections is the dialect that judges connections beside a mesh.
+	ofConnections = "cilium"
+	// closed is the dialect of a mesh that lets nobody in without a policy: where its last policy goes, the mesh itself may go.
+	closed = "kuma"
+)
+
+// Layers returns a pair of sides for each dialect, where the policies of one side are of two: Cilium's for connections, and those of a
+// mesh for requests. A request has to pass both, so that access widens only where it widens under one. It returns nil where each side has one
+// dialect, or policies that cannot be told apart so: those of cases, those of Gateway API, and those of two meshes, as a workload may go from one to the other.
 func Layers(old, recent Side) (out []Layer) {
 	names := func(docs []manifest.Document) (all []string) {
 		for _, d := range dialects.Having[language.Dialect]() {
@@ -36,7 +43,12 @@ func Layers(old, recent Side) (out []Layer) {
 		return nil
 	}
 	slices.Sort(all)
-	for _, name := range slices.Compact(all) {
+	all = slices.Compact(all)
+	meshes := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return name == ofConnections })
+	if len(meshes) > 1 || slices.Contains(ofOld, closed) && !slices.Contains(ofNew, closed) {
+		return nil
+	}
+	for _, name := range all {
 		out = append(out, Layer{name, old.ofDialect(name), recent.ofDialect(name)})
 	}
 	return out

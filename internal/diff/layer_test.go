@@ -14,6 +14,7 @@ func TestLayers(t *testing.T) {
 		wide   = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {rules: [{}]}}\n"
 		fe     = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: c, namespace: shop}, spec: {endpointSelector: {}, ingress: [{fromEndpoints: [{matchLabels: {app: fe}}]}]}}\n"
 		all    = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: c, namespace: shop}, spec: {endpointSelector: {}, ingress: [{fromEntities: [cluster]}]}}\n"
+		kuma   = "{type: MeshTrafficPermission, name: k, mesh: default, spec: {rules: [{default: {allow: [{spiffeID: {type: Exact, value: \"spiffe://trust-domain.mesh/ns/shop/sa/a\"}}]}}]}}\n"
 		shared = "{apiVersion: gateway.networking.x-k8s.io/v1alpha1, kind: XAuthorizationPolicy, metadata: {name: s, namespace: shop}, spec: {}}\n"
 	)
 	for name, tt := range map[string]struct {
@@ -29,6 +30,10 @@ func TestLayers(t *testing.T) {
 		"one dialect is new":       {files{"p.yaml": narrow, "n.yaml": "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}"}, files{"p.yaml": narrow, "c.yaml": fe, "n.yaml": "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}"}, nil, []string{"cilium", "istio"}},
 		"one instead of another":   {files{"p.yaml": narrow}, files{"c.yaml": fe}, nil, nil},
 		"one that several enforce": {files{"p.yaml": narrow, "c.yaml": shared}, files{"p.yaml": narrow, "c.yaml": shared}, nil, nil},
+		"Kuma beside Cilium":       {files{"k.yaml": kuma, "c.yaml": fe}, files{"k.yaml": kuma, "c.yaml": all}, []string{"cilium"}, []string{"cilium", "kuma"}},
+		"another mesh":             {files{"k.yaml": kuma, "c.yaml": fe}, files{"p.yaml": narrow, "c.yaml": fe}, nil, nil},
+		"a part to another mesh":   {files{"k.yaml": kuma}, files{"k.yaml": kuma, "p.yaml": narrow}, nil, nil},
+		"Kuma is gone":             {files{"k.yaml": kuma, "c.yaml": fe}, files{"c.yaml": fe}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
