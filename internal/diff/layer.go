@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/dialects"
+	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -13,6 +14,8 @@ type Layer struct {
 	// Dialect is its name.
 	Dialect     string
 	Old, Recent Side
+	// Paths are the files of NEW with these policies, and those with Dataplanes; nil where one of them has policies of another dialect too.
+	Paths []string
 }
 
 // ofSeveral is the dialect that several meshes enforce beside their own policies, in a way that no text defines.
@@ -49,9 +52,32 @@ func Layers(old, recent Side) (out []Layer) {
 		return nil
 	}
 	for _, name := range all {
-		out = append(out, Layer{name, old.ofDialect(name), recent.ofDialect(name)})
+		of := recent.ofDialect(name)
+		out = append(out, Layer{name, old.ofDialect(name), of, pathsOf(of, recent)})
 	}
 	return out
+}
+
+// pathsOf returns the files with the policies of a part of a side, and with the Dataplanes; nil where one of them has more policies of the whole.
+func pathsOf(part, whole Side) (out []string) {
+	filesOf := func(docs []manifest.Document) (files []string) {
+		for _, doc := range docs {
+			files = append(files, metadata.FileOf(doc))
+		}
+		return files
+	}
+	out = filesOf(part.Policies)
+	more := slices.DeleteFunc(slices.Clone(whole.Policies), func(doc manifest.Document) bool {
+		return slices.ContainsFunc(part.Policies, func(has manifest.Document) bool { return has.Place("") == doc.Place("") })
+	})
+	out = append(out, filesOf(whole.Written)...)
+	for _, file := range filesOf(more) {
+		if slices.Contains(out, file) {
+			return nil
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // ofDialect returns a side with the policies of one dialect alone.
