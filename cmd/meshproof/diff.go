@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -107,7 +108,7 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 	was, is := diff.Side{Files: old, Surroundings: ofOld}, diff.Side{Files: recent, Surroundings: ofNew}
 	layers := diff.Layers(was, is)
 	if len(layers) == 0 || o.sideBySide {
-		return o.compare(ctx, was, is, after, stdout, stderr)
+		return o.compare(ctx, was, is, []string{after}, stdout, stderr)
 	}
 	if o.output != outputText && o.output != outputMarkdown || o.report != "" || o.kept != "" {
 		return fmt.Errorf("%s and %s have policies of several dialects, which are compared one after the other: leave out --report, --cases and other outputs than text and markdown, or name folders with one dialect each", before, after)
@@ -115,7 +116,7 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 	var failed []string
 	for _, l := range layers {
 		fmt.Fprintf(stdout, "The policies of %s:\n\n", l.Dialect)
-		err := o.compare(ctx, l.Old, l.Recent, after, stdout, stderr)
+		err := o.compare(ctx, l.Old, l.Recent, l.Paths, stdout, stderr)
 		if exit := (*exitError)(nil); err != nil && (!errors.As(err, &exit) || exit.code != exitDiffers) {
 			return err
 		}
@@ -130,8 +131,8 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 	return exitFor(false, len(failed) > 0)
 }
 
-// compare compares two sides, and prints the difference.
-func (o *diffOptions) compare(ctx context.Context, old, recent diff.Side, after string, stdout, stderr io.Writer) error {
+// compare compares two sides, and prints the difference. A command reads the second side by some paths, or by none.
+func (o *diffOptions) compare(ctx context.Context, old, recent diff.Side, paths []string, stdout, stderr io.Writer) error {
 	compare := diff.Diff
 	if o.sideBySide {
 		compare = diff.DiffBeside
@@ -140,7 +141,9 @@ func (o *diffOptions) compare(ctx context.Context, old, recent diff.Side, after 
 	if err != nil {
 		return o.source.nothingLeft(err)
 	}
-	d.Arguments = func(without ...string) []string { return append([]string{after}, o.source.words(without...)...) }
+	if len(paths) > 0 {
+		d.Arguments = func(without ...string) []string { return append(slices.Clone(paths), o.source.words(without...)...) }
+	}
 	d.ToConfirm, d.DenyWidening, d.Strict = o.confirm, o.denyWidening, o.source.strict
 	if o.anyNames {
 		d.ForgetNames()

@@ -101,19 +101,19 @@ func TestHelpOfFlags(t *testing.T) {
 	check(newRoot())
 }
 
-// The help prints each flag once, those of a group under their own title.
+// The help of each command prints each flag once, those of a group under their own title.
 func TestHelpGroupsFlags(t *testing.T) {
 	t.Parallel()
-	for _, command := range []string{"run", "diff", "explain", "verify", "fuzz"} {
-		cmd, _, err := newRoot().Find([]string{command})
-		if err != nil {
-			t.Fatal(err)
+	var check func(cmd *cobra.Command)
+	check = func(cmd *cobra.Command) {
+		for _, c := range cmd.Commands() {
+			check(c)
 		}
 		help := cmd.UsageString()
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			lines := regexp.MustCompile(`(?m)^  .{4}--`+f.Name+`[ \n]`).FindAllStringIndex(help, -1)
 			if len(lines) != 1 {
-				t.Errorf("%s: the help has --%s %d times", command, f.Name, len(lines))
+				t.Errorf("%s: the help has --%s %d times", cmd.CommandPath(), f.Name, len(lines))
 				return
 			}
 			titles := regexp.MustCompile(`(?m)^Flags.*:$`).FindAllString(help[:lines[0][0]], -1)
@@ -122,10 +122,11 @@ func TestHelpGroupsFlags(t *testing.T) {
 				want = "Flags about " + string(group) + ":"
 			}
 			if got := titles[len(titles)-1]; got != want {
-				t.Errorf("%s: --%s stands under %q, want %q", command, f.Name, got, want)
+				t.Errorf("%s: --%s stands under %q, want %q", cmd.CommandPath(), f.Name, got, want)
 			}
 		})
 	}
+	check(newRoot())
 }
 
 // splitShell splits a command line into words as a shell does.

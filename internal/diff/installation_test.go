@@ -22,6 +22,7 @@ func TestWideningOfOneCluster(t *testing.T) {
 		wide   = policy("p", "ALLOW", "namespaces: [shop]")
 		other  = policy("q", "ALLOW", "namespaces: [shop]")
 		deny   = policy("d", "DENY", "notPrincipals: [cluster.local/ns/shop/sa/fe]")
+		again  = policy("e", "DENY", "notPrincipals: [cluster.local/ns/shop/sa/fe]")
 	)
 	pods := "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: {template: {metadata: {labels: {app: web}}}}}\n"
 	flux := "---\n{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: a, namespace: flux-system}, spec: {path: ./apps}}\n"
@@ -32,27 +33,32 @@ func TestWideningOfOneCluster(t *testing.T) {
 		// want is a part of the reason, "" for none.
 		want string
 	}{
-		"a deny of another one":               {files{"clusters/prod/p.yaml": narrow, "clusters/dev/d.yaml": deny}, files{"clusters/prod/p.yaml": wide, "clusters/dev/d.yaml": deny}, prod},
-		"an allow of another one":             {files{"clusters/prod/a/p.yaml": narrow, "clusters/dev/q.yaml": other}, files{"clusters/prod/a/p.yaml": wide, "clusters/dev/q.yaml": other}, prod},
-		"a deny of all":                       {files{"clusters/prod/p.yaml": narrow, "base/d.yaml": deny, "clusters/dev/q.yaml": other}, files{"clusters/prod/p.yaml": wide, "base/d.yaml": deny, "clusters/dev/q.yaml": other}, ""},
-		"one that narrows":                    {files{"clusters/prod/p.yaml": wide, "clusters/dev/d.yaml": deny}, files{"clusters/prod/p.yaml": narrow, "clusters/dev/d.yaml": deny}, ""},
-		"one file for each":                   {files{"prod.yaml": narrow, "dev.yaml": deny}, files{"prod.yaml": wide, "dev.yaml": deny}, "prod.yaml may be"},
-		"names with a region":                 {files{"prod-eu/p.yaml": narrow, "prod-us/d.yaml": deny}, files{"prod-eu/p.yaml": wide, "prod-us/d.yaml": deny}, "prod-eu may be"},
-		"regions":                             {files{"eu-west-1/p.yaml": narrow, "us-east-1/d.yaml": deny}, files{"eu-west-1/p.yaml": wide, "us-east-1/d.yaml": deny}, "eu-west-1 may be"},
-		"zones":                               {files{"zones/a/p.yaml": narrow, "zones/b/d.yaml": deny}, files{"zones/a/p.yaml": wide, "zones/b/d.yaml": deny}, "zones/a may be"},
-		"numbers":                             {files{"cluster1/p.yaml": narrow, "cluster2/d.yaml": deny}, files{"cluster1/p.yaml": wide, "cluster2/d.yaml": deny}, "cluster1 may be"},
-		"one cluster, and what is for all":    {files{"clusters/prod/p.yaml": narrow, "d.yaml": deny}, files{"clusters/prod/p.yaml": wide, "d.yaml": deny}, ""},
-		"tenants":                             {files{"tenants/a/p.yaml": narrow, "tenants/b/d.yaml": deny}, files{"tenants/a/p.yaml": wide, "tenants/b/d.yaml": deny}, "tenants/a may be"},
-		"one workload in two folders":         {files{"a/mesh/p.yaml": narrow, "a/web.yaml": pods, "b/d.yaml": deny, "b/w/web.yaml": pods}, files{"a/mesh/p.yaml": wide, "a/web.yaml": pods, "b/d.yaml": deny, "b/w/web.yaml": pods}, "a may be"},
-		"a workload and its patch":            {files{"base/web.yaml": pods, "base/d.yaml": deny, "p/web.yaml": pods, "p/p.yaml": narrow}, files{"base/web.yaml": pods, "base/d.yaml": deny, "p/web.yaml": pods, "p/p.yaml": wide}, ""},
-		"an archive":                          {files{"p.yaml": narrow, "a/_archive-2024/d.yaml": deny}, files{"p.yaml": wide, "a/_archive-2024/d.yaml": deny}, "a/_archive-2024 may not be applied: so its name says"},
-		"a hidden folder":                     {files{"p.yaml": narrow, ".github/x/d.yaml": deny}, files{"p.yaml": wide, ".github/x/d.yaml": deny}, ".github may not be applied"},
-		"an archive that hides nothing":       {files{"p.yaml": wide, "old/d.yaml": deny}, files{"p.yaml": narrow, "old/d.yaml": deny}, ""},
-		"a folder that Flux does not take":    {files{"f.yaml": flux, "apps/p.yaml": narrow, "more/d.yaml": deny}, files{"f.yaml": flux, "apps/p.yaml": wide, "more/d.yaml": deny}, "more/d.yaml may not be applied: no Kustomization of Flux"},
-		"a folder that Argo CD does not take": {files{"f.yaml": argo, "apps/p.yaml": narrow, "more/d.yaml": deny}, files{"f.yaml": argo, "apps/p.yaml": wide, "more/d.yaml": deny}, "more/d.yaml may not be applied: no Kustomization of Flux"},
-		"folders that Flux takes":             {files{"f.yaml": flux, "apps/x/p.yaml": narrow, "apps/d.yaml": deny}, files{"f.yaml": flux, "apps/x/p.yaml": wide, "apps/d.yaml": deny}, ""},
-		"Flux takes other folders":            {files{"f.yaml": flux, "p.yaml": narrow, "more/d.yaml": deny}, files{"f.yaml": flux, "p.yaml": wide, "more/d.yaml": deny}, ""},
-		"folders of teams":                    {files{"shop/p.yaml": narrow, "mesh/d.yaml": deny}, files{"shop/p.yaml": wide, "mesh/d.yaml": deny}, ""},
+		"a deny of another one":                            {files{"clusters/prod/p.yaml": narrow, "clusters/dev/d.yaml": deny}, files{"clusters/prod/p.yaml": wide, "clusters/dev/d.yaml": deny}, prod},
+		"an allow of another one":                          {files{"clusters/prod/a/p.yaml": narrow, "clusters/dev/q.yaml": other}, files{"clusters/prod/a/p.yaml": wide, "clusters/dev/q.yaml": other}, prod},
+		"a deny of all":                                    {files{"clusters/prod/p.yaml": narrow, "base/d.yaml": deny, "clusters/dev/q.yaml": other}, files{"clusters/prod/p.yaml": wide, "base/d.yaml": deny, "clusters/dev/q.yaml": other}, ""},
+		"one that narrows":                                 {files{"clusters/prod/p.yaml": wide, "clusters/dev/d.yaml": deny}, files{"clusters/prod/p.yaml": narrow, "clusters/dev/d.yaml": deny}, ""},
+		"one file for each":                                {files{"prod.yaml": narrow, "dev.yaml": deny}, files{"prod.yaml": wide, "dev.yaml": deny}, "prod.yaml may be"},
+		"names with a region":                              {files{"prod-eu/p.yaml": narrow, "prod-us/d.yaml": deny}, files{"prod-eu/p.yaml": wide, "prod-us/d.yaml": deny}, "prod-eu may be"},
+		"regions":                                          {files{"eu-west-1/p.yaml": narrow, "us-east-1/d.yaml": deny}, files{"eu-west-1/p.yaml": wide, "us-east-1/d.yaml": deny}, "eu-west-1 may be"},
+		"zones":                                            {files{"zones/a/p.yaml": narrow, "zones/b/d.yaml": deny}, files{"zones/a/p.yaml": wide, "zones/b/d.yaml": deny}, "zones/a may be"},
+		"numbers":                                          {files{"cluster1/p.yaml": narrow, "cluster2/d.yaml": deny}, files{"cluster1/p.yaml": wide, "cluster2/d.yaml": deny}, "cluster1 may be"},
+		"one cluster, and what is for all":                 {files{"clusters/prod/p.yaml": narrow, "d.yaml": deny}, files{"clusters/prod/p.yaml": wide, "d.yaml": deny}, ""},
+		"tenants":                                          {files{"tenants/a/p.yaml": narrow, "tenants/b/d.yaml": deny}, files{"tenants/a/p.yaml": wide, "tenants/b/d.yaml": deny}, "tenants/a may be"},
+		"one workload in two folders":                      {files{"a/mesh/p.yaml": narrow, "a/web.yaml": pods, "b/d.yaml": deny, "b/w/web.yaml": pods}, files{"a/mesh/p.yaml": wide, "a/web.yaml": pods, "b/d.yaml": deny, "b/w/web.yaml": pods}, "a may be"},
+		"a workload and its patch":                         {files{"base/web.yaml": pods, "base/d.yaml": deny, "p/web.yaml": pods, "p/p.yaml": narrow}, files{"base/web.yaml": pods, "base/d.yaml": deny, "p/web.yaml": pods, "p/p.yaml": wide}, ""},
+		"an archive":                                       {files{"p.yaml": narrow, "a/_archive-2024/d.yaml": deny}, files{"p.yaml": wide, "a/_archive-2024/d.yaml": deny}, "a/_archive-2024 may not be applied: so its name says"},
+		"a hidden folder":                                  {files{"p.yaml": narrow, ".github/x/d.yaml": deny}, files{"p.yaml": wide, ".github/x/d.yaml": deny}, ".github may not be applied"},
+		"an archive that hides nothing":                    {files{"p.yaml": wide, "old/d.yaml": deny}, files{"p.yaml": narrow, "old/d.yaml": deny}, ""},
+		"a folder that Flux does not take":                 {files{"f.yaml": flux, "apps/p.yaml": narrow, "more/d.yaml": deny}, files{"f.yaml": flux, "apps/p.yaml": wide, "more/d.yaml": deny}, "more/d.yaml may not be applied: no Kustomization of Flux"},
+		"a folder that Argo CD does not take":              {files{"f.yaml": argo, "apps/p.yaml": narrow, "more/d.yaml": deny}, files{"f.yaml": argo, "apps/p.yaml": wide, "more/d.yaml": deny}, "more/d.yaml may not be applied: no Kustomization of Flux"},
+		"a kustomization that Flux does not take":          {files{"f.yaml": flux, "apps/p.yaml": narrow, "more/kustomization.yaml": "resources: [d.yaml]\n", "more/d.yaml": deny}, files{"f.yaml": flux, "apps/p.yaml": wide, "more/kustomization.yaml": "resources: [d.yaml]\n", "more/d.yaml": deny}, "more/d.yaml may not be applied: no Kustomization of Flux"},
+		"a folder of a kustomization that Flux takes":      {files{"f.yaml": flux, "apps/p.yaml": narrow, "apps/kustomization.yaml": "resources: [../more, p.yaml]\n", "more/d.yaml": deny}, files{"f.yaml": flux, "apps/p.yaml": wide, "apps/kustomization.yaml": "resources: [../more, p.yaml]\n", "more/d.yaml": deny}, ""},
+		"clusters in a folder with the name of an archive": {files{"sample-org/clusters/prod/p.yaml": narrow, "sample-org/clusters/dev/d.yaml": deny}, files{"sample-org/clusters/prod/p.yaml": wide, "sample-org/clusters/dev/d.yaml": deny}, "sample-org/clusters/prod may be of another cluster"},
+		"a deny of another one and of an archive":          {files{"clusters/prod/p.yaml": narrow, "clusters/dev/d.yaml": deny, "old/e.yaml": again}, files{"clusters/prod/p.yaml": wide, "clusters/dev/d.yaml": deny, "old/e.yaml": again}, prod},
+		"denies of each other one of two levels":           {files{"dev/eu-west-1/p.yaml": narrow, "dev/us-east-1/d.yaml": deny, "prod/eu-west-1/e.yaml": again}, files{"dev/eu-west-1/p.yaml": wide, "dev/us-east-1/d.yaml": deny, "prod/eu-west-1/e.yaml": again}, "dev/eu-west-1 may be"},
+		"folders that Flux takes":                          {files{"f.yaml": flux, "apps/x/p.yaml": narrow, "apps/d.yaml": deny}, files{"f.yaml": flux, "apps/x/p.yaml": wide, "apps/d.yaml": deny}, ""},
+		"Flux takes other folders":                         {files{"f.yaml": flux, "p.yaml": narrow, "more/d.yaml": deny}, files{"f.yaml": flux, "p.yaml": wide, "more/d.yaml": deny}, ""},
+		"folders of teams":                                 {files{"shop/p.yaml": narrow, "mesh/d.yaml": deny}, files{"shop/p.yaml": wide, "mesh/d.yaml": deny}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

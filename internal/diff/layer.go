@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/dialects"
+	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -13,14 +14,23 @@ type Layer struct {
 	// Dialect is its name.
 	Dialect     string
 	Old, Recent Side
+	// Paths are the files of NEW with these policies, and those with Dataplanes; nil where one of them has policies of another dialect too.
+	Paths []string
 }
 
 // ofSeveral is the dialect that several meshes enforce beside their own policies, in a way that no text defines.
 const ofSeveral = "gateway"
 
-// Layers returns a pair of sides for each dialect, where the policies of one side are of several: such as Cilium's for connections, and those of a
-// mesh for requests. A request has to pass each of them, or meets one alone, so that access widens only where it widens under one. It returns nil where each
-// side has one dialect, or policies that cannot be told apart so: those of cases, and those of Gateway API.
+const (
+	// ofConnections is the dialect that judges connections beside a mesh.
+	ofConnections = "cilium"
+	// closed is the dialect of a mesh that lets nobody in without a policy: where its last policy goes, the mesh itself may go.
+	closed = "kuma"
+)
+
+// Layers returns a pair of sides for each dialect, where the policies of one side are of two: Cilium's for connections, and those of a
+// mesh for requests. A request has to pass both, so that access widens only where it widens under one. It returns nil where each side has one
+// dialect, or policies that cannot be told apart so: those of cases, those of Gateway API, and those of two meshes, as a workload may go from one to the other.
 func Layers(old, recent Side) (out []Layer) {
 	names := func(docs []manifest.Document) (all []string) {
 		for _, d := range dialects.Having[language.Dialect]() {
@@ -36,10 +46,38 @@ func Layers(old, recent Side) (out []Layer) {
 		return nil
 	}
 	slices.Sort(all)
-	for _, name := range slices.Compact(all) {
-		out = append(out, Layer{name, old.ofDialect(name), recent.ofDialect(name)})
+	all = slices.Compact(all)
+	meshes := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return name == ofConnections })
+	if len(meshes) > 1 || slices.Contains(ofOld, closed) && !slices.Contains(ofNew, closed) {
+		return nil
+	}
+	for _, name := range all {
+		of := recent.ofDialect(name)
+		out = append(out, Layer{name, old.ofDialect(name), of, pathsOf(of, recent)})
 	}
 	return out
+}
+
+// pathsOf returns the files with the policies of a part of a side, and with the Dataplanes; nil where one of them has more policies of the whole.
+func pathsOf(part, whole Side) (out []string) {
+	filesOf := func(docs []manifest.Document) (files []string) {
+		for _, doc := range docs {
+			files = append(files, metadata.FileOf(doc))
+		}
+		return files
+	}
+	out = filesOf(part.Policies)
+	more := slices.DeleteFunc(slices.Clone(whole.Policies), func(doc manifest.Document) bool {
+		return slices.ContainsFunc(part.Policies, func(has manifest.Document) bool { return has.Place("") == doc.Place("") })
+	})
+	out = append(out, filesOf(whole.Written)...)
+	for _, file := range filesOf(more) {
+		if slices.Contains(out, file) {
+			return nil
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // ofDialect returns a side with the policies of one dialect alone.

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -14,6 +15,7 @@ func TestLayers(t *testing.T) {
 		wide   = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {rules: [{}]}}\n"
 		fe     = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: c, namespace: shop}, spec: {endpointSelector: {}, ingress: [{fromEndpoints: [{matchLabels: {app: fe}}]}]}}\n"
 		all    = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: c, namespace: shop}, spec: {endpointSelector: {}, ingress: [{fromEntities: [cluster]}]}}\n"
+		kuma   = "{type: MeshTrafficPermission, name: k, mesh: default, spec: {rules: [{default: {allow: [{spiffeID: {type: Exact, value: \"spiffe://trust-domain.mesh/ns/shop/sa/a\"}}]}}]}}\n"
 		shared = "{apiVersion: gateway.networking.x-k8s.io/v1alpha1, kind: XAuthorizationPolicy, metadata: {name: s, namespace: shop}, spec: {}}\n"
 	)
 	for name, tt := range map[string]struct {
@@ -29,12 +31,19 @@ func TestLayers(t *testing.T) {
 		"one dialect is new":       {files{"p.yaml": narrow, "n.yaml": "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}"}, files{"p.yaml": narrow, "c.yaml": fe, "n.yaml": "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}"}, nil, []string{"cilium", "istio"}},
 		"one instead of another":   {files{"p.yaml": narrow}, files{"c.yaml": fe}, nil, nil},
 		"one that several enforce": {files{"p.yaml": narrow, "c.yaml": shared}, files{"p.yaml": narrow, "c.yaml": shared}, nil, nil},
+		"Kuma beside Cilium":       {files{"k.yaml": kuma, "c.yaml": fe}, files{"k.yaml": kuma, "c.yaml": all}, []string{"cilium"}, []string{"cilium", "kuma"}},
+		"another mesh":             {files{"k.yaml": kuma, "c.yaml": fe}, files{"p.yaml": narrow, "c.yaml": fe}, nil, nil},
+		"a part to another mesh":   {files{"k.yaml": kuma}, files{"k.yaml": kuma, "p.yaml": narrow}, nil, nil},
+		"Kuma is gone":             {files{"k.yaml": kuma, "c.yaml": fe}, files{"c.yaml": fe}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got, names []string
 			for _, l := range Layers(folderSide(t, tt.old, ""), folderSide(t, tt.recent, "")) {
 				names = append(names, l.Dialect)
+				if len(l.Recent.Policies) > 0 && (len(l.Paths) != 1 || filepath.Base(l.Paths[0]) != map[string]string{"cilium": "c.yaml", "istio": "p.yaml", "kuma": "k.yaml"}[l.Dialect]) {
+					t.Errorf("%s: the paths %q", l.Dialect, l.Paths)
+				}
 				d, err := Diff(l.Old, l.Recent, "")
 				if err != nil {
 					t.Fatal(err)
@@ -48,5 +57,17 @@ func TestLayers(t *testing.T) {
 				t.Errorf("%q of %q, want %q of %q", got, names, tt.want, tt.layers)
 			}
 		})
+	}
+}
+
+// TestPathsOfLayer has policies of two dialects in one file: no path leads to those of one of them.
+func TestPathsOfLayer(t *testing.T) {
+	t.Parallel()
+	side := folderSide(t, map[string]string{"a.yaml": "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {rules: [{}]}}\n---\n" +
+		"{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: c, namespace: shop}, spec: {endpointSelector: {}, ingress: [{}]}}\n"}, "")
+	for _, l := range Layers(side, side) {
+		if l.Paths != nil {
+			t.Errorf("%s: %q", l.Dialect, l.Paths)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/capability"
@@ -12,13 +13,22 @@ import (
 )
 
 // WithoutPods warns of each policy of a namespace that selects no pods of the workloads which the folder has there, such as Deployments, where
-// no inbound is described. A policy of all namespaces may be about workloads of other folders.
+// no inbound is described. A policy of all namespaces may be about workloads of other folders, and one of a namespace in which other objects
+// may make pods is about those.
 func (f *Files) WithoutPods(s Surroundings) []policy.Warning {
 	templates := manifestdiff.Templates(f.Others)
 	set, err := f.PolicySet(s)
 	targeter, ok := set.Policies.(capability.Targeter)
 	if err != nil || !ok || len(templates) == 0 || len(set.Described) > 0 {
 		return nil // an error is told where the policies are read
+	}
+	var unknown []string
+	for _, doc := range f.Others {
+		namespaces, everywhere := manifestdiff.MakesPods(doc)
+		if everywhere {
+			return nil
+		}
+		unknown = append(unknown, namespaces...)
 	}
 	type subject struct {
 		capability.Target
@@ -40,6 +50,8 @@ func (f *Files) WithoutPods(s Surroundings) []policy.Warning {
 			switch {
 			case lacks < 0:
 				// It is of another namespace.
+			case slices.Contains(unknown, template.Namespace):
+				of.selects = true
 			case reason == "":
 				of.selects = true
 			case of.reason == "" || lacks < of.lacks:
@@ -69,6 +81,10 @@ func missOf(t capability.Target, like policy.Inbound, template manifestdiff.Temp
 	case t.Elsewhere != "", t.Fit(elsewhere).Workload.Namespace == elsewhere.Workload.Namespace:
 		return "", 0
 	case fit.Workload.Namespace != w.Namespace:
+		fit.Workload.Labels = w.Labels
+		if !template.Placed && t.Miss(fit) == "" {
+			return "", 0 // whoever applies the workload may choose the namespace of the target
+		}
 		return "", -1
 	}
 	for key, value := range fit.Workload.Labels {

@@ -17,24 +17,33 @@ func TestWithoutPods(t *testing.T) {
 		linkerd = "{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: p, namespace: %s}, spec: {podSelector: {%s}, port: grpc}}"
 		pods    = "---\n{apiVersion: apps/v1, kind: %s, metadata: {name: web, namespace: shop}, spec: {template: {metadata: {labels: {app: web, tier: front}}}}}\n"
 	)
+	web := fmt.Sprintf(pods, "Deployment")
 	labels := func(text string) string { return "selector: {matchLabels: {" + text + "}}" }
 	for name, tt := range map[string]struct {
 		policy, pods string
 		// want is a part of the warning, "" for none.
 		want string
 	}{
-		"another value":               {fmt.Sprintf(istio, "shop", labels("app: wbe")), fmt.Sprintf(pods, "Deployment"), "p.yaml:1: the policy selects no pods of the workloads that the folder has in its namespace (Deployment shop/web: "},
-		"the labels of a StatefulSet": {fmt.Sprintf(istio, "shop", labels("app: web")), fmt.Sprintf(pods, "StatefulSet"), ""},
-		"no selector":                 {fmt.Sprintf(istio, "shop", ""), fmt.Sprintf(pods, "Deployment"), ""},
-		"another namespace":           {fmt.Sprintf(istio, "cart", labels("app: wbe")), fmt.Sprintf(pods, "Deployment"), ""},
-		"every namespace":             {fmt.Sprintf(istio, "istio-system", labels("app: wbe")), fmt.Sprintf(pods, "Deployment"), ""},
-		"no workload":                 {fmt.Sprintf(istio, "shop", labels("app: wbe")), "", ""},
-		"a label that Istio computes": {fmt.Sprintf(istio, "shop", labels("service.istio.io/canonical-name: wbe")), fmt.Sprintf(pods, "Deployment"), ""},
-		"Cilium, another value":       {fmt.Sprintf(cilium, "shop", "matchLabels: {app: wbe}"), fmt.Sprintf(pods, "DaemonSet"), "(DaemonSet shop/web: "},
-		"Cilium, an expression":       {fmt.Sprintf(cilium, "shop", "matchExpressions: [{key: tier, operator: DoesNotExist}]"), fmt.Sprintf(pods, "Deployment"), "(Deployment shop/web: "},
-		"Cilium, a value":             {fmt.Sprintf(cilium, "shop", "matchExpressions: [{key: app, operator: In, values: [a, web]}]"), fmt.Sprintf(pods, "Deployment"), ""},
-		"Linkerd, another value":      {fmt.Sprintf(linkerd, "shop", "matchLabels: {app: wbe}"), fmt.Sprintf(pods, "Deployment"), "(Deployment shop/web: "},
-		"Linkerd, the labels":         {fmt.Sprintf(linkerd, "shop", "matchLabels: {app: web}"), fmt.Sprintf(pods, "Deployment"), ""},
+		"another value":                     {fmt.Sprintf(istio, "shop", labels("app: wbe")), fmt.Sprintf(pods, "Deployment"), "p.yaml:1: the policy selects no pods of the workloads that the folder has in its namespace (Deployment shop/web: "},
+		"the labels of a StatefulSet":       {fmt.Sprintf(istio, "shop", labels("app: web")), fmt.Sprintf(pods, "StatefulSet"), ""},
+		"no selector":                       {fmt.Sprintf(istio, "shop", ""), fmt.Sprintf(pods, "Deployment"), ""},
+		"another namespace":                 {fmt.Sprintf(istio, "cart", labels("app: wbe")), fmt.Sprintf(pods, "Deployment"), ""},
+		"every namespace":                   {fmt.Sprintf(istio, "istio-system", labels("app: wbe")), fmt.Sprintf(pods, "Deployment"), ""},
+		"no workload":                       {fmt.Sprintf(istio, "shop", labels("app: wbe")), "", ""},
+		"a label that Istio computes":       {fmt.Sprintf(istio, "shop", labels("service.istio.io/canonical-name: wbe")), fmt.Sprintf(pods, "Deployment"), ""},
+		"Cilium, another value":             {fmt.Sprintf(cilium, "shop", "matchLabels: {app: wbe}"), fmt.Sprintf(pods, "DaemonSet"), "(DaemonSet shop/web: "},
+		"Cilium, an expression":             {fmt.Sprintf(cilium, "shop", "matchExpressions: [{key: tier, operator: DoesNotExist}]"), fmt.Sprintf(pods, "Deployment"), "(Deployment shop/web: "},
+		"Cilium, a value":                   {fmt.Sprintf(cilium, "shop", "matchExpressions: [{key: app, operator: In, values: [a, web]}]"), fmt.Sprintf(pods, "Deployment"), ""},
+		"Linkerd, another value":            {fmt.Sprintf(linkerd, "shop", "matchLabels: {app: wbe}"), fmt.Sprintf(pods, "Deployment"), "(Deployment shop/web: "},
+		"Linkerd, the labels":               {fmt.Sprintf(linkerd, "shop", "matchLabels: {app: web}"), fmt.Sprintf(pods, "Deployment"), ""},
+		"a chart that may make pods":        {fmt.Sprintf(istio, "shop", labels("app: api")), web + "---\n{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: a, namespace: flux-system}, spec: {targetNamespace: shop}}\n", ""},
+		"an operator that may make pods":    {fmt.Sprintf(istio, "shop", labels("app: bus")), web + "---\n{apiVersion: kafka.strimzi.io/v1, kind: Kafka, metadata: {name: bus, namespace: shop}}\n", ""},
+		"an operator elsewhere":             {fmt.Sprintf(istio, "shop", labels("app: bus")), web + "---\n{apiVersion: kafka.strimzi.io/v1, kind: Kafka, metadata: {name: bus, namespace: cart}}\n", "(Deployment shop/web: "},
+		"what makes no pods":                {fmt.Sprintf(istio, "shop", labels("app: wbe")), web + "---\n{apiVersion: networking.istio.io/v1, kind: Gateway, metadata: {name: a, namespace: shop}, spec: {}}\n---\n{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: a, namespace: shop}, spec: {}}\n", "(Deployment shop/web: "},
+		"a kustomization with labels":       {fmt.Sprintf(istio, "shop", labels("app: api")), web + "---\n{apiVersion: kustomize.config.k8s.io/v1beta1, kind: Kustomization, commonLabels: {app: api}}\n", ""},
+		"a kustomization of another folder": {fmt.Sprintf(istio, "shop", labels("app: api")), web + "---\n{apiVersion: kustomize.config.k8s.io/v1beta1, kind: Kustomization, resources: [../api]}\n", ""},
+		"a kustomization with a list":       {fmt.Sprintf(istio, "shop", labels("app: api")), web + "---\n{apiVersion: kustomize.config.k8s.io/v1beta1, kind: Kustomization, namespace: shop, resources: [a.yaml]}\n", "(Deployment shop/web: "},
+		"a workload without a namespace":    {fmt.Sprintf(istio, "shop", labels("app: api")), web + "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: api}, spec: {template: {metadata: {labels: {app: api}}}}}\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

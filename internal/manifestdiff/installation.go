@@ -103,30 +103,60 @@ func (c *comparison) installations() (out []Installation) {
 				if isFile && isStage(strings.TrimSuffix(part, filepath.Ext(part)), isFile) || !isFile && (isStage(part, isFile) || isHolder(side.Root, parts[:i])) {
 					add(parent, name)
 				}
-				if !isFile && isIdle(part) {
+				if !isFile && isIdle(part) && !isBelowAny(parent, idle) {
 					idle[name] = true
-					break
 				}
 			}
 		}
 		addTwins(side, add)
 	}
 	roots := [2]string{c.old.Root, c.recent.Root}
-	if len(idle) > 0 {
-		out = append(out, Installation{others: slices.Sorted(maps.Keys(idle)), roots: roots, why: "so its name says"})
+	unapplied := slices.Sorted(maps.Keys(idle))
+	if len(unapplied) > 0 {
+		out = append(out, Installation{others: unapplied, roots: roots, why: "so its name says"})
 	}
 	if untaken := c.recent.untaken(c.recentObjects); len(untaken) > 0 {
 		out = append(out, Installation{others: untaken, roots: roots, why: "no Kustomization of Flux and no Application of Argo CD takes it"})
+		unapplied = slices.Concat(unapplied, untaken)
 	}
 	for _, parent := range slices.Sorted(maps.Keys(beside)) {
 		names := slices.Sorted(maps.Keys(beside[parent]))
 		for i, name := range names {
-			if len(names) > 1 {
-				out = append(out, Installation{Name: name, others: slices.Delete(slices.Clone(names), i, i+1), roots: roots})
+			if len(names) < 2 {
+				continue
+			}
+			others := slices.Delete(slices.Clone(names), i, i+1)
+			out = append(out, Installation{Name: name, others: others, roots: roots})
+			if more := slices.Concat(besideFoldersOf(parent, beside), notAbove(unapplied, name)); len(more) > 0 {
+				out = append(out, Installation{Name: name, others: slices.Concat(others, more), roots: roots})
 			}
 		}
 	}
 	return out
+}
+
+// isBelowAny reports whether a folder is one of some folders, or below one.
+func isBelowAny(folder string, of map[string]bool) bool {
+	return slices.ContainsFunc(slices.Collect(maps.Keys(of)), func(one string) bool { return isBelow(folder, one) })
+}
+
+// besideFoldersOf returns the clusters beside a folder and beside each folder that it is in, such as dev where the folder is prod.
+func besideFoldersOf(folder string, beside map[string]map[string]bool) (out []string) {
+	for at := folder; at != ""; {
+		parent := at[:max(0, strings.LastIndex(at, "/"))]
+		for _, name := range slices.Sorted(maps.Keys(beside[parent])) {
+			if name != at && beside[parent][at] {
+				out = append(out, name)
+			}
+		}
+		at = parent
+	}
+	return out
+}
+
+// notAbove returns those of some folders that a folder is not in.
+func notAbove(folders []string, folder string) []string {
+	return slices.DeleteFunc(slices.Clone(folders), func(one string) bool { return isBelow(folder, one) })
 }
 
 // addTwins adds the folders of which two have the same workload, account or Service: each is of another cluster.

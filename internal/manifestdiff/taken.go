@@ -1,6 +1,7 @@
 package manifestdiff
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -17,11 +18,13 @@ func (s Side) untaken(beside objects) (out []string) {
 		files = append(files, pathIn(s.Root, metadata.FileOf(doc)))
 	}
 	known := false
+	customized := map[string][]string{}
 	for _, o := range beside.all {
 		switch {
 		case o.isOfKustomize():
+			at := pathIn(s.Root, o.file())
 			for _, file := range FilesOf(o.doc) {
-				taken = append(taken, pathIn(s.Root, file))
+				customized[at] = append(customized[at], pathIn(s.Root, file))
 			}
 			continue
 		case o.kind == "ApplicationSet" || o.group == "fleet.cattle.io":
@@ -39,10 +42,22 @@ func (s Side) untaken(beside objects) (out []string) {
 	if !known {
 		return nil
 	}
+	isTaken := func(file string) bool {
+		return slices.ContainsFunc(taken, func(at string) bool { return isBelow(file, at) })
+	}
+	// A kustomization that is taken takes what it names, which may be other kustomizations.
+	for found := true; found; {
+		found = false
+		for _, at := range slices.Sorted(maps.Keys(customized)) {
+			if isTaken(at) {
+				taken, found = append(taken, customized[at]...), true
+				delete(customized, at)
+			}
+		}
+	}
 	for _, doc := range s.Policies {
 		file := pathIn(s.Root, metadata.FileOf(doc))
-		isTaken := slices.ContainsFunc(taken, func(at string) bool { return isBelow(file, at) })
-		if slices.Contains(files, file) && !isTaken && !slices.Contains(out, file) {
+		if slices.Contains(files, file) && !isTaken(file) && !slices.Contains(out, file) {
 			out = append(out, file)
 		}
 	}
