@@ -103,13 +103,14 @@ func (r *reader) inboundLeadsTo(port uint32) bool {
 	})
 }
 
-// opensAdmin says why callers of a listener for metrics may reach more of the admin interface; "" where they may not. A
+// opensAdmin says why callers of a listener for metrics, or a tracer, may reach more of the admin interface; "" where they may not. A
 // prefix takes paths with dot segments too, and the listener sends them on as they are.
 func (r *reader) opensAdmin(l *listenerv3.Listener) string {
-	if !slices.ContainsFunc(sockets(l), func(s *corev3.SocketAddress) bool {
+	others := slices.ContainsFunc(sockets(l), func(s *corev3.SocketAddress) bool {
 		ip, err := parseIP(s.GetAddress())
 		return s != nil && (err != nil || !ip.Unmap().IsLoopback())
-	}) {
+	})
+	if !others && !r.callees.mayReach(l) {
 		return ""
 	}
 	open := false
@@ -117,8 +118,11 @@ func (r *reader) opensAdmin(l *listenerv3.Listener) string {
 		route, ok := m.(*routev3.Route)
 		open = open || ok && route.GetMatch().GetPrefix() == metricsPath
 	})
-	if !open {
+	switch {
+	case !open:
 		return ""
+	case !others:
+		return "a logger, a tracer or a filter may send requests to it, and it sends on each path with a prefix, as it is, to Envoy's admin interface, where they may change how filters judge"
 	}
 	return "it sends on each path with a prefix, as it is, to Envoy's admin interface, where callers may change how filters judge: " +
 		"let it listen on this machine alone (METRICS_LOCALHOST_ACCESS_ONLY in the proxyMetadata of Istio)"
@@ -133,9 +137,9 @@ func (r *reader) leadsToAdmin(l leading) (found bool) {
 			for _, endpoint := range locality.LbEndpoints {
 				address := endpoint.GetEndpoint().GetAddress()
 				socket, pipe := address.GetSocketAddress(), address.GetPipe().GetPath()
-				// A name may be any address.
+				// A name may be any address, and one socket may have several paths.
 				ip := hostOf(c, socket)
-				found = found || r.AdminPort != 0 && socket.GetPortValue() == r.AdminPort && (r.isOwn(ip) || !ip.IsValid()) || pipe != "" && pipe == r.AdminPipe
+				found = found || r.AdminPort != 0 && socket.GetPortValue() == r.AdminPort && (r.isOwn(ip) || !ip.IsValid()) || pipe != "" && r.AdminPipe != "" && nameSocket(pipe) == nameSocket(r.AdminPipe)
 			}
 		}
 	}

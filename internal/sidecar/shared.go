@@ -39,7 +39,7 @@ func (r *reader) shareWorkloads() {
 			tell("it leads to an outbound listener, %s, and not to its workload", to)
 		}
 		if r.leadsToAdmin(r.leads[i]) {
-			tell("it leads to the admin interface of Envoy on port %d, and not to its workload", r.AdminPort)
+			tell("it leads to the admin interface of Envoy, and not to its workload")
 		}
 		if r.leadsToAdmin(r.gatherCalled(r.leads[i])) {
 			tell("a logger, a tracer or a filter sends requests to the admin interface of Envoy, where they may change how filters judge")

@@ -25,6 +25,9 @@ var forgedBootstraps = []forged{
 	{"traces to the admin interface by its socket", unverified, []edit{admin(`{"address": {"pipe": {"path": "/run/admin.sock"}}}`), clusters(ownCluster, redis, `{"name": "a", "type": "STATIC", "load_assignment": {"endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"pipe": {"path": "/run/admin.sock"}}}}]}]}}`), tracing("envoy.config.trace.v3.ZipkinConfig", `"collector_cluster": "a", "collector_endpoint": "/runtime_modify?x=y"`)}},
 	{"traces to the admin interface by a name", unverified, []edit{admin(`{` + adminOn("127.0.0.1", 9901) + `}`), clusters(ownCluster, redis, retyped(static("a", "localhost.localdomain", 9901), `"type": "STRICT_DNS"`)), tracing("envoy.config.trace.v3.ZipkinConfig", `"collector_cluster": "a", "collector_endpoint": "/runtime_modify?x=y"`)}},
 	{"an outbound listener that logs to the admin interface", unverified, []edit{admin(`{` + adminOn("127.0.0.1", 9901) + `}`), clusters(ownCluster, redis, static("a", "127.0.0.1", 9901), static("far", "10.9.9.9", 80)), sending("10.0.0.9", `"access_log": [`+toGRPC("a")+`]`, "far")}},
+	{"traces to the admin interface by another path of its socket", unverified, []edit{admin(`{"address": {"pipe": {"path": "/run/admin.sock"}}}`), clusters(ownCluster, redis, socketOf("a", "/var/run/./admin.sock")), tracing("envoy.config.trace.v3.ZipkinConfig", `"collector_cluster": "a", "collector_endpoint": "/runtime_modify?x=y"`)}},
+	{"traces to the admin interface by the listener for metrics", unverified, []edit{metricsOnLoopback, clusters(ownCluster, redis, static("metrics", "127.0.0.1", 9901), static("a", "127.0.0.1", 15090)), tracing("envoy.config.trace.v3.ZipkinConfig", `"collector_cluster": "a", "collector_endpoint": "/stats/prometheus/../../runtime_modify?x=y"`)}},
+	{"traces beside the listener for metrics", verified, []edit{metricsOnLoopback, clusters(ownCluster, redis, static("metrics", "127.0.0.1", 9901), static("a", "127.0.0.1", 15091)), tracing("envoy.config.trace.v3.ZipkinConfig", `"collector_cluster": "a", "collector_endpoint": "/spans"`)}},
 	{"traces to another socket", verified, []edit{admin(`{"address": {"pipe": {"path": "/run/admin.sock"}}}`), clusters(ownCluster, redis, `{"name": "a", "type": "STATIC", "load_assignment": {"endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"pipe": {"path": "/run/traces.sock"}}}}]}]}}`), tracing("envoy.config.trace.v3.ZipkinConfig", `"collector_cluster": "a", "collector_endpoint": "/spans"`)}},
 
 	// A client of gRPC opens connections by itself.
@@ -47,6 +50,13 @@ var forgedBootstraps = []forged{
 }
 
 const byItself = `"grpc_service": {"google_grpc": {"target_uri": "127.0.0.1:8080", "stat_prefix": "x"}}`
+
+// metricsOnLoopback is Istio's listener for metrics, where it listens on this machine alone. It leads to the cluster metrics.
+func metricsOnLoopback(dump any) any {
+	const socket = "configs.0.dynamic_listeners.3.active_state.listener.address.socket_address"
+	served := serving("/stats/prometheus", "metrics", "")(admin(`{` + adminOn("127.0.0.1", 9901) + `}`)(dump))
+	return put(socket, `{"address": "127.0.0.1", "port_value": 15090}`)(served)
+}
 
 // admin adds a bootstrap with an admin interface.
 func admin(of string) edit { return bootstrap(harmlessLayers + `, "admin": ` + of) }
