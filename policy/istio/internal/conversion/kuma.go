@@ -151,6 +151,9 @@ func readPolicy(doc manifest.Document, mesh spiffeid.TrustDomain) (read, error) 
 		if strings.Contains(key, "kuma.io/") {
 			return out, doc.Errorf("spec.selector", "kuma cannot say it: no pod has the label %s, and Kuma gives it to a Dataplane", key)
 		}
+		if out.labels[key] == "" {
+			return out, doc.Errorf("spec.selector", "kuma cannot say it: an empty value of %s selects the workloads without the label too there", key)
+		}
 	}
 	if resource.Spec.Rules == nil {
 		return out, nil

@@ -149,6 +149,8 @@ func TestToKumaRefuses(t *testing.T) {
 	for name, tt := range map[string]struct{ doc, want string }{
 		"every caller":                 {policy(`{rules: [{}]}`), "spec.rules[0]: kuma cannot say it: no matcher meets every caller"},
 		"a label of Kuma's own":        {policy(`{selector: {matchLabels: {k8s.kuma.io/namespace: a}}, rules: [{from: [{source: {principals: [td/a]}}]}]}`), "spec.selector: kuma cannot say it: no pod has the label k8s.kuma.io/namespace"},
+		"an empty label":               {policy(`{selector: {matchLabels: {tier: ""}}, rules: [{from: [{source: {principals: [td/a]}}]}]}`), "spec.selector: kuma cannot say it: an empty value of tier selects the workloads without the label too"},
+		"a server name in capitals":    {policy(`{rules: [{from: [{source: {principals: [td/a]}}], when: [{key: connection.sni, values: [A.example]}]}]}`), "spec.rules[0].when[0].values[0]: kuma cannot say it: Envoy compares server names in lower case"},
 		"AUDIT":                        {policy(`{action: AUDIT, rules: [{}]}`), "spec.action: kuma cannot say it: it has ALLOW, DENY"},
 		"CUSTOM":                       {policy(`{action: CUSTOM, provider: {name: opa}, rules: [{}]}`), "spec.action: kuma cannot say it"},
 		"a dry run of ALLOW":           {strings.Replace(trial, "DENY", "ALLOW", 1), "spec.action: kuma cannot say it"},

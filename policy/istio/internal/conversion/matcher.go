@@ -198,6 +198,10 @@ func (w *writer) serverNames(rule *authorization.Rule) (out []*match) {
 				w.refuse(item(field+".values", j), "a server name is compared as a whole")
 				continue
 			}
+			if value != strings.ToLower(value) {
+				w.refuse(item(field+".values", j), "Envoy compares server names in lower case, and none meets this one: leave it out")
+				continue
+			}
 			out = append(out, exact(value))
 		}
 	}

@@ -164,6 +164,9 @@ func targetOf(p *permission.Policy) (*labelSelector, string, error) {
 			if strings.Contains(label.Key, "kuma.io/") {
 				return nil, "", p.Doc.Errorf("spec.targetRef", cannot+"the label %s is Kuma's own, which no pod has", label.Key)
 			}
+			if label.Value == "" {
+				return nil, "", p.Doc.Errorf("spec.targetRef", cannot+"an empty value of %s selects the workloads without the label too, and there it does not", label.Key)
+			}
 			labels[label.Key] = label.Value
 		}
 		return &labelSelector{labels}, namespace, nil

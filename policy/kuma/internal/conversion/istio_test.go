@@ -27,3 +27,12 @@ func TestToIstioRefuses(t *testing.T) {
 		})
 	}
 }
+
+// Kuma selects what lacks a label by an empty value of it, and Istio does not.
+func TestToIstioRefusesEmptyLabel(t *testing.T) {
+	t.Parallel()
+	ps := fixture.Parse(t, `{type: MeshTrafficPermission, mesh: default, name: p, spec: {targetRef: {kind: Dataplane, labels: {app: a, tier: ""}}, default: {allow: [{method: GET}]}}}`)
+	if got, err := conversion.ToIstio(ps); err == nil || !strings.Contains(err.Error(), "an empty value of tier selects the workloads without the label too") {
+		t.Errorf("%v\n%s", err, got.YAML)
+	}
+}
