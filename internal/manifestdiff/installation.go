@@ -76,7 +76,7 @@ func (i Installation) OfRecent(policies []manifest.Document) []manifest.Document
 func (i Installation) policiesIn(root string, policies []manifest.Document) []manifest.Document {
 	return slices.DeleteFunc(slices.Clone(policies), func(doc manifest.Document) bool {
 		file := pathIn(root, metadata.FileOf(doc))
-		return slices.ContainsFunc(i.others, func(other string) bool { return file == other || strings.HasPrefix(file, other+"/") })
+		return slices.ContainsFunc(i.others, func(other string) bool { return isBelow(file, other) })
 	})
 }
 
