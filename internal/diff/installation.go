@@ -13,14 +13,14 @@ const mostInstallations = 64
 // compareInstallations compares OLD with NEW once more for each cluster that the folders tell apart, without the policies of the others:
 // no deny of one cluster hides what another one lets in.
 func (d *Difference) compareInstallations(old, recent Side, to string, all []manifestdiff.Installation) {
-	known := d.openings()
-	for i, one := range all {
+	known, compared := d.openings(), 0
+	for _, one := range all {
 		was, is := old, recent
 		was.Files, is.Files = old.ReplacingPolicies(one.OfOld), recent.ReplacingPolicies(one.OfRecent)
 		if slices.Equal(flows(was.Policies), flows(is.Policies)) {
 			continue
 		}
-		if i >= mostInstallations {
+		if compared++; compared > mostInstallations {
 			d.Opens = append(d.Opens, "the folders are of more clusters than are compared by themselves: compare "+one.Name+" alone")
 			return
 		}

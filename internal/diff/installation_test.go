@@ -27,6 +27,8 @@ func TestWideningOfOneCluster(t *testing.T) {
 	pods := "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: {template: {metadata: {labels: {app: web}}}}}\n"
 	flux := "---\n{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: a, namespace: flux-system}, spec: {path: ./apps}}\n"
 	argo := "---\n{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {name: a, namespace: argocd}, spec: {source: {path: apps}}}\n"
+	const recurse = "without spec.source.directory.recurse"
+	both := argo + strings.ReplaceAll(strings.ReplaceAll(argo, "apps", "more"), "name: a", "name: b")
 	const prod = "clusters/prod may be of another cluster"
 	for name, tt := range map[string]struct {
 		old, recent files
@@ -56,6 +58,10 @@ func TestWideningOfOneCluster(t *testing.T) {
 		"clusters in a folder with the name of an archive": {files{"sample-org/clusters/prod/p.yaml": narrow, "sample-org/clusters/dev/d.yaml": deny}, files{"sample-org/clusters/prod/p.yaml": wide, "sample-org/clusters/dev/d.yaml": deny}, "sample-org/clusters/prod may be of another cluster"},
 		"a deny of another one and of an archive":          {files{"clusters/prod/p.yaml": narrow, "clusters/dev/d.yaml": deny, "old/e.yaml": again}, files{"clusters/prod/p.yaml": wide, "clusters/dev/d.yaml": deny, "old/e.yaml": again}, prod},
 		"denies of each other one of two levels":           {files{"dev/eu-west-1/p.yaml": narrow, "dev/us-east-1/d.yaml": deny, "prod/eu-west-1/e.yaml": again}, files{"dev/eu-west-1/p.yaml": wide, "dev/us-east-1/d.yaml": deny, "prod/eu-west-1/e.yaml": again}, "dev/eu-west-1 may be"},
+		"folders of which Argo CD takes each":              {files{"f/f.yaml": both, "apps/p.yaml": wide, "more/d.yaml": deny}, files{"f/f.yaml": both, "apps/p.yaml": narrow, "more/d.yaml": deny}, ""},
+		"a folder below one of Argo CD":                    {files{"f/f.yaml": both, "apps/p.yaml": wide, "more/d/d.yaml": deny, "more/q.yaml": other}, files{"f/f.yaml": both, "apps/p.yaml": narrow, "more/d/d.yaml": deny, "more/q.yaml": other}, recurse},
+		"all folders, without those below":                 {files{"f/f.yaml": strings.Replace(argo, "path: apps", "path: .", 1), "p.yaml": wide, "less/d.yaml": deny}, files{"f/f.yaml": strings.Replace(argo, "path: apps", "path: .", 1), "p.yaml": narrow, "less/d.yaml": deny}, recurse},
+		"a folder that is not here":                        {files{"f/f.yaml": both, "apps/p.yaml": wide, "less/d.yaml": deny}, files{"f/f.yaml": both, "apps/p.yaml": narrow, "less/d.yaml": deny}, recurse},
 		"folders that Flux takes":                          {files{"f.yaml": flux, "apps/x/p.yaml": narrow, "apps/d.yaml": deny}, files{"f.yaml": flux, "apps/x/p.yaml": wide, "apps/d.yaml": deny}, ""},
 		"Flux takes other folders":                         {files{"f.yaml": flux, "p.yaml": narrow, "more/d.yaml": deny}, files{"f.yaml": flux, "p.yaml": wide, "more/d.yaml": deny}, ""},
 		"folders of teams":                                 {files{"shop/p.yaml": narrow, "mesh/d.yaml": deny}, files{"shop/p.yaml": wide, "mesh/d.yaml": deny}, ""},

@@ -52,7 +52,7 @@ func (c *comparison) compareDeliveries() (out []Change) {
 			out = append(out, o.change(effect))
 		} else if field := unknownField("spec", fieldOf(o.fields, "spec"), harmless); field != "" {
 			out = append(out, Change{o.doc.Place(""), o.String(), field + " " + effect})
-		} else if o.kind == "Application" && len(folders) > 1 && fieldOf(o.fields, "spec", "source", "directory", "recurse") != true {
+		} else if o.kind == "Application" && len(folders) > 1 && c.recent.leavesFoldersOut(o) {
 			out = append(out, o.change("without spec.source.directory.recurse leaves folders out, and policies have changed: write out what is applied"))
 		}
 	}

@@ -76,13 +76,14 @@ func (i Installation) OfRecent(policies []manifest.Document) []manifest.Document
 func (i Installation) policiesIn(root string, policies []manifest.Document) []manifest.Document {
 	return slices.DeleteFunc(slices.Clone(policies), func(doc manifest.Document) bool {
 		file := pathIn(root, metadata.FileOf(doc))
-		return slices.ContainsFunc(i.others, func(other string) bool { return file == other || strings.HasPrefix(file, other+"/") })
+		return slices.ContainsFunc(i.others, func(other string) bool { return isBelow(file, other) })
 	})
 }
 
 // installations returns the clusters and stages that the names of folders and files tell apart: those below a folder
 // such as clusters, those of which several have names such as dev and prod, and those that have one workload, account or Service each, which no cluster
 // has twice. So it does with what stands outside of folders that nobody may apply, and with what tools take by their objects.
+// A cluster is there once more without what is not applied so, and without the clusters beside the folders that it is in.
 func (c *comparison) installations() (out []Installation) {
 	if c.symmetric {
 		return nil

@@ -66,7 +66,6 @@ func (s Side) untaken(beside objects) (out []string) {
 
 // takes returns the folders from which a tool takes manifests by an object.
 func (o object) takes() (out []string) {
-	sources := mappings(fieldOf(o.fields, "spec", "sources"))
 	switch {
 	case o.group == "kustomize.toolkit.fluxcd.io" && o.kind == "Kustomization":
 		at, _ := fieldOf(o.fields, "spec", "path").(string)
@@ -76,16 +75,51 @@ func (o object) takes() (out []string) {
 			out = append(out, at)
 		}
 	case o.group == "argoproj.io" && o.kind == "Application":
-		if source, ok := fieldOf(o.fields, "spec", "source").(map[string]any); ok {
-			sources = append(sources, source)
-		}
-		for _, source := range sources {
+		for _, source := range o.sources() {
 			if at, _ := source["path"].(string); at != "" || source["chart"] == nil {
 				out = append(out, at)
 			}
 		}
 	}
 	return out
+}
+
+// sources returns the sources of an Application of Argo CD.
+func (o object) sources() []map[string]any {
+	out := mappings(fieldOf(o.fields, "spec", "sources"))
+	if source, ok := fieldOf(o.fields, "spec", "source").(map[string]any); ok {
+		out = append(out, source)
+	}
+	return out
+}
+
+// leavesFoldersOut reports whether an Application of Argo CD may leave out a folder of a side: it takes none below its own, unless it
+// is told to. So it may where the side has no file in its folder.
+func (s Side) leavesFoldersOut(o object) bool {
+	for _, source := range o.sources() {
+		if fieldOf(source, "directory", "recurse") == true {
+			continue
+		}
+		at, _ := source["path"].(string)
+		at = strings.TrimPrefix(path.Clean(at), "/")
+		known := false
+		if at == "." {
+			return true // the side may be a folder below
+		}
+		for _, doc := range s.Placed {
+			file := pathIn(s.Root, metadata.FileOf(doc))
+			switch {
+			case path.Dir(file) == at:
+				known = true
+			case isBelow(file, at):
+				return true
+			}
+		}
+		if !known {
+			return true
+		}
+	}
+	return len(o.sources()) == 0
 }
 
 // isBelow reports whether a file is in a folder or below it, or is what has the name itself.
