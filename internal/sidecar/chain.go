@@ -157,7 +157,7 @@ func (c *chain) asksForRemote() bool {
 // route that RBAC would have judged otherwise.
 func (c *chain) goesOn() bool { return c.observes || len(c.inbound.Filters.Routes) > 0 }
 
-// filter reads a network filter.
+// networkFilter reads a network filter.
 func (c *chain) networkFilter(name string, held configuration) {
 	if c.ended {
 		c.tellIdle(dump.BesideRBAC, name, held.typeURL, "it stands behind the last filter: nothing reaches it")

@@ -71,7 +71,7 @@ func (v *Verification) match(enforced sidecar.Inbound, unknown []dump.Unknown, h
 		return nil
 	}
 	if enforced.PassesOn && haveDataplanes(here) {
-		v.passOn(enforced, unknown, here, v.sidecar)
+		v.passOn(enforced, unknown, here)
 		return nil
 	}
 	s, err := claimant(here, to, enforced)

@@ -29,7 +29,7 @@ func inbound(address string) sidecar.Inbound {
 	}
 }
 
-// askingAddress returns a filter that lets callers in by the address that they go to. No
+// askingUpstream returns a filter that lets callers in by the address that they go to. No
 // policy can ask for it.
 func askingUpstream() *networkrbacv3.RBAC {
 	return &networkrbacv3.RBAC{Rules: &rbacv3.RBAC{Policies: map[string]*rbacv3.Policy{"upstream": {

@@ -17,8 +17,8 @@ const ipv6Metadata = "ipv6Enabled"
 
 // passOn takes a listener of Kuma's transparent proxy, which has the redirected connections that no other listener has, and
 // passes them on without authorization.
-func (v *Verification) passOn(passing sidecar.Inbound, unknown []dump.Unknown, here []*subject, found sidecar.Sidecar) {
-	if reason := opens(passing, here, found); reason != "" {
+func (v *Verification) passOn(passing sidecar.Inbound, unknown []dump.Unknown, here []*subject) {
+	if reason := opens(passing, here, v.sidecar); reason != "" {
 		v.notVerified(Contradicted, title(passing), reason)
 	} else {
 		v.Findings = append(v.Findings, Finding{Fact: PassesOn, Inbound: title(passing)})

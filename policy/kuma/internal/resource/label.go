@@ -71,7 +71,7 @@ func (r Resource) OverwrittenRole(systemNamespace, ofNamespace string) string {
 }
 
 // Label returns a label of the resource. Where the resource lacks the label, it is the value
-// that a control plane would compute. In universal form none computes the display name.
+// that a control plane would compute. In universal form none up to Kuma 2.14 computes the display name.
 func (r Resource) Label(key string) string {
 	if value, ok := r.Labels[key]; ok {
 		return value
