@@ -7,9 +7,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/exchange"
 	"github.com/meshproof/meshproof/internal/routing"
+	"github.com/meshproof/meshproof/internal/script"
 	"github.com/meshproof/meshproof/internal/testbed"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -126,6 +129,26 @@ func TestUnreadRequestIsSentAgain(t *testing.T) {
 		// A busy machine may lose more requests than the test does.
 		if found, err := e.Find(); err != nil || found.Cause != left.cause || e.Retries < unread {
 			t.Errorf("%d unread: %s with %d retries, %v", unread, found.Cause, e.Retries, err)
+		}
+	}
+}
+
+// A caller on tcp may leave while its outbound still connects: the entry comes when that is over, and the request was
+// not lost.
+func TestLateEntryIsAwaited(t *testing.T) {
+	t.Parallel()
+	for _, p := range []policy.Protocol{policy.TCP, policy.HTTP, policy.HTTP2} {
+		late := row{name: "late", protocol: p, reach: script.BlackHole, request: exchange.Request{From: "web", To: "late", Patience: 300 * ms},
+			change: func(_ *routing.Outbound, c *routing.Cluster) { c.Limits[routing.Connection] = limit(2 * time.Second) }}
+		m := sharedEnvoy.Get(t).Mesh(t, specOf(t, []row{late}))
+		batch, err := m.SendRouted(t.Context(), late.request)
+		if err != nil {
+			t.Errorf("%s: %v", p, err)
+			continue
+		}
+		// A busy machine may lose a request.
+		if e := batch.Evidence[0]; e.Answer.End != exchange.GaveUp || p == policy.TCP && e.Retries > 0 {
+			t.Errorf("%s: %s with %d retries", p, e.Answer, e.Retries)
 		}
 	}
 }

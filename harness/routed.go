@@ -240,7 +240,9 @@ func (p *crossing) runOnce(ctx context.Context) error {
 func (p *crossing) readLogs(ctx context.Context) error {
 	t := p.trace
 	outboundRead := func() bool { return len(t.outbounds) > 0 }
-	if p.evidence.Answer.End == exchange.GaveUp {
+	// On tcp a connection has an entry also where nothing was read from it, but no sooner than its outbound is done
+	// with it: it still connects, or the application still answers.
+	if p.evidence.Answer.End == exchange.GaveUp && p.program.Protocol.Layer() == policy.L7 {
 		if lost, err := p.isLost(ctx, outboundRead); err != nil || lost {
 			return cmp.Or(err, errLost)
 		}

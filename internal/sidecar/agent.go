@@ -110,7 +110,8 @@ func (r *reader) opensAdmin(l *listenerv3.Listener) string {
 		ip, err := parseIP(s.GetAddress())
 		return s != nil && (err != nil || !ip.Unmap().IsLoopback())
 	})
-	if !others && !r.callees.mayReach(l) {
+	// Where nothing tells an endpoint, the inbound is not verified for that, and an authorizer may be anywhere.
+	if !others && !r.callees.nameListener(l) {
 		return ""
 	}
 	open := false

@@ -86,7 +86,12 @@ func (r *reader) mayLeadAnywhere(name string) bool {
 // mayReach reports whether a listener may get requests of Envoy's own. One that binds no port gets redirected connections, and nothing
 // redirects those of Envoy to loopback.
 func (c callees) mayReach(l *listenerv3.Listener) bool {
-	return bindsPort(l) && (c.anywhere || slices.ContainsFunc(addressesOf(l), func(address *corev3.Address) bool {
+	return bindsPort(l) && c.anywhere || c.nameListener(l)
+}
+
+// nameListener reports whether an endpoint of the callees may be an address of a listener that binds its port.
+func (c callees) nameListener(l *listenerv3.Listener) bool {
+	return bindsPort(l) && slices.ContainsFunc(addressesOf(l), func(address *corev3.Address) bool {
 		if pipe := address.GetPipe(); pipe != nil {
 			return c.sockets[nameSocket(pipe.Path)]
 		}
@@ -96,7 +101,7 @@ func (c callees) mayReach(l *listenerv3.Listener) bool {
 		return slices.ContainsFunc(c.hosts[uint16(socket.GetPortValue())], func(host netip.Addr) bool {
 			return err != nil || !host.IsValid() || host == ip || host.IsUnspecified() || ip.IsUnspecified()
 		})
-	}))
+	})
 }
 
 // tellOwnCalls tells about inbounds whose requests of their own may come to an inbound of this sidecar over TLS, which sees the sidecar
