@@ -1,15 +1,22 @@
 package harness
 
 import (
+	"bufio"
+	"context"
+	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/pires/go-proxyproto"
+
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/exchange"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/internal/script"
@@ -150,5 +157,49 @@ func TestLateEntryIsAwaited(t *testing.T) {
 		if e := batch.Evidence[0]; e.Answer.End != exchange.GaveUp || p == policy.TCP && e.Retries > 0 {
 			t.Errorf("%s: %s with %d retries", p, e.Answer, e.Retries)
 		}
+	}
+}
+
+// A request that reaches the application without an entry is no lost one.
+func TestArrivalWithoutEntryIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	left := rows[slices.IndexFunc(rows, func(r row) bool { return r.cause == routing.LeftByCaller })]
+	h := sharedEnvoy.Get(t)
+	m := h.Mesh(t, specOf(t, []row{left}))
+	envoy := m.slot.Dial
+	var once sync.Once
+	m.slot.Dial = testbed.Serve(t, func(conn net.Conn) {
+		past := false
+		once.Do(func() { past = true })
+		if !past {
+			pass(conn, envoy)
+			return
+		}
+		header, err := proxyproto.Read(bufio.NewReader(conn))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		go func() {
+			defer stop()
+			_, _ = io.Copy(io.Discard, conn)
+		}()
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/", h.upstream.HTTPPort()), nil)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		r.Header.Set(controlplane.CallerHeader, header.SourceAddr.String()+" "+h.upstream.Secret())
+		// The script of the application never answers.
+		if answer, err := http.DefaultClient.Do(r); err == nil {
+			_ = answer.Body.Close()
+		}
+	}).String()
+	t.Cleanup(func() { m.slot.Dial = envoy })
+	request := left.request
+	request.From, request.To, request.Patience = "web", left.name, 500*ms
+	if batch, err := m.SendRouted(t.Context(), request); err == nil || !strings.Contains(err.Error(), "the application saw it") {
+		t.Errorf("%+v, %v", batch.Evidence, err)
 	}
 }

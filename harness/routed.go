@@ -196,6 +196,9 @@ var errLost = errors.New("it was cut before a proxy had read it, as on a machine
 func (p *crossing) run(ctx context.Context) error {
 	for {
 		err := p.runOnce(ctx)
+		if errors.Is(err, errLost) && p.arrivals.Take() != nil {
+			return errors.New("a proxy on its way logged no request, but the application saw it: something leads past the proxy")
+		}
 		if !errors.Is(err, errLost) || p.lost == exchange.Tries || p.sidecar.Name == controlName {
 			p.evidence.Retries = p.lost
 			return err
