@@ -25,8 +25,8 @@ func TestUnprovenLimits(t *testing.T) {
 	const port, whole, zones = "{kind: MeshService, name: a, sectionName: web}", "{kind: MeshService, name: a}", "{kind: MeshMultiZoneService, name: z}"
 	const connection, stream = "{connectionTimeout: 1s}", "{http: {maxStreamDuration: 1s}}"
 	for title, tt := range map[string]struct {
-		protocol, backend, to, limit string
-		unproven                     bool
+		protocol, backend, service, limit string
+		unproven                          bool
 	}{
 		"a number, and a limit for the name":          {http, number, port, connection, true},
 		"a number in a sectionName":                   {http, "{kind: MeshService, name: a, sectionName: '80'}", port, stream, true},
@@ -49,7 +49,7 @@ func TestUnprovenLimits(t *testing.T) {
 			if tt.protocol == tcp {
 				kind, matches = "MeshTCPRoute", ""
 			}
-			docs, planes := read(t, strings.NewReplacer("PROTOCOL", tt.protocol, "BACKEND", tt.backend, "TO", tt.to, "LIMIT", tt.limit, "ROUTE", kind, "MATCHES", matches).Replace(all))
+			docs, planes := read(t, strings.NewReplacer("PROTOCOL", tt.protocol, "BACKEND", tt.backend, "TO", tt.service, "LIMIT", tt.limit, "ROUTE", kind, "MATCHES", matches).Replace(all))
 			for _, design := range []outbound.Design{outbound.Seed, outbound.Released} {
 				r, err := outbound.Parse(docs, "kuma-system", design)
 				if err != nil {
