@@ -276,11 +276,11 @@ func (p *RoutedRequest) noteStreamDuration(sender lab.Sender, d routing.Decision
 	case err != nil:
 		p.Notes = append(p.Notes, "maxStreamDuration: "+err.Error())
 	case ok:
-		p.Notes = append(p.Notes, fmt.Sprintf("maxStreamDuration: %s takes %s from the header %s of this request; a later one drops the header", old, limitOf(routing.MaxStream, limit).Time, behavior.StreamDurationHeader))
+		p.Notes = append(p.Notes, fmt.Sprintf("maxStreamDuration: %s takes %s from the header %s of this request; a later one drops the header of an external request", old, limitOf(routing.MaxStream, limit).Time, behavior.StreamDurationHeader))
 	default:
 		for _, b := range d.Backends {
 			if c := sender.Cluster(b.Cluster); c != nil && c.Limits[routing.MaxStream].Time != 0 {
-				p.Notes = append(p.Notes, fmt.Sprintf("maxStreamDuration: with %s a caller makes it shorter or longer, or lifts it, by the header %s; a later one drops the header", old, behavior.StreamDurationHeader))
+				p.Notes = append(p.Notes, fmt.Sprintf("maxStreamDuration: with %s a caller makes it shorter or longer, or lifts it, by the header %s; a later one drops the header of an external request", old, behavior.StreamDurationHeader))
 				return
 			}
 		}

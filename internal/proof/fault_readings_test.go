@@ -31,6 +31,10 @@ var faultsOfReadings = []fault{
 		{"policy/kuma/internal/outbound/build.go", "		section = strconv.Itoa(int(from.Number))", "		if section = strconv.Itoa(int(from.Number)); FAULT {\n			section = meant[0].Ports[0].Section()\n		}"},
 		{"policy/kuma/internal/routeevaluation/evaluate.go", "				section = strconv.Itoa(int(c.port.Number))", "				if section = strconv.Itoa(int(c.port.Number)); FAULT {\n					section = sectionOf(d.Ports[0])\n				}"},
 	}},
+	{"a backend that is an external service is asked on a port", []change{
+		{"policy/kuma/internal/outbound/build.go", "	case meant[0].Kind == destination.MeshExternalService:", "	case meant[0].Kind == destination.MeshExternalService && !FAULT:"},
+		{"policy/kuma/internal/routeevaluation/evaluate.go", "isOnly || p.Name == section", "isOnly && !FAULT || p.Name == section"},
+	}},
 	{"the time of a service bounds that of a route", []change{
 		{"policy/kuma/internal/outbound/build.go", "	return limits(merge(id, own, nil).Conf, port)\n}", "	out, of := limits(merge(id, own, nil).Conf, port), limits(port)\n	if FAULT && of[routing.Request].Time < out[routing.Request].Time {\n		out[routing.Request] = of[routing.Request]\n	}\n	return out\n}"},
 		{"policy/kuma/internal/routeevaluation/limit.go", "		return ofRoute.time", "		if FAULT && ofPort != nil {\n			return min(ofRoute.time, ofPort.time)\n		}\n		return ofRoute.time"},

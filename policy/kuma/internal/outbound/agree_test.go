@@ -82,7 +82,8 @@ func drawRules(t *rapid.T, kind string) string {
 	var rules []string
 	for range rapid.IntRange(1, 2).Draw(t, "rules") {
 		conf := one(t, "conf", "{}", "{}", "{backendRefs: []}", "{backendRefs: [{kind: MeshService, name: s1, namespace: ns}, {kind: MeshService, name: s0, namespace: ns, port: 80, weight: 3}]}",
-			"{backendRefs: [{kind: MeshService, name: gone}]}", "{backendRefs: [{kind: MeshService, labels: {team: x}, port: 81}, {kind: MeshService, name: gone}]}")
+			"{backendRefs: [{kind: MeshService, name: gone}]}", "{backendRefs: [{kind: MeshService, labels: {team: x}, port: 81}, {kind: MeshService, name: gone}]}",
+			"{backendRefs: [{kind: MeshExternalService, name: e0, namespace: ns}, {kind: MeshExternalService, name: e0, namespace: ns, port: 9, weight: 2}]}")
 		if kind == "MeshTCPRoute" {
 			conf = strings.Replace(conf, "{backendRefs: []}", "{}", 1)
 			return "{default: " + strings.Replace(conf, "{}", "{backendRefs: [{kind: MeshService, name: s1, namespace: ns}]}", 1) + "}"
@@ -100,6 +101,7 @@ func drawMesh(t *rapid.T) string {
 	for i, zone := range rapid.SliceOfDistinct(rapid.SampledFrom([]string{"east", "west", "north"}), rapid.ID[string]).Draw(t, "zones") {
 		fmt.Fprintf(&b, "---\n{apiVersion: kuma.io/v1alpha1, kind: MeshService, metadata: {name: s0-%d, namespace: ns, annotations: {kuma.io/display-name: s0}, labels: {kuma.io/zone: %s}}, spec: {selector: {dataplaneTags: {app: s}}, ports: [{port: 80, name: main, targetPort: 80, appProtocol: http}]}}\n", i, zone)
 	}
+	b.WriteString("---\n{apiVersion: kuma.io/v1alpha1, kind: MeshExternalService, metadata: {name: e0, namespace: ns}, spec: {match: {port: 443, protocol: http}}}\n")
 	b.WriteString("---\n{type: MeshMultiZoneService, name: z0, spec: {selector: {meshService: {matchLabels: {team: x}}}, ports: [{port: 80, appProtocol: http}]}}\n")
 	for i := range rapid.IntRange(0, 3).Draw(t, "routes") {
 		kind := "MeshHTTPRoute"

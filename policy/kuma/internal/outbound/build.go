@@ -315,7 +315,7 @@ func (b *builder) resolve(m match, from destination.Port) []routing.Backend {
 }
 
 // backend finds the port that a backend means. Without a port the backend means the port that
-// the request was sent to.
+// the request was sent to. A MeshExternalService has one port, which Kuma takes whatever is written.
 func (r *Resources) backend(of *route.Route, backend route.Backend, from destination.Port) (*destination.Destination, destination.Port, bool) {
 	meant := r.destinationsMeant(backend.Ref, &of.Resource)
 	if len(meant) == 0 {
@@ -323,6 +323,8 @@ func (r *Resources) backend(of *route.Route, backend route.Backend, from destina
 	}
 	section := backend.Ref.Section
 	switch {
+	case meant[0].Kind == destination.MeshExternalService:
+		return meant[0], meant[0].Ports[0], true
 	case backend.Port != 0:
 		section = strconv.Itoa(int(backend.Port))
 	case section == "":

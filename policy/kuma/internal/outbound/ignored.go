@@ -22,7 +22,7 @@ import (
 
 // ignored returns what has no effect on the proxy: routes, then timeouts, in their order.
 func (b *builder) ignored() []routing.Ignored {
-	out := b.circles()
+	out := append(b.circles(), b.unprovenLimits()...)
 	misses := map[kri.KRI]string{}
 	for i := range b.Resources.routes {
 		r := &b.Resources.routes[i]

@@ -110,7 +110,7 @@ func (c call) backends(rule candidate) []routing.Backend {
 				section = strconv.Itoa(int(c.port.Number))
 			}
 			for _, p := range d.Ports {
-				if p.Name == section || strconv.Itoa(int(p.Number)) == section {
+				if isOnly := d.Kind.Name == "MeshExternalService"; isOnly || p.Name == section || strconv.Itoa(int(p.Number)) == section {
 					found.Cluster = nameOf(d, p)
 					exists = true
 					break
