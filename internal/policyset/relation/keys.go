@@ -207,8 +207,11 @@ func (m *relation) nameOfTwoKinds(policies []any) {
 // manyLabels has selectors ask for more labels. The workload has them all, or lacks the last one. Few policies of Istio have a selector:
 // further ones deny what they allow, to workloads of these labels.
 func (m *relation) manyLabels(c *cases.Case, policies []any) []any {
-	more := map[string]any{}
-	for range choice.Pick(m.Chooser, 3, 3, 4, 4, 5, 9) {
+	more, many := map[string]any{}, choice.Pick(m.Chooser, 3, 3, 4, 4, 5, 9)
+	if ofIstio(policies) {
+		many = max(many, 4)
+	}
+	for range many {
 		more["zz"+m.Letters(4)] = m.Letters(4)
 	}
 	changed, least, lacks := policies, 1, m.OneIn(2)
