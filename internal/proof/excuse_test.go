@@ -31,6 +31,8 @@ var harmless = []excuse{
 	{`^Dataplane\.networking\.inbound\[\]: (servicePort|state) is dropped`, "an inbound goes by its own port, and is judged in any state"},
 	{`^Dataplane\.networking: address is dropped`, "the lab has addresses of its own"},
 	{`envoyExtAuthzGrpc: (service|port) is dropped`, "the lab has one authorizer in the place of each"},
+	{`^MeshExternalService\.spec\b`, "the lab has no endpoint of an external service"},
+	{`backendRefs\[\]<MeshExternalService>: port is dropped`, "it has one port, which Kuma takes whatever a route writes"},
 }
 
 // ofNoRequest are lists of which no case needs two values.
@@ -44,6 +46,7 @@ var ofNoRequest = []excuse{
 	{`\.outputClaimToHeaders$`, "it adds a header for the workload"},
 	{`\.filters\b`, "a filter changes headers, and no decision"},
 	{`toPorts\[\]\.serverNames$`, "meshproof refuses them"},
+	{`^MeshExternalService\.spec\.endpoints$`, "the lab has no endpoint of an external service"},
 	{`^MeshService\.spec\.identities$`, "a warning names identities that no workload has"},
 	{`^MeshTCPRoute\.spec\.to\[\]\.rules$`, "Kuma refuses more than one"},
 	{`^AuthorizationPolicy of gateway\S*\.targetRefs$`, "the design allows one"},
