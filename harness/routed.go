@@ -246,8 +246,8 @@ func (p *crossing) readLogs(ctx context.Context) error {
 	// On tcp a connection has an entry also where nothing was read from it, but no sooner than its outbound is done
 	// with it: it still connects, or the application still answers.
 	if p.evidence.Answer.End == exchange.GaveUp && p.program.Protocol.Layer() == policy.L7 {
-		if lost, err := p.isLost(ctx, outboundRead); err != nil || lost {
-			return cmp.Or(err, errLost)
+		if err := p.checkLogged(ctx, outboundRead); err != nil {
+			return err
 		}
 	}
 	if err := t.wait(ctx, "outbound", outboundRead); err != nil {
@@ -278,8 +278,8 @@ func (p *crossing) readLogs(ctx context.Context) error {
 	}
 	if needsRequest {
 		// The entries of requests and of connections come on two streams.
-		if lost, err := p.isLost(ctx, func() bool { return len(t.requests) > 0 }); err != nil || lost {
-			return cmp.Or(err, errLost)
+		if err := p.checkLogged(ctx, func() bool { return len(t.requests) > 0 }); err != nil {
+			return err
 		}
 	}
 	found := &exchange.Inbound{Name: in.Name, Identity: in.Identity.String(), Address: in.Address, Plaintext: in.MTLS == xds.Disable}
@@ -298,14 +298,16 @@ func (p *crossing) readLogs(ctx context.Context) error {
 	return nil
 }
 
-// isLost reports that the request has no entry: there is none when the entries of a later request
-// are there. Logged runs under the lock of the collector.
-func (p *crossing) isLost(ctx context.Context, logged func() bool) (bool, error) {
+// checkLogged returns [errLost] where the request has no entry: there is none when the entries of a later
+// request are there. Logged runs under the lock of the collector.
+func (p *crossing) checkLogged(ctx context.Context, logged func() bool) error {
 	if p.trace.has(logged) {
-		return false, nil
+		return nil
 	}
-	err := p.mesh.checkRouted(ctx)
-	return err == nil && !p.trace.has(logged), err
+	if err := p.mesh.checkRouted(ctx); err != nil || p.trace.has(logged) {
+		return err
+	}
+	return errLost
 }
 
 // readArrival takes what the upstream saw. Its scripts end when the request does.

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/dialects"
@@ -52,32 +53,30 @@ func Layers(old, recent Side) (out []Layer) {
 		return nil
 	}
 	for _, name := range all {
-		of := recent.ofDialect(name)
-		out = append(out, Layer{name, old.ofDialect(name), of, pathsOf(of, recent)})
+		out = append(out, Layer{name, old.ofDialect(name), recent.ofDialect(name), recent.pathsOf(name)})
 	}
 	return out
 }
 
-// pathsOf returns the files with the policies of a part of a side, and with the Dataplanes; nil where one of them has more policies of the whole.
-func pathsOf(part, whole Side) (out []string) {
-	filesOf := func(docs []manifest.Document) (files []string) {
-		for _, doc := range docs {
-			files = append(files, metadata.FileOf(doc))
-		}
-		return files
+// pathsOf returns the files with the policies of one dialect, and with the Dataplanes; nil where one of them has policies of another dialect too.
+func (s Side) pathsOf(dialect string) []string {
+	own, others := map[string]bool{}, map[string]bool{}
+	for _, doc := range s.Written {
+		own[metadata.FileOf(doc)] = true
 	}
-	out = filesOf(part.Policies)
-	more := slices.DeleteFunc(slices.Clone(whole.Policies), func(doc manifest.Document) bool {
-		return slices.ContainsFunc(part.Policies, func(has manifest.Document) bool { return has.Place("") == doc.Place("") })
-	})
-	out = append(out, filesOf(whole.Written)...)
-	for _, file := range filesOf(more) {
-		if slices.Contains(out, file) {
+	for _, doc := range s.Policies {
+		if ownerOf([]manifest.Document{doc}) == dialect {
+			own[metadata.FileOf(doc)] = true
+		} else {
+			others[metadata.FileOf(doc)] = true
+		}
+	}
+	for file := range own {
+		if others[file] {
 			return nil
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return slices.Sorted(maps.Keys(own))
 }
 
 // ofDialect returns a side with the policies of one dialect alone.

@@ -13,9 +13,9 @@ import (
 // returns none where no such object takes any of the folder, or where it is not known what one takes.
 func (s Side) untaken(beside objects) (out []string) {
 	var taken []string
-	var files []string
+	files := map[string]bool{}
 	for _, doc := range s.Placed {
-		files = append(files, pathIn(s.Root, metadata.FileOf(doc)))
+		files[pathIn(s.Root, metadata.FileOf(doc))] = true
 	}
 	known := false
 	customized := map[string][]string{}
@@ -31,11 +31,11 @@ func (s Side) untaken(beside objects) (out []string) {
 			return nil
 		}
 		for _, at := range o.takes() {
-			at = strings.TrimPrefix(path.Clean(at), "/")
+			at = cleanFolder(at)
 			if at == "." || strings.ContainsAny(at, "{$") {
 				return nil
 			}
-			known = known || slices.ContainsFunc(files, func(file string) bool { return isBelow(file, at) })
+			known = known || slices.ContainsFunc(slices.Collect(maps.Keys(files)), func(file string) bool { return isBelow(file, at) })
 			taken = append(taken, at)
 		}
 	}
@@ -57,7 +57,8 @@ func (s Side) untaken(beside objects) (out []string) {
 	}
 	for _, doc := range s.Policies {
 		file := pathIn(s.Root, metadata.FileOf(doc))
-		if slices.Contains(files, file) && !isTaken(file) && !slices.Contains(out, file) {
+		if files[file] && !isTaken(file) {
+			delete(files, file) // it is told once
 			out = append(out, file)
 		}
 	}
@@ -101,7 +102,7 @@ func (s Side) leavesFoldersOut(o object) bool {
 			continue
 		}
 		at, _ := source["path"].(string)
-		at = strings.TrimPrefix(path.Clean(at), "/")
+		at = cleanFolder(at)
 		known := false
 		if at == "." {
 			return true // the side may be a folder below
@@ -121,6 +122,9 @@ func (s Side) leavesFoldersOut(o object) bool {
 	}
 	return len(o.sources()) == 0
 }
+
+// cleanFolder returns a folder as an object writes it, as a path from the root of the repository.
+func cleanFolder(at string) string { return strings.TrimPrefix(path.Clean(at), "/") }
 
 // isBelow reports whether a file is in a folder or below it, or is what has the name itself.
 func isBelow(file, folder string) bool { return file == folder || strings.HasPrefix(file, folder+"/") }
