@@ -44,21 +44,26 @@ func WithoutFiles(path string) (out []string, err error) {
 	if info, err := os.Stat(path); path == Stdin || err != nil || !info.IsDir() {
 		return nil, nil
 	}
+	filled := map[string]bool{".": true}
 	err = filepath.WalkDir(path+string(filepath.Separator), func(at string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.IsDir() {
+		if err != nil {
 			return err
 		}
 		inside, err := filepath.Rel(path, at)
-		if err != nil || inside == "." || isOfGit(path, at) {
+		if err != nil {
 			return err
 		}
-		within, err := os.ReadDir(at)
-		if len(within) == 0 && err == nil {
+		filled[filepath.Dir(inside)] = true
+		switch {
+		case !entry.IsDir():
+		case isOfGit(path, at):
+			return fs.SkipDir
+		default:
 			out = append(out, inside)
 		}
-		return err
+		return nil
 	})
-	return out, err
+	return slices.DeleteFunc(out, func(inside string) bool { return filled[inside] }), err
 }
 
 // isOfGit reports whether a file of a folder is one in which Git keeps its own data.

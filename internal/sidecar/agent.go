@@ -134,15 +134,12 @@ func (r *reader) opensAdmin(l *listenerv3.Listener) string {
 func (r *reader) leadsToAdmin(l leading) (found bool) {
 	for name := range l.names {
 		c := r.Clusters[name].Message
-		for _, locality := range r.assignmentOf(c).GetEndpoints() {
-			for _, endpoint := range locality.LbEndpoints {
-				address := endpoint.GetEndpoint().GetAddress()
-				socket, pipe := address.GetSocketAddress(), address.GetPipe().GetPath()
-				// A name may be any address, and one socket may have several paths.
-				ip := hostOf(c, socket)
-				found = found || r.AdminPort != 0 && socket.GetPortValue() == r.AdminPort && (r.isOwn(ip) || !ip.IsValid()) || pipe != "" && r.AdminPipe != "" && nameSocket(pipe) == nameSocket(r.AdminPipe)
-			}
-		}
+		eachAddress(r.assignmentOf(c), func(address *corev3.Address) {
+			socket, pipe := address.GetSocketAddress(), address.GetPipe().GetPath()
+			// A name may be any address, and one socket may have several paths.
+			ip := hostOf(c, socket)
+			found = found || r.AdminPort != 0 && socket.GetPortValue() == r.AdminPort && (r.isOwn(ip) || !ip.IsValid()) || pipe != "" && r.AdminPipe != "" && nameSocket(pipe) == nameSocket(r.AdminPipe)
+		})
 	}
 	return found
 }

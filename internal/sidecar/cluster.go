@@ -182,9 +182,14 @@ func (r *reader) assignmentOf(c *clusterv3.Cluster) *endpointv3.ClusterLoadAssig
 }
 
 func eachEndpoint(of *endpointv3.ClusterLoadAssignment, do func(*corev3.SocketAddress)) {
+	eachAddress(of, func(address *corev3.Address) { do(address.GetSocketAddress()) })
+}
+
+// eachAddress calls do with the address of each endpoint, which may be one of a socket of the machine too.
+func eachAddress(of *endpointv3.ClusterLoadAssignment, do func(*corev3.Address)) {
 	for _, locality := range of.GetEndpoints() {
 		for _, endpoint := range locality.LbEndpoints {
-			do(endpoint.GetEndpoint().GetAddress().GetSocketAddress())
+			do(endpoint.GetEndpoint().GetAddress())
 		}
 	}
 }
