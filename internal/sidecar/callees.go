@@ -41,16 +41,13 @@ func (r *reader) gatherCallees() callees {
 	for name := range of.names {
 		c := r.Clusters[name].Message
 		out.anywhere = out.anywhere || r.mayLeadAnywhere(name)
-		for _, locality := range r.assignmentOf(c).GetEndpoints() {
-			for _, endpoint := range locality.LbEndpoints {
-				address := endpoint.GetEndpoint().GetAddress()
-				if pipe := address.GetPipe(); pipe != nil {
-					out.sockets[nameSocket(pipe.Path)] = true
-				} else {
-					out.hosts.add(hostOf(c, address.GetSocketAddress()), uint16(address.GetSocketAddress().GetPortValue()))
-				}
+		eachAddress(r.assignmentOf(c), func(address *corev3.Address) {
+			if pipe := address.GetPipe(); pipe != nil {
+				out.sockets[nameSocket(pipe.Path)] = true
+			} else {
+				out.hosts.add(hostOf(c, address.GetSocketAddress()), uint16(address.GetSocketAddress().GetPortValue()))
 			}
-		}
+		})
 	}
 	return out
 }
