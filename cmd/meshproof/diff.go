@@ -108,15 +108,18 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 	was, is := diff.Side{Files: old, Surroundings: ofOld}, diff.Side{Files: recent, Surroundings: ofNew}
 	layers := diff.Layers(was, is)
 	if len(layers) == 0 || o.sideBySide {
+		if err := errors.Join(old.CheckDialect(), recent.CheckDialect()); err != nil {
+			return err
+		}
 		return o.compare(ctx, was, is, []string{after}, stdout, stderr)
 	}
 	if o.output != outputText && o.output != outputMarkdown || o.report != "" || o.kept != "" {
-		return fmt.Errorf("%s and %s have policies of several dialects, which are compared one after the other: leave out --report, --cases and other outputs than text and markdown, or name folders with one dialect each", before, after)
+		return fmt.Errorf("%s and %s have policies of several dialects, which are compared one after the other: choose those of one by --dialect, or leave out --report, --cases and other outputs than text and markdown", before, after)
 	}
 	var failed []string
 	for _, l := range layers {
 		fmt.Fprintf(stdout, "The policies of %s:\n\n", l.Dialect)
-		err := o.compare(ctx, l.Old, l.Recent, l.Paths, stdout, stderr)
+		err := o.compare(ctx, l.Old, l.Recent, []string{after, "--dialect=" + l.Dialect}, stdout, stderr)
 		if exit := (*exitError)(nil); err != nil && (!errors.As(err, &exit) || exit.code != exitDiffers) {
 			return err
 		}
@@ -131,8 +134,8 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 	return exitFor(false, len(failed) > 0)
 }
 
-// compare compares two sides, and prints the difference. A command reads the second side by some paths, or by none.
-func (o *diffOptions) compare(ctx context.Context, old, recent diff.Side, paths []string, stdout, stderr io.Writer) error {
+// compare compares two sides, and prints the difference. A command reads the second side by the arguments.
+func (o *diffOptions) compare(ctx context.Context, old, recent diff.Side, arguments []string, stdout, stderr io.Writer) error {
 	compare := diff.Diff
 	if o.sideBySide {
 		compare = diff.DiffBeside
@@ -141,8 +144,8 @@ func (o *diffOptions) compare(ctx context.Context, old, recent diff.Side, paths 
 	if err != nil {
 		return o.source.nothingLeft(err)
 	}
-	if len(paths) > 0 {
-		d.Arguments = func(without ...string) []string { return append(slices.Clone(paths), o.source.words(without...)...) }
+	d.Arguments = func(without ...string) []string {
+		return append(slices.Clone(arguments), o.source.words(without...)...)
 	}
 	d.ToConfirm, d.DenyWidening, d.Strict = o.confirm, o.denyWidening, o.source.strict
 	if o.anyNames {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
+	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/flagvalue"
 	"github.com/meshproof/meshproof/internal/lab"
@@ -30,6 +31,8 @@ type sourceOptions struct {
 	options optionflag.Set
 	// trustDomain is the mesh's own; the zero value means the default.
 	trustDomain spiffeid.TrustDomain
+	// dialect is that of the policies which are read, "" where all are.
+	dialect string
 	// strict refuses documents of other kinds, which are otherwise told on stderr.
 	strict bool
 	stderr io.Writer
@@ -56,12 +59,18 @@ func (o *sourceOptions) add(cmd *cobra.Command) {
 	flags.Var(flagvalue.Port(&o.port, 8080), "port", "`number` of the port of the inbound")
 	flags.Var(flagvalue.Text(&o.inbound.Protocol, "http|http2|grpc|tcp"), "protocol", "protocol of the inbound")
 	flags.StringVar(&w.Origin, "origin", "", "origin of the workload, global or zone; zone where --zone is set")
+	var names []string
+	for _, d := range dialects.Having[language.Dialect]() {
+		names = append(names, d.Name())
+	}
+	flags.Var(flagvalue.OneOf(&o.dialect, names...), "dialect", "leave out the policies of all other dialects")
 	o.options.Add(flags)
 	flags.Var(flagvalue.Text(&o.trustDomain, "name"), "trust-domain", "trust domain of the mesh, and of the service accounts that policies name, trust-domain.mesh where it is empty")
 	addGroup(cmd, policyFiles, flags)
 	cmd.Flags().StringVar(&o.only, "to", "", "only this inbound, as workload/inbound: of a case, of a Dataplane, or made for a policy; of explain and compile also a port of a service, as MeshService/backend:80")
 	addCaseFilter(cmd, &o.filter)
 	completeValues(cmd, "protocol")
+	completeValues(cmd, "dialect")
 	completeOptions(cmd, o.options)
 	cmd.ValidArgsFunction = completeFiles
 }
@@ -92,6 +101,9 @@ func (o *sourceOptions) subjectsOf(files *lab.Files, s lab.Surroundings) ([]lab.
 
 func (o *sourceOptions) leaveOut(all ...*lab.Files) error {
 	for _, files := range all {
+		if o.dialect != "" {
+			files.KeepDialect(o.dialect)
+		}
 		if o.routing {
 			files.TakeRouting()
 		}
@@ -165,8 +177,11 @@ func (o *sourceOptions) open(paths []string) (*lab.Files, lab.Surroundings, erro
 	if err := o.checkFilesFlags(files); err != nil {
 		return nil, lab.Surroundings{}, err
 	}
-	if err := o.leaveOut(files); err != nil {
+	if err := errors.Join(o.leaveOut(files), files.CheckDialect()); err != nil {
 		return nil, lab.Surroundings{}, err
+	}
+	if files.Empty() && o.dialect != "" {
+		return nil, lab.Surroundings{}, fmt.Errorf("%s: there is no policy of %s: leave --dialect out, or name another dialect", files.Name, o.dialect)
 	}
 	if files.Empty() && o.inboundFlag() == "" {
 		return nil, lab.Surroundings{}, fmt.Errorf("%s: there is no policy, no Dataplane and no case: describe an inbound by flags, such as --workload and --port, to prove what it does without policies: it denies all callers in Kuma, and lets them in where --istio says that they are Istio's", files.Name)
@@ -192,7 +207,7 @@ func (o *sourceOptions) nothingLeft(err error) error {
 func (o *sourceOptions) surroundings() (lab.Surroundings, error) {
 	in := o.inbound
 	in.Port = o.port
-	s, err := lab.NewSurroundings(in, language.Options{Document: o.options.Document(), TrustDomain: o.trustDomain})
+	s, err := lab.NewSurroundings(in, language.Options{Dialect: o.dialect, Document: o.options.Document(), TrustDomain: o.trustDomain})
 	if err != nil {
 		err = fmt.Errorf("--origin: %w", err)
 	}

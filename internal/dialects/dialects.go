@@ -149,6 +149,16 @@ func Drafts(docs []manifest.Document) (out []string) {
 	return out
 }
 
+// OwnerOf returns the dialect that reads a document as a policy, nil where none does.
+func OwnerOf(doc manifest.Document) language.Dialect {
+	for _, d := range dialects {
+		if d.Owns(doc) {
+			return d
+		}
+	}
+	return nil
+}
+
 // RouterOf returns the dialect that reads a document as a route, a timeout or a service, nil where
 // none does.
 func RouterOf(doc manifest.Document) capability.Router {

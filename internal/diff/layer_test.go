@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -41,9 +40,6 @@ func TestLayers(t *testing.T) {
 			var got, names []string
 			for _, l := range Layers(folderSide(t, tt.old, ""), folderSide(t, tt.recent, "")) {
 				names = append(names, l.Dialect)
-				if len(l.Recent.Policies) > 0 && (len(l.Paths) != 1 || filepath.Base(l.Paths[0]) != map[string]string{"cilium": "c.yaml", "istio": "p.yaml", "kuma": "k.yaml"}[l.Dialect]) {
-					t.Errorf("%s: the paths %q", l.Dialect, l.Paths)
-				}
 				d, err := Diff(l.Old, l.Recent, "")
 				if err != nil {
 					t.Fatal(err)
@@ -57,17 +53,5 @@ func TestLayers(t *testing.T) {
 				t.Errorf("%q of %q, want %q of %q", got, names, tt.want, tt.layers)
 			}
 		})
-	}
-}
-
-// TestPathsOfLayer has policies of two dialects in one file: no path leads to those of one of them.
-func TestPathsOfLayer(t *testing.T) {
-	t.Parallel()
-	side := folderSide(t, map[string]string{"a.yaml": "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {rules: [{}]}}\n---\n" +
-		"{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: c, namespace: shop}, spec: {endpointSelector: {}, ingress: [{}]}}\n"}, "")
-	for _, l := range Layers(side, side) {
-		if l.Paths != nil {
-			t.Errorf("%s: %q", l.Dialect, l.Paths)
-		}
 	}
 }

@@ -354,10 +354,8 @@ func shareDialect(old, recent *Side) {
 // ownerOf returns the dialect of the first document that has a dialect, "" without any.
 func ownerOf(docs []manifest.Document) string {
 	for _, doc := range docs {
-		for _, d := range dialects.Having[language.Dialect]() {
-			if d.Owns(doc) {
-				return d.Name()
-			}
+		if d := dialects.OwnerOf(doc); d != nil {
+			return d.Name()
 		}
 	}
 	return ""

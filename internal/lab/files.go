@@ -36,6 +36,8 @@ type Files struct {
 	Policies []manifest.Document
 	// Others are the documents outside of case files that other tools read.
 	Others kinds.Others
+	// ofOthers are the policies and routes that [Files.KeepDialect] took away.
+	ofOthers kinds.Others
 	// PassedOver are files and links of folders that are not read, see [folder.PassedOver].
 	PassedOver []string
 	// Sources are files of which a tool may make manifests, see [folder.Sources].

@@ -50,6 +50,9 @@ func severalWords(kinds []string) []string {
 // leftOut counts what is not read; "" for nothing.
 func (f *Files) leftOut() string {
 	text := f.Others.String()
+	if len(f.ofOthers) > 0 {
+		text = strings.TrimPrefix(fmt.Sprintf("%s, %s by --dialect, though a request has to pass them too", text, f.ofOthers), ", ")
+	}
 	if n := len(f.PassedOver); n > 0 {
 		text = strings.TrimPrefix(fmt.Sprintf("%s, %s by the name (%s)", text, terminal.Count(n, "file"), strings.Join(f.PassedOver[:min(n, 3)], ", ")), ", ")
 	}

@@ -20,9 +20,9 @@ import (
 // Manifests returns the policies with all that stands beside them: in the files, in the files that cases
 // name, and in the files of tools.
 func (f *Files) Manifests() (manifestdiff.Side, error) {
-	out := manifestdiff.Side{Policies: slices.Concat(f.Policies, f.Routing), Others: slices.Clone(f.Others), Dataplanes: slices.Clone(f.Written), PassedOver: f.PassedOver, WithoutFiles: f.WithoutFiles, Files: map[string]string{}}
+	out := manifestdiff.Side{Policies: slices.Concat(f.Policies, f.Routing), Others: slices.Concat(f.Others, f.ofOthers), Dataplanes: slices.Clone(f.Written), PassedOver: f.PassedOver, WithoutFiles: f.WithoutFiles, Files: map[string]string{}}
 	if info, err := os.Stat(f.root); err == nil && info.IsDir() {
-		out.Root, out.Placed = f.root, slices.Concat(f.Policies, f.deployed, f.Routing, f.Others, f.Written)
+		out.Root, out.Placed = f.root, slices.Concat(f.Policies, f.deployed, f.Routing, out.Others, f.Written)
 		out.Links = linksOf(out.Placed)
 	}
 	for _, c := range f.Cases {

@@ -44,7 +44,7 @@ func ReadForeign(c cases.Case) (*Reading, error) {
 // unowned reports whether a policy has a kind that no dialect owns.
 func unowned(doc manifest.Document) bool {
 	head := doc.Type()
-	return head.Type+head.Kind != "" && !slices.ContainsFunc(dialects.Having[language.Dialect](), func(d language.Dialect) bool { return d.Owns(doc) })
+	return head.Type+head.Kind != "" && dialects.OwnerOf(doc) == nil
 }
 
 // WantsOnly says why nothing but the case's own wants can be held against Envoy, and ""

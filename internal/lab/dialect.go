@@ -1,0 +1,54 @@
+package lab
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/dialects"
+	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// DialectsOf returns the names of the dialects that own some of the documents.
+func DialectsOf(docs []manifest.Document) (names []string) {
+	for _, d := range dialects.Having[language.Dialect]() {
+		if slices.ContainsFunc(docs, d.Owns) {
+			names = append(names, d.Name())
+		}
+	}
+	return names
+}
+
+// KeepDialect leaves the policies, routes, timeouts and services of one dialect among those outside of cases.
+// [LeaveOut] tells what it takes away.
+func (f *Files) KeepDialect(name string) {
+	others := func(doc manifest.Document) bool {
+		d := dialects.OwnerOf(doc)
+		if router, routes := dialects.RouterOf(doc).(language.Dialect); routes {
+			d = router
+		}
+		return d != nil && d.Name() != name
+	}
+	for _, docs := range []*[]manifest.Document{&f.Policies, (*[]manifest.Document)(&f.Others)} {
+		for _, doc := range *docs {
+			if others(doc) {
+				f.ofOthers = append(f.ofOthers, doc)
+			}
+		}
+		*docs = slices.DeleteFunc(*docs, others)
+	}
+}
+
+// CheckDialect refuses policies of several dialects outside of cases.
+func (f *Files) CheckDialect() error {
+	names := DialectsOf(f.Policies)
+	if len(names) < 2 {
+		return nil
+	}
+	for i, name := range names {
+		first := slices.IndexFunc(f.Policies, func(doc manifest.Document) bool { return slices.Contains(DialectsOf([]manifest.Document{doc}), name) })
+		names[i] += " (" + f.Policies[first].Place("") + ")"
+	}
+	return fmt.Errorf("%s: there are policies of %s, and what they mean together is not defined: choose those of one by --dialect", f.Name, strings.Join(names, " and "))
+}
