@@ -109,7 +109,7 @@ func applying(s lab.Subject) []string {
 	}
 	for _, target := range set.Targets() {
 		line := fmt.Sprintf("%s (%s)", target.Policy, target.Place)
-		if target.Miss(s.Inbound.Inbound) == "" && !slices.Contains(displaced, target.Policy) && !slices.Contains(out, line) {
+		if target.Selects(s.Inbound.Inbound) && !slices.Contains(displaced, target.Policy) && !slices.Contains(out, line) {
 			out = append(out, line)
 		}
 	}
