@@ -78,7 +78,7 @@ func Inspect(subjects []lab.Subject) Inspections {
 		one := Inspection{
 			Case: s.Case, Inbound: s.Inbound.String(), Protocol: s.Inbound.Protocol.String(), MTLS: mode.String(),
 			MTLSUnstated: verdict.Unstated(s.Inbound, program) != "",
-			Applies:      applying(s), Ignored: append([]string{}, program.Ignored...), title: s.Title(),
+			Applies:      applying(s), Ignored: append([]string{}, s.Set.Ignored(s.Inbound.Inbound)...), title: s.Title(),
 		}
 		if set, ok := s.Set.(capability.Moder); ok {
 			one.MTLSBy = set.ModeBy(s.Inbound.Inbound)
