@@ -236,6 +236,7 @@ var errClosedMesh = errors.New("the mesh is closed")
 
 // takeTurn waits for earlier batches and pushes. Its caller must call endTurn.
 func (m *Mesh) takeTurn(ctx context.Context) error {
+	// A free turn comes before the end of the context: a select would choose one of the two at random.
 	select {
 	case m.turn <- struct{}{}:
 	default:
@@ -347,7 +348,7 @@ type Request struct {
 
 func (s MeshSpec) check() error {
 	if len(s.TrustDomains) == 0 {
-		return fmt.Errorf("harness: mesh: it trusts no trust domain: name at least its own")
+		return errors.New("harness: mesh: it trusts no trust domain: name at least its own")
 	}
 	names, addresses := map[string]bool{}, map[netip.AddrPort]string{}
 	for _, in := range s.Inbounds {

@@ -26,6 +26,7 @@ func probeSlot(e *envoy.Envoy) int { return e.Slots() - 1 }
 
 // take waits for a free port. Where all ports are lent, a mesh must be closed first.
 func (s *slots) take(ctx context.Context) (int, error) {
+	// A free port comes before the end of the context: a select would choose one of the two at random.
 	select {
 	case i := <-s.free:
 		return i, nil

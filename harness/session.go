@@ -82,7 +82,7 @@ func (d *delivery) wantedLogs(l sequence, s *session) wanted {
 	return w
 }
 
-// answeredHTTP tells whether a request got an HTTP answer.
+// answeredHTTP reports whether a request got an HTTP answer.
 func (d *delivery) answeredHTTP(l sequence, a sentRequest) bool {
 	return l.inbound.Protocol.Layer() == policy.L7 && d.evidence[a.number].Answer.Outcome == caller.Answered
 }

@@ -22,7 +22,12 @@ const (
 var protocolNames = [...]string{HTTP: "http", HTTP2: "http2", GRPC: "grpc", TCP: "tcp"}
 
 // String returns the name used in case files.
-func (p Protocol) String() string { return protocolNames[p] }
+func (p Protocol) String() string {
+	if int(p) < len(protocolNames) {
+		return protocolNames[p]
+	}
+	return "protocol " + strconv.Itoa(int(p))
+}
 
 // Layer returns the layer on which requests to the inbound are judged.
 func (p Protocol) Layer() Layer {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -24,7 +25,12 @@ const (
 var escapedSlashesNames = [...]string{RejectEscapedSlashes: "reject", KeepEscapedSlashes: "keep", UnescapeSlashes: "unescape"}
 
 // String returns the name used in case files.
-func (e EscapedSlashes) String() string { return escapedSlashesNames[e] }
+func (e EscapedSlashes) String() string {
+	if int(e) < len(escapedSlashesNames) {
+		return escapedSlashesNames[e]
+	}
+	return "escaped slashes " + strconv.Itoa(int(e))
+}
 
 // UnmarshalText reads the name used in case files; an unknown one is an error
 // that lists the known ones.

@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -136,5 +137,18 @@ func BenchmarkDecide(b *testing.B) {
 				policy.Decide(p, r)
 			}
 		})
+	}
+}
+
+// A value that no constant has is printed, as in an error about it.
+func TestUnknownValuesHaveAText(t *testing.T) {
+	t.Parallel()
+	for want, value := range map[string]fmt.Stringer{
+		"effect 99": policy.Effect(99), "form 99": policy.Form(99), "kind 99": policy.MatchKind(99),
+		"protocol 99": policy.Protocol(99), "escaped slashes 99": policy.EscapedSlashes(99),
+	} {
+		if got := value.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -65,8 +65,8 @@ type Target struct {
 	Elsewhere string
 	// OutsideText is the text of the [OutsideDocument] that it decides about, and of nothing else; "" for none.
 	OutsideText string
-	// Miss says why the target does not select an inbound, "" where it does.
-	Miss func(in policy.Inbound) string
+	// Miss says why the target does not select an inbound, nil where it does.
+	Miss func(in policy.Inbound) Reason
 	// Unstated says what the target asks for that a control plane computes and that the inbound does not state, so that
 	// nobody knows whether it is selected; "" where that is known. It may be nil.
 	Unstated func(in policy.Inbound) string

@@ -9,6 +9,9 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
+// Selects reports whether the target selects an inbound.
+func (t Target) Selects(in policy.Inbound) bool { return t.Miss(in) == nil }
+
 // OnPorts returns the target on each of the ports, which are in order and above 0, and on a
 // port that is none of them. Without any port it returns the target alone.
 func (t Target) OnPorts(ports []uint16) []Target {
@@ -88,11 +91,13 @@ func (t Target) OnAddresses(blocks []netip.Prefix) []Target {
 func (t Target) onAddress(ip netip.Addr, isAlike func(netip.Addr) bool, all []netip.Addr) Target {
 	miss, fit, vary := t.Miss, t.Fit, t.Vary
 	t.Key += " on " + ip.String()
-	t.Miss = func(in policy.Inbound) string {
-		if reason := miss(in); reason != "" || isAlike(in.Workload.IP) {
+	t.Miss = func(in policy.Inbound) Reason {
+		if reason := miss(in); reason != nil || isAlike(in.Workload.IP) {
 			return reason
 		}
-		return fmt.Sprintf("its rules ask for the destination address, %s is one of those that they tell apart, and the inbound is not known to have one like it", ip)
+		return func() string {
+			return fmt.Sprintf("its rules ask for the destination address, %s is one of those that they tell apart, and the inbound is not known to have one like it", ip)
+		}
 	}
 	t.Fit = func(in policy.Inbound) policy.Inbound {
 		if in = fit(in); !isAlike(in.Workload.IP) {
@@ -118,11 +123,11 @@ func (t Target) onAddress(ip netip.Addr, isAlike func(netip.Addr) bool, all []ne
 func (t Target) onPort(phrase string, choose func(uint16) uint16) Target {
 	miss, fit := t.Miss, t.Fit
 	t.Key += " " + phrase
-	t.Miss = func(in policy.Inbound) string {
-		if reason := miss(in); reason != "" || choose(in.Port) == in.Port {
+	t.Miss = func(in policy.Inbound) Reason {
+		if reason := miss(in); reason != nil || choose(in.Port) == in.Port {
 			return reason
 		}
-		return fmt.Sprintf("its rules ask for %s, the inbound has %d", phrase, in.Port)
+		return func() string { return fmt.Sprintf("its rules ask for %s, the inbound has %d", phrase, in.Port) }
 	}
 	t.Fit = func(in policy.Inbound) policy.Inbound {
 		in = fit(in)
@@ -137,7 +142,7 @@ func (t Target) onPort(phrase string, choose func(uint16) uint16) Target {
 func Elsewhere(name, short, place, reason string, inert bool) Target {
 	return Target{
 		Policy: name, Name: short, Place: place, Key: place, Inert: inert, Elsewhere: reason,
-		Miss: func(policy.Inbound) string { return reason },
+		Miss: func(policy.Inbound) Reason { return ReasonOf(reason) },
 		Fit:  func(in policy.Inbound) policy.Inbound { return in },
 	}
 }

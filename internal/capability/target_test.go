@@ -25,7 +25,7 @@ func TestOnAddresses(t *testing.T) {
 		"of another family": {[]string{"10.9.0.0/16", "2001:db8::/32"}, []string{"elsewhere"}},
 	} {
 		target := capability.Target{
-			Miss: func(policy.Inbound) string { return "" },
+			Miss: func(policy.Inbound) capability.Reason { return nil },
 			Fit:  func(in policy.Inbound) policy.Inbound { return in },
 		}
 		var blocks []netip.Prefix
@@ -39,10 +39,10 @@ func TestOnAddresses(t *testing.T) {
 				got = append(got, "elsewhere")
 				continue
 			}
-			if reason := on.Miss(in); reason != "" {
+			if reason := on.Miss(in); reason != nil {
 				t.Errorf("%s: the target misses its own inbound: %s", name, reason)
 			}
-			if in.Workload.IP.IsValid() && on.Miss(policy.Inbound{}) == "" {
+			if in.Workload.IP.IsValid() && on.Selects(policy.Inbound{}) {
 				t.Errorf("%s: the target takes an inbound of which no address is known", name)
 			}
 			got, keys = append(got, in.Workload.IP.String()), append(keys, on.Key)

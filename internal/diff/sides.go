@@ -56,7 +56,7 @@ func idle(all []lab.Case) (out []lab.Unasked) {
 	selected := map[string]bool{}
 	for _, c := range all {
 		for _, t := range targetsOf(c) {
-			selected[t.Place] = selected[t.Place] || slices.ContainsFunc(c.Inbounds, func(in cases.Inbound) bool { return t.Miss(in.Inbound) == "" })
+			selected[t.Place] = selected[t.Place] || slices.ContainsFunc(c.Inbounds, func(in cases.Inbound) bool { return t.Selects(in.Inbound) })
 		}
 	}
 	for _, c := range all {

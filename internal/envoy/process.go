@@ -123,11 +123,7 @@ func binaryVersion(ctx context.Context, path string) (string, error) {
 }
 
 func (pr process) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy, error) {
-	var undo []func() error
 	fail := func(err error) (*Envoy, error) {
-		for i := len(undo) - 1; i >= 0; i-- {
-			err = errors.Join(err, undo[i]())
-		}
 		return nil, &pin.Error{Doing: "start " + p.String(), Reason: ErrStart, Cause: err}
 	}
 	if err := ctx.Err(); err != nil {
@@ -136,30 +132,66 @@ func (pr process) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy,
 	if err := pr.check(); err != nil {
 		return nil, err
 	}
-	held, err := holdPorts(p.options.Ports)
+	h, err := hold(p, bootstrap)
 	if err != nil {
 		return fail(err)
 	}
-	undo = append(undo, held.release)
-	dir, err := newRunDir(p.dir)
+	e, err := pr.launch(p, h)
 	if err != nil {
-		return fail(err)
+		return fail(errors.Join(err, h.release()))
 	}
-	undo = append(undo, dir.remove)
-	fifo, err := newBootstrapFIFO(filepath.Join(dir.path, bootstrapName), bootstrap)
-	if err != nil {
-		return fail(err)
-	}
-	undo = append(undo, fifo.abandon)
+	return e, nil
+}
 
+// holding is what a process holds while it runs. Each field may be nil.
+type holding struct {
+	ports *heldPorts
+	dir   *runDir
+	fifo  *bootstrapFIFO
+}
+
+// hold makes what a process of the plan needs. Where it fails it holds nothing.
+func hold(p *Plan, bootstrap []byte) (h holding, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.release())
+		}
+	}()
+	if h.ports, err = holdPorts(p.options.Ports); err != nil {
+		return h, err
+	}
+	if h.dir, err = newRunDir(p.dir); err != nil {
+		return h, err
+	}
+	h.fifo, err = newBootstrapFIFO(filepath.Join(h.dir.path, bootstrapName), bootstrap)
+	return h, err
+}
+
+// release gives everything back, the last first. The process has ended, or was never started.
+func (h holding) release() error {
+	var errs []error
+	if h.fifo != nil {
+		errs = append(errs, h.fifo.abandon())
+	}
+	if h.dir != nil {
+		errs = append(errs, h.dir.remove())
+	}
+	if h.ports != nil {
+		errs = append(errs, h.ports.release())
+	}
+	return errors.Join(errs...)
+}
+
+// launch starts the binary and the watchdog that kills it if this program ends without doing so. Where it fails no process is left.
+func (pr process) launch(p *Plan, h holding) (*Envoy, error) {
 	log := newTail(p.options.Log)
-	cmd := exec.Command(pr.bin, p.options.arguments(fifo.path)...)
-	cmd.Dir = dir.path
+	cmd := exec.Command(pr.bin, p.options.arguments(h.fifo.path)...)
+	cmd.Dir = h.dir.path
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = envoyProcAttr()
 	cmd.WaitDelay = time.Second
 
-	e := &Envoy{plan: p, ports: held, admin: newAdmin(dialUNIX(filepath.Join(dir.path, socketName))), done: make(chan struct{})}
+	e := &Envoy{plan: p, ports: h.ports, admin: newAdmin(dialUNIX(filepath.Join(h.dir.path, socketName))), done: make(chan struct{})}
 	started := make(chan error)
 	watched := make(chan *watchdog, 1) // nil if there is none
 	go func() {
@@ -176,38 +208,40 @@ func (pr process) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy,
 			if dog := <-watched; dog != nil {
 				dog.ended()
 			}
-			_ = fifo.abandon()
+			_ = h.fifo.abandon()
 			e.ended(how, log)
 		}
 	}()
 	if err := <-started; err != nil {
-		return fail(err)
+		return nil, err
 	}
 	e.pid = cmd.Process.Pid
-	dog, err := watchProcess(e.pid, dir)
+	dog, err := watchProcess(e.pid, h.dir)
 	watched <- dog
 	if err != nil {
 		err = errors.Join(err, cmd.Process.Kill())
 		<-e.done
-		undo = undo[:len(undo)-1] // the bootstrap is abandoned already
-		return fail(err)
+		return nil, err
 	}
 	e.kill = func() { _ = cmd.Process.Kill() }
-	e.stop = func() error {
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
-			return fmt.Errorf("envoy: end process %d: %w", e.pid, err)
-		}
-		kill := time.AfterFunc(terminationGrace, func() { _ = cmd.Process.Kill() })
-		defer kill.Stop()
-		<-e.done
-		return nil
-	}
+	e.stop = func() error { return e.terminate(cmd.Process) }
 	e.release = func() error {
-		err := errors.Join(dir.remove(), held.release())
+		err := h.release()
 		dog.dismiss()
 		return err
 	}
 	return e, nil
+}
+
+// terminate asks the process to end, kills it where it does not, and waits for its end.
+func (e *Envoy) terminate(p *os.Process) error {
+	if err := p.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("envoy: end process %d: %w", e.pid, err)
+	}
+	kill := time.AfterFunc(terminationGrace, func() { _ = p.Kill() })
+	defer kill.Stop()
+	<-e.done
+	return nil
 }
 
 // heldPorts are the ports of a process; see holdPort.
@@ -313,7 +347,7 @@ func (b *bootstrapFIFO) feed(content []byte) {
 	os.Remove(b.path)
 }
 
-// abandon ends feed if it still waits for a reader. It is called when no reader can come.
+// abandon ends feed if it still waits for a reader. It is called when no reader can come, and may be called again.
 func (b *bootstrapFIFO) abandon() error {
 	r, err := os.OpenFile(b.path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err == nil {

@@ -182,7 +182,7 @@ func explain(s lab.Subject, program language.Program, q cases.Request) Explanati
 	for _, t := range traces {
 		e.Gates = append(e.Gates, explainGate(t, &request))
 	}
-	e.Ignored = program.Ignored
+	e.Ignored = s.Set.Ignored(s.Inbound.Inbound)
 	for _, w := range s.Warnings() {
 		e.Warnings = append(e.Warnings, w.String())
 	}

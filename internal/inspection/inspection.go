@@ -78,7 +78,7 @@ func Inspect(subjects []lab.Subject) Inspections {
 		one := Inspection{
 			Case: s.Case, Inbound: s.Inbound.String(), Protocol: s.Inbound.Protocol.String(), MTLS: mode.String(),
 			MTLSUnstated: verdict.Unstated(s.Inbound, program) != "",
-			Applies:      applying(s), Ignored: append([]string{}, program.Ignored...), title: s.Title(),
+			Applies:      applying(s), Ignored: append([]string{}, s.Set.Ignored(s.Inbound.Inbound)...), title: s.Title(),
 		}
 		if set, ok := s.Set.(capability.Moder); ok {
 			one.MTLSBy = set.ModeBy(s.Inbound.Inbound)
@@ -109,7 +109,7 @@ func applying(s lab.Subject) []string {
 	}
 	for _, target := range set.Targets() {
 		line := fmt.Sprintf("%s (%s)", target.Policy, target.Place)
-		if target.Miss(s.Inbound.Inbound) == "" && !slices.Contains(displaced, target.Policy) && !slices.Contains(out, line) {
+		if target.Selects(s.Inbound.Inbound) && !slices.Contains(displaced, target.Policy) && !slices.Contains(out, line) {
 			out = append(out, line)
 		}
 	}

@@ -67,7 +67,7 @@ func (c Callers) AssignIdentities(ids []spiffeid.ID) (lists [][]language.Peer) {
 func selectionKey(targets []capability.Target, in policy.Inbound) string {
 	key := make([]byte, len(targets))
 	for i, t := range targets {
-		if t.Miss(in) == "" {
+		if t.Selects(in) {
 			key[i] = 1
 		}
 	}

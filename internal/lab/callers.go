@@ -110,11 +110,11 @@ func (m *callerMaker) makeAll() {
 	var least []policy.Inbound
 	for _, t := range m.targets {
 		in := t.Fit(blank)
-		if reason := t.Miss(in); reason == "" {
+		if reason := t.Miss(in); reason == nil {
 			least = append(least, in)
 			m.add(in)
 		} else if !t.Inert {
-			m.Unnamed = append(m.Unnamed, Unasked{Policy: t.Policy, Place: t.Place, Reason: reason})
+			m.Unnamed = append(m.Unnamed, Unasked{Policy: t.Policy, Place: t.Place, Reason: reason()})
 		}
 	}
 	m.add(blank)
@@ -123,7 +123,7 @@ func (m *callerMaker) makeAll() {
 			if m.Truncated {
 				return
 			}
-			if m.add(t.Fit(in)); t.Miss(in) == "" {
+			if m.add(t.Fit(in)); t.Selects(in) {
 				for _, varied := range t.Vary(in) {
 					m.add(varied)
 				}
@@ -165,14 +165,14 @@ func (m *callerMaker) addOverlaps(blank policy.Inbound) {
 func (m *callerMaker) escape() {
 	for i := 0; i < len(m.made); i++ {
 		for _, t := range m.targets {
-			if t.Miss(m.made[i]) != "" {
+			if !t.Selects(m.made[i]) {
 				continue
 			}
 			for _, varied := range t.Vary(m.made[i]) {
 				if m.Truncated {
 					return
 				}
-				if t.Miss(varied) != "" {
+				if !t.Selects(varied) {
 					m.add(varied)
 				}
 			}

@@ -154,7 +154,7 @@ func Populate(like policy.Inbound, sets ...PolicySet) Population {
 	}
 	for _, set := range sets {
 		for _, in := range set.Described {
-			if slices.ContainsFunc(p.all, func(t *target) bool { return t.changed && t.Miss(in) == "" }) {
+			if slices.ContainsFunc(p.all, func(t *target) bool { return t.changed && t.Selects(in) }) {
 				p.askDescribed(in, sets)
 				// What a Dataplane says of its own protocol holds. Another one with its labels may say otherwise.
 				in.Workload.Name = madeName

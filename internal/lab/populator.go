@@ -93,7 +93,7 @@ func (p *populator) selection(in policy.Inbound) (key string, selecting []*targe
 	var b strings.Builder
 	fmt.Fprint(&b, in.Protocol.Layer())
 	for i, t := range p.all {
-		if t.Miss(in) == "" {
+		if t.Selects(in) {
 			fmt.Fprint(&b, " ", i)
 			selecting = append(selecting, t)
 		}
@@ -121,7 +121,7 @@ func (p *populator) findChanged() {
 		}
 		for i := range p.Made {
 			m := &p.Made[i]
-			m.Changed = m.Changed || t.Miss(m.Inbound) == ""
+			m.Changed = m.Changed || t.Selects(m.Inbound)
 		}
 	}
 }
@@ -152,14 +152,14 @@ func (p *populator) makePairs(olds, recents []*target, wanted func(a, b *target)
 
 // fitBoth returns an inbound that both targets select.
 func (p *populator) fitBoth(a, b *target) (policy.Inbound, bool) {
-	if in := b.Fit(a.least); a.Miss(in) == "" && b.Miss(in) == "" {
+	if in := b.Fit(a.least); a.Selects(in) && b.Selects(in) {
 		return in, true
 	}
 	if a.Vary == nil || b.Vary == nil {
 		return policy.Inbound{}, false
 	}
 	for _, in := range p.combine(a.least, []*target{a}, []*target{a, b}) {
-		if in = b.Fit(in); a.Miss(in) == "" && b.Miss(in) == "" {
+		if in = b.Fit(in); a.Selects(in) && b.Selects(in) {
 			return in, true
 		}
 	}
@@ -183,7 +183,7 @@ func (p *populator) combine(in policy.Inbound, selecting, varying []*target) []p
 				if p.tried++; p.exhausted() {
 					return out
 				}
-				if slices.ContainsFunc(selecting, func(t *target) bool { return t.Miss(varied) != "" }) {
+				if slices.ContainsFunc(selecting, func(t *target) bool { return !t.Selects(varied) }) {
 					continue
 				}
 				if key := keyOf(varied); !known[key] {
@@ -307,7 +307,7 @@ func (p *populator) leaveOut(in policy.Inbound, targets []*target) bool {
 	for _, sole := range p.sole {
 		var selecting []string
 		for _, t := range sole {
-			if t.Miss(in) == "" {
+			if t.Selects(in) {
 				selecting = append(selecting, t.Policy)
 			}
 		}

@@ -49,9 +49,9 @@ func (p *populator) targets(set PolicySet) []*target {
 			same.policies = append(same.policies, name)
 			continue
 		}
-		described := slices.ContainsFunc(set.Described, func(in policy.Inbound) bool { return t.Miss(in) == "" })
+		described := slices.ContainsFunc(set.Described, func(in policy.Inbound) bool { return t.Selects(in) })
 		least := t.Fit(blank)
-		if reason := t.Miss(least); reason != "" && !described {
+		if reason := t.Miss(least).String(); reason != "" && !described {
 			if !t.Inert {
 				reason = "its requirements contradict each other; on the nearest workload, " + reason
 			}

@@ -82,7 +82,7 @@ func missOf(t capability.Target, like policy.Inbound, template manifestdiff.Temp
 		return "", 0
 	case fit.Workload.Namespace != w.Namespace:
 		fit.Workload.Labels = w.Labels
-		if !template.Placed && t.Miss(fit) == "" {
+		if !template.Placed && t.Selects(fit) {
 			return "", 0 // whoever applies the workload may choose the namespace of the target
 		}
 		return "", -1
@@ -100,5 +100,5 @@ func missOf(t capability.Target, like policy.Inbound, template manifestdiff.Temp
 		return "", 0
 	}
 	fit.Workload.Labels = w.Labels
-	return t.Miss(fit), lacks
+	return t.Miss(fit).String(), lacks
 }

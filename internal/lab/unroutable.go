@@ -99,7 +99,7 @@ func (f *Files) DividedSenders(set capability.Routing) (out []Unasked) {
 // applies a policy to a Dataplane where it selects one of its inbounds.
 func (f *Files) bareSenders(set capability.Routing) (out []Unasked) {
 	for _, d := range f.described {
-		selects := func(t capability.Target) bool { return t.Miss(d.Caller()) == "" }
+		selects := func(t capability.Target) bool { return t.Selects(d.Caller()) }
 		if d.IsBare && slices.ContainsFunc(set.Targets(), selects) {
 			out = append(out, Unasked{Policy: "the sidecar of " + d.Workload.Name, Place: d.Place, Reason: "routes or timeouts select it, and Kuma applies none to a Dataplane without an inbound: describe an inbound"})
 		}

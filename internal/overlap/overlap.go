@@ -35,7 +35,7 @@ func New(blank policy.Inbound, targets []capability.Target) *Space {
 	for i, t := range targets {
 		in := t.Fit(blank)
 		least = append(least, in)
-		if t.Miss(in) != "" {
+		if !t.Selects(in) {
 			continue
 		}
 		s.possible.add(i)
@@ -52,10 +52,11 @@ func New(blank policy.Inbound, targets []capability.Target) *Space {
 		for _, sample := range samples {
 			if text := p.text(sample); !known[text] {
 				known[text] = true
-				p.values = append(p.values, s.valueOf(p, sample, least))
+				p.values = append(p.values, value{sample: sample, meets: newSet(len(targets))})
 			}
 		}
 		if len(p.values) > 1 {
+			s.hold(p, least)
 			p.least = s.leastValues(p.values)
 			s.properties = append(s.properties, p)
 		}
@@ -66,18 +67,21 @@ func New(blank policy.Inbound, targets []capability.Target) *Space {
 // Tried is how many inbounds were held against a target.
 func (s *Space) Tried() int { return s.tried }
 
-// valueOf returns the value of a property that the sample has.
-func (s *Space) valueOf(p property, sample policy.Inbound, least []policy.Inbound) value {
-	v := value{sample: sample, meets: newSet(len(s.targets))}
-	s.tried += len(s.targets)
+// hold holds each value of a property against each target, in the least inbound of the target. It is asked millions of
+// times in a large set, so all values of a property are written into one copy of that inbound.
+func (s *Space) hold(p property, least []policy.Inbound) {
+	s.tried += len(p.values) * len(s.targets)
 	for i, t := range s.targets {
-		if in := least[i]; s.possible.has(i) {
-			if p.copy(&in, sample); t.Miss(in) == "" {
+		if !s.possible.has(i) {
+			continue
+		}
+		in := detached(least[i])
+		for _, v := range p.values {
+			if p.copy(&in, v.sample); t.Selects(in) {
 				v.meets.add(i)
 			}
 		}
 	}
-	return v
 }
 
 // hides reports whether an inbound that a set of targets selects shows no more than one that another set selects: the
@@ -134,7 +138,7 @@ func (s *Space) Least(given ...int) (found []policy.Inbound, whole bool) {
 	}
 	for _, end := range states {
 		in := s.inbound(end)
-		if slices.ContainsFunc(given, func(i int) bool { return s.targets[i].Miss(in) != "" }) {
+		if slices.ContainsFunc(given, func(i int) bool { return !s.targets[i].Selects(in) }) {
 			continue
 		}
 		// A target may say more of an inbound that it selects, such as its protocol.
@@ -161,7 +165,7 @@ func (s *Space) extend(states []*state, values []value) (out []*state) {
 
 // inbound returns the blank inbound with the properties of a state.
 func (s *Space) inbound(end *state) policy.Inbound {
-	in := s.blank
+	in := detached(s.blank)
 	for i := len(s.properties) - 1; i >= 0; i-- {
 		s.properties[i].copy(&in, end.sample)
 		end = end.last

@@ -24,11 +24,11 @@ func selecting(s labelselector.Selector, conditions bool) capability.Target {
 	}
 	return capability.Target{
 		Conditions: conditions,
-		Miss: func(in policy.Inbound) string {
+		Miss: func(in policy.Inbound) capability.Reason {
 			if len(s.Misses(in.Workload.Labels)) > 0 {
-				return "other labels"
+				return capability.ReasonOf("other labels")
 			}
-			return ""
+			return nil
 		},
 		Fit: func(in policy.Inbound) policy.Inbound { return with(in, s.Fit(in.Workload.Labels)) },
 		Vary: func(in policy.Inbound) (out []policy.Inbound) {
@@ -64,7 +64,7 @@ func chosen(targets []capability.Target, in policy.Inbound) string {
 	key := make([]byte, len(targets))
 	for i, t := range targets {
 		key[i] = '-'
-		if t.Miss(in) == "" {
+		if t.Selects(in) {
 			key[i] = 'x'
 		}
 	}

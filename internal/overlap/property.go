@@ -12,6 +12,7 @@ import (
 type property struct {
 	// text is the same for inbounds with the same value.
 	text func(in policy.Inbound) string
+	// copy writes into the labels and tags of an inbound that has its own, see detached.
 	copy func(to *policy.Inbound, from policy.Inbound)
 	// values are all values, least those that suffice where no target asks for one.
 	values, least []value
@@ -69,16 +70,21 @@ func entry(key string, of func(in *policy.Inbound) *map[string]string) property 
 			return ""
 		},
 		copy: func(to *policy.Inbound, from policy.Inbound) {
-			entries := maps.Clone(*of(to))
+			entries := of(to)
 			if value, ok := (*of(&from))[key]; !ok {
-				delete(entries, key)
+				delete(*entries, key)
 			} else {
-				if entries == nil {
-					entries = map[string]string{}
+				if *entries == nil {
+					*entries = map[string]string{}
 				}
-				entries[key] = value
+				(*entries)[key] = value
 			}
-			*of(to) = entries
 		},
 	}
+}
+
+// detached returns an inbound with labels and tags of its own.
+func detached(in policy.Inbound) policy.Inbound {
+	in.Workload.Labels, in.Tags = maps.Clone(in.Workload.Labels), maps.Clone(in.Tags)
+	return in
 }

@@ -40,21 +40,14 @@ func Widened(asked *classes.Cover, on classes.Surface, specified, enforced polic
 	}
 	on.AnyText, on.TrustDomains = true, nil
 	cover := classes.Cut(on, specified, enforced)
-	var out []string
-	more := 0
+	var kinds []classes.Class
 	for _, class := range cover.Classes {
 		if d, widened := both(class.Witness); !widened || shown[d] || arrives != nil && !arrives(class.Witness) {
 			continue
 		}
-		if len(out) == mostNamed {
-			more++
-			continue
-		}
-		out = append(out, fmt.Sprintf("%s: not asked, and let in though the policies deny it", class))
+		kinds = append(kinds, class)
 	}
-	if more > 0 {
-		out = append(out, fmt.Sprintf("%d more kinds of such requests", more))
-	}
+	out := textOf(kinds, "not asked, and let in though the policies deny it")
 	for _, reason := range cover.Sampled {
 		out = append(out, NotSearched(reason))
 	}
@@ -62,8 +55,8 @@ func Widened(asked *classes.Cover, on classes.Surface, specified, enforced polic
 }
 
 // Elsewhere says which requests the two programs decide otherwise where the inbound has another
-// destination address, one sentence for each kind. A workload of the policies may have any address,
-// and an inbound of the lab has one.
+// destination address, one sentence for each kind, and then what was not searched. A workload of the
+// policies may have any address, and an inbound of the lab has one.
 func Elsewhere(on classes.Surface, specified, enforced policy.Program) []string {
 	if !destination.IsAsked(specified, enforced) {
 		return nil
@@ -71,12 +64,27 @@ func Elsewhere(on classes.Surface, specified, enforced policy.Program) []string 
 	known := on.Destination
 	on.Destination = netip.Addr{}
 	cover := classes.Cut(on, specified, enforced)
-	var out []string
+	var kinds []classes.Class
 	for _, class := range cover.Classes {
 		r := class.Witness
-		if r.Destination.IsValid() && r.Destination.Unmap() != known && len(out) < mostNamed && policy.Decide(specified, r).Effect != policy.Decide(enforced, r).Effect {
-			out = append(out, fmt.Sprintf("%s: not asked, and decided otherwise than by the policies", class))
+		if r.Destination.IsValid() && r.Destination.Unmap() != known && policy.Decide(specified, r).Effect != policy.Decide(enforced, r).Effect {
+			kinds = append(kinds, class)
 		}
+	}
+	out := textOf(kinds, "not asked, and decided otherwise than by the policies")
+	for _, reason := range cover.Sampled {
+		out = append(out, "of requests to other destination addresses, "+reason)
+	}
+	return out
+}
+
+// textOf has a sentence for each of the first kinds of requests, and one that counts the others.
+func textOf(kinds []classes.Class, what string) (out []string) {
+	for _, class := range kinds[:min(mostNamed, len(kinds))] {
+		out = append(out, fmt.Sprintf("%s: %s", class, what))
+	}
+	if more := len(kinds) - mostNamed; more > 0 {
+		out = append(out, fmt.Sprintf("%d more kinds of such requests", more))
 	}
 	return out
 }

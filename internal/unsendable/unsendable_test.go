@@ -1,6 +1,10 @@
 package unsendable
 
 import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/meshproof/meshproof/policy"
@@ -89,5 +93,30 @@ func TestWidened(t *testing.T) {
 				t.Errorf("the other way round: %q", back)
 			}
 		})
+	}
+}
+
+// Elsewhere names a few kinds, counts the others, and says what its classes leave out.
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	known := netip.MustParseAddr("10.0.0.1")
+	rule := func(when ...policy.Condition) policy.Rule {
+		return policy.Rule{When: policy.And(when), Verdict: policy.Verdict{Effect: policy.Allow, Origin: "rule"}}
+	}
+	specified := policy.Program{Gates: []policy.Gate{
+		{Layer: policy.L7, Form: policy.Ordered, Rules: []policy.Rule{rule(attribute.Identity.Prefix("spiffe://td/"))}},
+		{Layer: policy.L7, Form: policy.Named, Rules: []policy.Rule{rule(attribute.URISAN.Prefix("spiffe://td/"), attribute.DestinationAddress.Exact(known.String()))}},
+	}}
+	enforced := policy.Program{Gates: slices.Clone(specified.Gates)}
+	for i := range 2 * mostNamed {
+		another := netip.AddrFrom4([4]byte{10, 0, 1, byte(i)})
+		enforced.Gates[1].Rules = append(slices.Clone(enforced.Gates[1].Rules), rule(attribute.DestinationAddress.Exact(another.String()), attribute.Path.Exact(fmt.Sprint("/", i))))
+	}
+	got := Elsewhere(classes.Surface{Protocol: policy.HTTP, Destination: known}, specified, enforced)
+	if len(got) < mostNamed+2 || !strings.HasSuffix(got[mostNamed], "more kinds of such requests") || !strings.HasPrefix(got[mostNamed+1], "of requests to other destination addresses, ") {
+		t.Errorf("%d sentences: %q", len(got), got)
+	}
+	if same := Elsewhere(classes.Surface{Protocol: policy.HTTP, Destination: known}, specified, specified); len(same) != 1 {
+		t.Errorf("of one program: %q", same)
 	}
 }

@@ -62,6 +62,9 @@ func (foreignPolicies) Program(policy.Inbound) language.Program {
 	return language.Program{JudgesPlaintext: true}
 }
 
+// Ignored implements [language.Policies].
+func (foreignPolicies) Ignored(policy.Inbound) []string { return nil }
+
 // Evaluate implements [language.Policies].
 func (foreignPolicies) Evaluate(policy.Inbound) func(policy.Request) policy.Decision {
 	return func(policy.Request) policy.Decision { return policy.Decision{} }

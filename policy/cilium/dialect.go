@@ -62,14 +62,17 @@ type policies struct {
 func (p policies) Check(in policy.Inbound) error { return networkpolicy.Check(p.all, in, p.options) }
 
 func (p policies) Program(in policy.Inbound) language.Program {
-	selection := networkpolicy.Select(p.all, in, p.options)
-	out := language.Program{JudgesPlaintext: true, DefaultMTLS: mtls.Permissive, Ignored: selection.Ignored}
+	out := language.Program{JudgesPlaintext: true, DefaultMTLS: mtls.Permissive}
 	if p.Check(in) != nil {
 		out.Program = closed
 	} else {
-		out.Program = networkpolicy.Lower(selection, in, p.options)
+		out.Program = networkpolicy.Lower(networkpolicy.Select(p.all, in, p.options), in, p.options)
 	}
 	return out
+}
+
+func (p policies) Ignored(in policy.Inbound) []string {
+	return networkpolicy.Select(p.all, in, p.options).Ignored
 }
 
 // closed lets no caller in.

@@ -212,7 +212,7 @@ func (b *builder) branch(parent ref) ref {
 // giveNames gives a class the names of its witness.
 func (b *builder) giveNames(class *Class) {
 	cells := b.names.caller()
-	b.names.give(&class.Witness, cells)
+	b.names.setNames(&class.Witness, cells)
 	for _, cell := range cells {
 		b.used[callers][cell] = true
 	}
@@ -228,9 +228,9 @@ func (b *builder) giveNames(class *Class) {
 }
 
 // kid returns the index of the kid for callers who have names for some patterns.
-func (n *node) kid(met []int32) int {
+func (n *node) kid(covering []int32) int {
 	kid := len(n.keys)
-	for _, cell := range met {
+	for _, cell := range covering {
 		i, ok := slices.BinarySearchFunc(n.ranks, cell, func(rank, cell int32) int { return cmp.Compare(n.keys[rank], cell) })
 		if ok {
 			kid = min(kid, int(n.ranks[i]))

@@ -30,7 +30,7 @@ func (v *values) caller(l literals, request *policy.Request) automaton.Answer {
 			r := *request
 			r.URIs, r.DNS = several.URIs, several.DNS
 			if !v.fits(l, &r) {
-				return v.limit(l)
+				return v.noteLimit(l)
 			}
 			*request = r
 		}

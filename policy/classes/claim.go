@@ -168,14 +168,14 @@ func (s claimSpace) read(r *policy.Request) string {
 	return absent
 }
 
-func (s claimSpace) put(r *policy.Request, value string) { s.give(r, value, []string{value}) }
+func (s claimSpace) put(r *policy.Request, value string) { s.setTexts(r, value, []string{value}) }
 
 func (s claimListSpace) put(r *policy.Request, value string) {
-	s.give(r, value, strings.Split(value, listSeparator))
+	s.setTexts(r, value, strings.Split(value, listSeparator))
 }
 
-// give gives a request the texts of the claim.
-func (s claimSpace) give(r *policy.Request, value string, texts []string) {
+// setTexts gives a request the texts of the claim.
+func (s claimSpace) setTexts(r *policy.Request, value string, texts []string) {
 	s.clear(r)
 	name := s.attribute.Name
 	for i, mark := range []string{asOther, asThird} {

@@ -176,15 +176,15 @@ func (c *Cover) locate(r *policy.Request) (int, bool) {
 	if c.regular != nil {
 		return c.regular.locate(*r)
 	}
-	var met []int32
+	var covering []int32
 	if c.names != nil {
-		met = c.names.met(r)
+		covering = c.names.covering(r)
 	}
 	at := c.root
 	for at < 0 && at != noRef {
 		n := &c.nodes[^at]
 		if n.ranks != nil {
-			at = n.kids[n.kid(met)]
+			at = n.kids[n.kid(covering)]
 			continue
 		}
 		cell, ok := c.cell(n.dimension, r)
@@ -249,7 +249,7 @@ func (c *Cover) decide(r policy.Request) []policy.Decision {
 // put gives a request the attribute that stands for a cell.
 func (c *Cover) put(r *policy.Request, d int, cell int32) {
 	if d == callers && c.names != nil {
-		c.names.give(r, c.names.withFront([]int32{cell}))
+		c.names.setNames(r, c.names.withFront([]int32{cell}))
 		return
 	}
 	c.axes[d].put(r, c.axes[d].witnesses[cell])

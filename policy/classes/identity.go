@@ -117,10 +117,11 @@ func (d *callerSpace) sound(identity string) error {
 }
 
 func (d *callerSpace) soundID(identity string) error {
+	if d.wide {
+		return nil
+	}
 	id, err := spiffeid.FromString(identity)
 	switch {
-	case d.wide:
-		return nil
 	case err != nil:
 		return &idError{identity, err}
 	case id.Path() == "":
@@ -242,15 +243,15 @@ func (d *callerSpace) neighbours(p pattern, witness string) []variant {
 // sendable implements [sender]. It is about a single SPIFFE ID.
 func (d *callerSpace) sendable() (natural, all string, without []string) {
 	// A certificate with an empty label in the name of its trust domain cannot be made: Go reads none.
-	any := `[a-z0-9_-]+(\.[a-z0-9_-]+)*`
+	domain := `[a-z0-9_-]+(\.[a-z0-9_-]+)*`
 	if len(d.trusted) > 0 {
-		any = oneOf(d.trusted)
+		domain = oneOf(d.trusted)
 	}
 	const name = `[a-z][a-z0-9]*(-[a-z0-9]+)*`
 	if d.wide {
 		return scheme + oneOf(d.known) + "/ns/" + name + "/sa/" + name, anyText, nil
 	}
-	return scheme + oneOf(d.known) + "/ns/" + name + "/sa/" + name, scheme + any + `(/[a-zA-Z0-9._-]+)+`, []string{`.*/\.{1,2}(/.*)?`}
+	return scheme + oneOf(d.known) + "/ns/" + name + "/sa/" + name, scheme + domain + `(/[a-zA-Z0-9._-]+)+`, []string{`.*/\.{1,2}(/.*)?`}
 }
 
 func oneOf(texts []string) string {

@@ -327,12 +327,12 @@ func (c compiler) leaf(when policy.Condition) expr {
 	}
 	a := c.axes[l.dimension]
 	if parts, cut := a.parts[p]; cut {
-		any := expr{op: opAny}
+		one := expr{op: opAny}
 		for _, part := range parts {
 			e.cell = a.number(part)
-			any.operands = append(any.operands, e)
+			one.operands = append(one.operands, e)
 		}
-		return any
+		return one
 	}
 	e.cell = a.number(p)
 	return e

@@ -173,8 +173,8 @@ func (n *names) withFront(cells []int32) []int32 {
 	return nil
 }
 
-// give makes a caller with names of the cells send the request.
-func (n *names) give(r *policy.Request, cells []int32) {
+// setNames makes a caller with names of the cells send the request.
+func (n *names) setNames(r *policy.Request, cells []int32) {
 	r.URIs, r.DNS = nil, nil
 	for _, cell := range cells {
 		if name := n.witnesses[cell]; n.uris[cell] {
@@ -185,8 +185,8 @@ func (n *names) give(r *policy.Request, cells []int32) {
 	}
 }
 
-// met returns the patterns that cover a name of the caller, in no order.
-func (n *names) met(r *policy.Request) []int32 {
+// covering returns the patterns that cover a name of the caller, in no order.
+func (n *names) covering(r *policy.Request) []int32 {
 	var out []int32
 	for _, name := range slices.Concat(r.URIs, r.DNS) {
 		for cell := n.find(name); ; cell = n.parents[cell] {

@@ -165,7 +165,8 @@ func (r *regular) ask(request *policy.Request) *memory {
 	return m
 }
 
-func (r *regular) met(m *memory, at int32) bool {
+// hasAtom reports whether the request of the memory has an atom.
+func (r *regular) hasAtom(m *memory, at int32) bool {
 	if m.truths[at] == unknown {
 		m.truths[at] = no
 		if r.atoms[at].is.Holds(m.request) {
@@ -182,7 +183,7 @@ func (r *regular) holds(m *memory, e *expr) bool {
 	case opAlways:
 		return true
 	case opLeaf:
-		return r.met(m, e.cell)
+		return r.hasAtom(m, e.cell)
 	case opNot:
 		return !r.holds(m, &e.operands[0])
 	case opAll, opAny:
@@ -287,7 +288,7 @@ func (r *regular) finish(s *survey) {
 		m := r.ask(&r.cover.Classes[i].Witness)
 		for _, hit := range r.hits[i] {
 			if hit > 0 {
-				r.each(&r.steps[hit-1].when, func(at int32) { used[at] = used[at] || r.met(m, at) })
+				r.each(&r.steps[hit-1].when, func(at int32) { used[at] = used[at] || r.hasAtom(m, at) })
 			}
 		}
 		for d := range cells {

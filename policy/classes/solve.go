@@ -8,7 +8,7 @@ import (
 )
 
 // maxSolving bounds the values that are tried for one way: a rule may have a thousand names, and
-// each of them is tried. MaxCutSolving bounds them where some searches met their limit before, or where
+// each of them is tried. maxCutSolving bounds them where some searches met their limit before, or where
 // all ways together came to mostSolving: the cover is sampled then.
 const (
 	maxSolving    = 20_000
@@ -45,7 +45,7 @@ func (r *regular) solve(obligations []obligation, from policy.Request) (policy.R
 	r.solved += s.steps
 	if answer == automaton.Limited && s.steps > s.limit {
 		for _, l := range s.literals {
-			r.values.limit(l)
+			r.values.noteLimit(l)
 		}
 	}
 	return s.request, answer == automaton.Found

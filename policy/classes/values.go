@@ -78,7 +78,7 @@ func newValues(r *regular, on Surface, s *survey) values {
 		default:
 			sets = languagesOf(in)
 			if _, ofHeader := in.(headerSpace); ofHeader {
-				r.stand(d)
+				r.embedAtoms(d)
 			}
 			if r.readsWhole(d) {
 				sets = withQueries(sets, on.AnyText)
@@ -104,12 +104,12 @@ func (r *regular) readsWhole(d int) bool {
 	if r.cover.table.dimension[attribute.Path] != d || !slices.ContainsFunc(r.atoms, func(a atom) bool { return a.dimension == d && a.is.Attribute != attribute.Path }) {
 		return false
 	}
-	r.stand(d)
+	r.embedAtoms(d)
 	return true
 }
 
-// stand tells the atoms of a dimension where they stand in its values.
-func (r *regular) stand(d int) {
+// embedAtoms tells the atoms of a dimension where their attributes stand in its values.
+func (r *regular) embedAtoms(d int) {
 	for at := range r.atoms {
 		if a := &r.atoms[at]; a.dimension == d {
 			a.embed = r.cover.table.row(d, a.is.Attribute).embed
@@ -189,7 +189,7 @@ func (v *values) find(d int, l literals, request *policy.Request) automaton.Answ
 	candidate = *request
 	v.spaces[d].put(&candidate, text)
 	if v.spaces[d].sound(text) != nil && !v.unknown(d) || !v.fits(l, &candidate) {
-		return v.limit(l)
+		return v.noteLimit(l)
 	}
 	*request = candidate
 	return automaton.Found
@@ -257,7 +257,7 @@ func (v *values) text(sets []*automaton.Language, l literals) (string, automaton
 	}
 	text, answer := v.newText(sets, l)
 	if answer == automaton.Limited {
-		v.limit(l)
+		v.noteLimit(l)
 	}
 	v.answers[key] = answered{text, answer}
 	return text, answer
@@ -310,8 +310,8 @@ func (v *values) newText(sets []*automaton.Language, l literals) (string, automa
 // naturalLimit bounds the search for a natural value: the search for any value follows.
 const naturalLimit = 2000
 
-// MostWork bounds how many states all searches for one cover look at, so that no cover takes longer than about a minute: each search is
-// bounded, and there may be tens of thousands. The largest complete cover that is known came to a quarter of it. MostCutWork bounds them where
+// mostWork bounds how many states all searches for one cover look at, so that no cover takes longer than about a minute: each search is
+// bounded, and there may be tens of thousands. The largest complete cover that is known came to a quarter of it. mostCutWork bounds them where
 // a search met its own limit: the cover is sampled then, and more work makes it no more complete.
 const (
 	mostWork    = 8_000_000_000
@@ -321,8 +321,8 @@ const (
 // budget scales a bound by the limit of the process.
 func budget(work int) int { return work / 20_000 * automaton.Limit() }
 
-// limit notes the patterns of a search that met its limit.
-func (v *values) limit(l literals) automaton.Answer {
+// noteLimit notes the patterns of a search that met its limit.
+func (v *values) noteLimit(l literals) automaton.Answer {
 	v.cuts++
 	v.search.Budget = min(v.search.Budget, budget(mostCutWork))
 	for _, at := range slices.Concat(l.present, l.absent) {

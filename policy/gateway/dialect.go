@@ -56,9 +56,10 @@ func (policies) Check(policy.Inbound) error { return nil }
 
 func (p policies) Program(in policy.Inbound) language.Program {
 	selection := authorization.Select(p.all, in)
-	out := language.Program{Program: authorization.Lower(selection, in, p.options), JudgesPlaintext: true, Ignored: selection.Ignored}
-	return out
+	return language.Program{Program: authorization.Lower(selection, in, p.options), JudgesPlaintext: true}
 }
+
+func (p policies) Ignored(in policy.Inbound) []string { return authorization.Select(p.all, in).Ignored }
 
 func (p policies) Evaluate(in policy.Inbound) func(policy.Request) policy.Decision {
 	return evaluation.ForInbound(p.all, in, p.options)

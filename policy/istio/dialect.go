@@ -96,14 +96,18 @@ func (p policies) Check(in policy.Inbound) error {
 
 func (p policies) Program(in policy.Inbound) language.Program {
 	selection := authorization.Select(p.all, in, p.options)
-	out := language.Program{Program: authorization.Lower(selection, in, p.options), JudgesPlaintext: true, DefaultMTLS: peerauthentication.Default, Ignored: selection.Ignored}
-	tokens, ignored := authentication.Demand(p.tokens, in, p.options.RootNamespace)
-	out.Tokens, out.Ignored = tokens, append(out.Ignored, ignored...)
+	out := language.Program{Program: authorization.Lower(selection, in, p.options), JudgesPlaintext: true, DefaultMTLS: peerauthentication.Default}
+	out.Tokens, _ = authentication.Demand(p.tokens, in, p.options.RootNamespace)
 	if len(p.peers) > 0 {
-		modes := peerauthentication.Compose(p.peers, in.Workload, p.options.RootNamespace)
-		out.MTLS, out.Ignored = modes.Mode(in.Port), append(out.Ignored, modes.Ignored...)
+		out.MTLS = peerauthentication.Compose(p.peers, in.Workload, p.options.RootNamespace).Mode(in.Port)
 	}
 	return out
+}
+
+func (p policies) Ignored(in policy.Inbound) []string {
+	_, tokens := authentication.Demand(p.tokens, in, p.options.RootNamespace)
+	modes := peerauthentication.Compose(p.peers, in.Workload, p.options.RootNamespace)
+	return slices.Concat(authorization.Select(p.all, in, p.options).Ignored, tokens, modes.Ignored)
 }
 
 func (p policies) Evaluate(in policy.Inbound) func(policy.Request) policy.Decision {

@@ -65,7 +65,7 @@ func (dialect) Parse(docs []manifest.Document, opts language.Options) (language.
 	if err != nil {
 		return nil, err
 	}
-	return policies{all, own}, nil
+	return policies{all, selection.NewIndex(all), own}, nil
 }
 
 func readOptions(opts language.Options) (own permission.Options, err error) {
@@ -177,11 +177,21 @@ func (dialect) Convert(docs []manifest.Document, design string, mesh spiffeid.Tr
 // policies implements [language.Policies] and [capability.Grower].
 type policies struct {
 	all     []permission.Policy
+	index   *selection.Index
 	options permission.Options
 }
 
+// selected returns the policies that apply. It asks the candidates of the index alone, [policies.Ignored] asks all.
 func (p policies) selected(in policy.Inbound) selection.Selection {
-	return selection.Select(p.all, in, p.options)
+	return selection.Select(p.index.Candidates(in), in, p.options)
+}
+
+func (p policies) Ignored(in policy.Inbound) []string {
+	var out []string
+	for _, ignored := range selection.Select(p.all, in, p.options).Ignored {
+		out = append(out, fmt.Sprintf("%s: %s", ignored.Policy, ignored.Reason))
+	}
+	return out
 }
 
 func (p policies) Check(in policy.Inbound) error {
@@ -193,9 +203,6 @@ func (p policies) Program(in policy.Inbound) language.Program {
 	var out language.Program
 	out.Program = lowering.Lower(selected, in, p.options)
 	out.Warnings = append(lint.BlindSpots(selected.Policies, in), lowering.Warn(selected, in, p.options)...)
-	for _, ignored := range selected.Ignored {
-		out.Ignored = append(out.Ignored, fmt.Sprintf("%s: %s", ignored.Policy, ignored.Reason))
-	}
 	return out
 }
 

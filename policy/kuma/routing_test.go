@@ -61,7 +61,7 @@ func TestRouting(t *testing.T) {
 		t.Errorf("%v", m)
 	}
 	targets := set.Targets()
-	if len(targets) != 2 || targets[0].Miss(web) != "" || targets[0].Miss(job) == "" || targets[1].Fit(web).Workload.Name != "job" {
+	if len(targets) != 2 || !targets[0].Selects(web) || targets[0].Selects(job) || targets[1].Fit(web).Workload.Name != "job" {
 		t.Errorf("%+v", targets)
 	}
 	if _, err := router.ParseRouting(docs[1:2], language.Options{}); err != nil {

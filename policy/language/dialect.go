@@ -49,6 +49,8 @@ type Policies interface {
 	// Program selects the policies of the inbound and lowers them. Where [Check]
 	// refuses, the program lets no caller in.
 	Program(in policy.Inbound) Program
+	// Ignored has a line for each policy that does not apply to the inbound, with the reason.
+	Ignored(in policy.Inbound) []string
 	// Evaluate selects the policies of the inbound, and returns a function that judges
 	// requests straight from their text. It is a second opinion on Program and on
 	// [policy.Decide], and shares no code with them but the parsing of the policies.
@@ -67,8 +69,6 @@ type Program struct {
 	policy.Program
 	// Warnings are those of lowering.
 	Warnings []policy.Warning
-	// Ignored has a line for each policy that does not apply.
-	Ignored []string
 	// JudgesPlaintext is true where the program also judges plaintext callers of an
 	// inbound that takes them, as callers without a name. Otherwise they pass there.
 	JudgesPlaintext bool

@@ -75,13 +75,17 @@ type policies struct {
 func (p policies) Check(in policy.Inbound) error { return authorization.Check(p.set, in) }
 
 func (p policies) Program(in policy.Inbound) language.Program {
-	out := language.Program{JudgesPlaintext: true, DefaultMTLS: mtls.Permissive, Ignored: authorization.Ignored(p.set, in, p.options)}
+	out := language.Program{JudgesPlaintext: true, DefaultMTLS: mtls.Permissive}
 	if p.Check(in) != nil {
 		out.Program = closed
 	} else {
 		out.Program = authorization.Lower(p.set, in, p.options)
 	}
 	return out
+}
+
+func (p policies) Ignored(in policy.Inbound) []string {
+	return authorization.Ignored(p.set, in, p.options)
 }
 
 // closed lets no caller in.

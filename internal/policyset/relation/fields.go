@@ -1,7 +1,6 @@
 package relation
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -17,7 +16,9 @@ func (m *relation) fieldsTogether(c *cases.Case, policies []any, options map[str
 	own := c.Inbounds[m.inbound].Workload
 	switch m.profile {
 	case feature.IstioAuthz:
-		return m.togetherOfIstio(c, policies, options)
+		t := m.newIstioFields(c, policies, options)
+		istioTurns[m.rank/2%uint64(len(istioTurns))](t)
+		return t.policies
 	case feature.CiliumIngress:
 		m.togetherOfCilium(c, policies, options)
 	case feature.LinkerdAuthz:
@@ -96,114 +97,6 @@ func (m *relation) optionsOf(options map[string]any, dialect string) map[string]
 	}
 	options[dialect] = of
 	return of
-}
-
-// togetherOfIstio has sources ask for blocks beside names, conditions for the account of the workload itself, and operations
-// for its host and for every path. The root namespace may be that of the workload, and the trust domain may
-// have several aliases.
-func (m *relation) togetherOfIstio(c *cases.Case, policies []any, options map[string]any) []any {
-	in := c.Inbounds[m.inbound]
-	by := tree.Objects(policies)
-	of := m.optionsOf(options, "istio")
-	root, _ := of["rootNamespace"].(string)
-	if root == "" {
-		root = "istio-system"
-	}
-	add := func(to map[string]any, field string, values ...any) {
-		items, _ := to[field].([]any)
-		to[field] = append(slices.Clone(items), values...)
-	}
-	blocks := func() []any { return []any{in.IP.String(), m.Address().String() + "/16"} }
-	switch turn := m.rank / 2 % 19; turn {
-	case 0:
-		for _, source := range by["source"] {
-			add(source, "ipBlocks", blocks()...)
-		}
-	case 1:
-		for _, source := range by["source"] {
-			add(source, "remoteIpBlocks", blocks()...)
-			add(source, "ipBlocks", blocks()...)
-		}
-	case 2:
-		condition := choice.Pick(m.Chooser, map[string]any{"key": "source.principal", "values": []any{strings.TrimPrefix(in.Identity.String(), tree.SPIFFEScheme)}},
-			map[string]any{"key": "source.namespace", "values": []any{in.Workload.Namespace}})
-		for _, rule := range by["rules"] {
-			if rule["from"] != nil || rule["to"] != nil || rule["when"] != nil {
-				add(rule, "when", tree.Clone(condition))
-			}
-		}
-	case 3:
-		for _, operation := range by["operation"] {
-			if m.OneIn(2) {
-				add(operation, "paths", "/*")
-			} else {
-				add(operation, "hosts", in.Workload.Name, in.Workload.Name+"."+in.Workload.Namespace+".svc.cluster.local")
-			}
-		}
-	case 4:
-		for _, source := range by["source"] {
-			if source["serviceAccounts"] == nil && source["notServiceAccounts"] == nil {
-				add(source, "namespaces", root)
-			}
-		}
-	case 5:
-		of["rootNamespace"] = in.Workload.Namespace
-	case 6:
-		of["trustDomainAliases"] = []any{"old." + in.Identity.TrustDomain().Name(), in.Identity.TrustDomain().Name(), "older.example"}
-	case 7:
-		m.manyOfRules(by["rules"])
-	case 8:
-		for _, selector := range by["selector"] {
-			if m.OneIn(2) {
-				selector["matchLabels"] = map[string]any{}
-			}
-		}
-	case 9:
-		for _, operation := range by["operation"] {
-			add(operation, "paths", "/"+m.Letters(4)+"/{*}/"+m.Letters(5)+"/{*}", "/"+m.Letters(3)+"/{*}/{**}")
-		}
-	case 10:
-		for _, rule := range by["rules"] {
-			if rule["from"] != nil || rule["to"] != nil || rule["when"] != nil {
-				add(rule, "when", map[string]any{"key": "request.auth.claims[" + m.Letters(5) + "][" + m.Letters(4) + "][" + m.Letters(5) + "]", "values": []any{m.Letters(5)}})
-			}
-		}
-	case 11:
-		for _, operation := range by["operation"] {
-			for field, value := range map[string]any{"hosts": m.Letters(4) + ".example", "ports": fmt.Sprint(in.Port), "methods": "GET", "paths": "/" + m.Letters(4) + "*"} {
-				if operation[field] == nil {
-					operation[field] = []any{value}
-				}
-			}
-		}
-	case 12, 13, 14:
-		return m.tokensTogether(c, policies, int(turn-12))
-	case 15, 16:
-		if m.OneIn(2) {
-			_, policies = m.tokenRules(c, policies)
-		}
-		m.stars(c, policies)
-	case 17:
-		m.dottedTemplates(policies)
-	case 18:
-		return m.tokensTogether(c, policies, 0)
-	}
-	return policies
-}
-
-// manyOfRules has rules with three and more sources, operations and conditions.
-func (m *relation) manyOfRules(rules []map[string]any) {
-	for _, rule := range rules {
-		for _, key := range []string{"from", "to", "when"} {
-			items, _ := rule[key].([]any)
-			for least := m.Number(3, 5); len(items) > 0 && len(items) < least; {
-				items = append(items[:len(items):len(items)], tree.Another(m.Chooser, key, items[0]))
-			}
-			if len(items) > 0 {
-				rule[key] = items
-			}
-		}
-	}
 }
 
 // togetherOfCilium denies what a policy allows, closes by always where an audit does not, and has selectors and blocks ask for more than one thing.

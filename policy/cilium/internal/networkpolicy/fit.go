@@ -30,14 +30,14 @@ func Peers(ps []Policy, opts Options) []capability.Target {
 				known[key] = true
 				out = append(out, capability.Target{
 					Policy: p.String(), Name: p.resource.Metadata.Name, Place: p.doc.Place(s.field), Key: key, Inert: i == 0,
-					Miss: func(in policy.Inbound) string {
+					Miss: func(in policy.Inbound) capability.Reason {
 						if s.selects(identityOf(in.Workload, opts)) {
-							return ""
+							return nil
 						}
 						if label := s.wantsOutside(); label != "" {
-							return "it asks for the label " + label + ", " + leavesOut
+							return capability.ReasonOf("it asks for the label " + label + ", " + leavesOut)
 						}
-						return "no workload that can be made has all labels that the selector asks for"
+						return capability.ReasonOf("no workload that can be made has all labels that the selector asks for")
 					},
 					Fit:  func(in policy.Inbound) policy.Inbound { return s.fit(in, opts) },
 					Vary: func(in policy.Inbound) []policy.Inbound { return s.vary(in, opts) },

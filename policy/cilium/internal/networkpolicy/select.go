@@ -61,7 +61,7 @@ func (p Policy) missReason(of identity) string {
 			return ""
 		}
 		if i == 0 {
-			reason = misses[0].Reason
+			reason = misses[0].Reason()
 		}
 	}
 	return reason
@@ -74,7 +74,7 @@ func (s spec) misses(of identity) (out []capability.Miss) {
 			continue
 		}
 		if r.isOutside() {
-			out = append(out, capability.Miss{Reason: "its selector asks for the label " + r.wants() + ", " + leavesOut})
+			out = append(out, capability.Miss{Reason: capability.ReasonOf("its selector asks for the label " + r.wants() + ", " + leavesOut)})
 			continue
 		}
 		out = append(out, capability.LabelMiss("the label "+r.wants(), strings.Join(r.values, ""), of.labels, r.key))

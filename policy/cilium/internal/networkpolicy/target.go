@@ -27,11 +27,8 @@ func Targets(ps []Policy, opts Options) []capability.Target {
 			t := capability.Target{
 				Policy: p.String(), Name: p.resource.Metadata.Name, Place: p.doc.Place(""), Key: fmt.Sprint(s.subject.requirements),
 				Inert: len(s.allow)+len(s.deny) == 0,
-				Miss: func(in policy.Inbound) string {
-					if misses := s.misses(identityOf(in.Workload, opts)); len(misses) > 0 {
-						return misses[0].Reason
-					}
-					return ""
+				Miss: func(in policy.Inbound) capability.Reason {
+					return capability.FirstMiss(slices.Values(s.misses(identityOf(in.Workload, opts))))
 				},
 				Fit:  func(in policy.Inbound) policy.Inbound { return s.subject.fit(in, opts) },
 				Vary: func(in policy.Inbound) []policy.Inbound { return s.subject.vary(in, opts) },
@@ -55,11 +52,13 @@ func (p Policy) ofEgress() bool {
 func onName(t capability.Target, name string) capability.Target {
 	miss, fit := t.Miss, t.Fit
 	t.Key += " port " + name
-	t.Miss = func(in policy.Inbound) string {
-		if reason := miss(in); reason != "" || strings.EqualFold(in.Name, name) {
+	t.Miss = func(in policy.Inbound) capability.Reason {
+		if reason := miss(in); reason != nil || strings.EqualFold(in.Name, name) {
 			return reason
 		}
-		return fmt.Sprintf("its rules ask for the port %q, the inbound has the name %q", name, in.Name)
+		return func() string {
+			return fmt.Sprintf("its rules ask for the port %q, the inbound has the name %q", name, in.Name)
+		}
 	}
 	t.Fit = func(in policy.Inbound) policy.Inbound {
 		in = fit(in)

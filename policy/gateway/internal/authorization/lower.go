@@ -96,17 +96,19 @@ func Select(ps []Policy, in policy.Inbound) Selection {
 }
 
 // missReason says why the policy does not apply to the workload, "" where it does.
-func (p Policy) missReason(w policy.Workload) string { return capability.FirstMiss(p.misses(w)) }
+func (p Policy) missReason(w policy.Workload) string {
+	return capability.FirstMiss(p.misses(w)).String()
+}
 
 // misses are the requirements that the workload does not meet, in the order in which they are
 // checked.
 func (p Policy) misses(w policy.Workload) iter.Seq[capability.Miss] {
 	return func(yield func(capability.Miss) bool) {
 		if p.selector == nil {
-			yield(capability.Miss{Reason: "it has no target"})
+			yield(capability.Miss{Reason: capability.ReasonOf("it has no target")})
 			return
 		}
-		if asked, there := p.resource.Metadata.Namespace, cmp.Or(w.Namespace, defaultNamespace); asked != there && !yield(capability.NamespaceMiss(asked, there)) {
+		if asked, there := p.resource.Metadata.Namespace, cmp.Or(w.Namespace, defaultNamespace); asked != there && !yield(capability.PlaceMiss("namespace", asked, there)) {
 			return
 		}
 		requirements, _ := p.selector.Requirements()

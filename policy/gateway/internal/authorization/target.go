@@ -17,7 +17,7 @@ func Targets(ps []Policy) []capability.Target {
 	for _, p := range ps {
 		t := capability.Target{
 			Policy: p.String(), Name: p.resource.Metadata.Name, Place: p.doc.Place(""),
-			Miss: func(in policy.Inbound) string { return p.missReason(in.Workload) },
+			Miss: func(in policy.Inbound) capability.Reason { return capability.FirstMiss(p.misses(in.Workload)) },
 			Fit:  p.fit,
 		}
 		selector := p.resource.Spec.TargetRefs[0].Selector

@@ -205,7 +205,7 @@ func isTimeout(text string) bool {
 
 // missReason says why the policy does not apply to the workload, "" where it does.
 func (p Policy) missReason(w policy.Workload, rootNamespace string) string {
-	return capability.FirstMiss(p.reach(rootNamespace).Misses(w))
+	return capability.FirstMiss(p.reach(rootNamespace).Misses(w)).String()
 }
 
 // reach is which workloads the policy is about.

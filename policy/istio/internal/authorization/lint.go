@@ -53,27 +53,32 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, demand func(poli
 			out = append(out, p.lintServerNames(r)...)
 			out = append(out, p.lintForwarded(r, selected)...)
 			out = append(out, p.lintTokens(r, selected, readsTokens)...)
-			for t := range r.terms {
-				for field, values := range t.lists {
-					for i, value := range values {
-						if rendering.PlaceholderIn(value) != "" {
-							continue // there is a warning of its own, and what is applied is unknown
-						}
-						kind, reason := t.subject.lint(value, values, selected, opts)
-						if isInsideName(kind) && (p.resource.Spec.Action == actionDeny) != isNegative(field) {
-							continue // the star keeps longer names out here, and without it they would be let in
-						}
-						if kind != "" {
-							out = append(out, p.warn(kind, item(field, i), "%s", reason))
-						}
-					}
-				}
-			}
+			out = append(out, p.lintValues(r, selected, opts)...)
 			// A rule that also takes longer names may be without effect all the same.
 			warned := slices.ContainsFunc(out[before:], func(w policy.Warning) bool { return !isInsideName(w.Kind) })
 			out = append(out, survey.lintFate(p, i, selected, warned)...)
 		}
 		out = append(out, p.lintSplit()...)
+	}
+	return out
+}
+
+// lintValues warns of values that do not mean what their author may think.
+func (p Policy) lintValues(r rule, selected []policy.Inbound, opts Options) (out []policy.Warning) {
+	for t := range r.terms {
+		for field, values := range t.lists {
+			for i, value := range values {
+				if rendering.PlaceholderIn(value) != "" {
+					continue // there is a warning of its own, and what is applied is unknown
+				}
+				kind, reason := t.subject.lint(value, values, selected, opts)
+				// Here a star keeps longer names out, and without it they would be let in.
+				keepsOut := isInsideName(kind) && (p.resource.Spec.Action == actionDeny) != isNegative(field)
+				if kind != "" && !keepsOut {
+					out = append(out, p.warn(kind, item(field, i), "%s", reason))
+				}
+			}
+		}
 	}
 	return out
 }

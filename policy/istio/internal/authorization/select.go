@@ -25,7 +25,7 @@ func Select(ps []Policy, in policy.Inbound, opts Options) Selection {
 
 // missReason says why the policy does not apply to the workload, "" where it does.
 func (p Policy) missReason(w policy.Workload, opts Options) string {
-	return capability.FirstMiss(p.reach(opts).Misses(w))
+	return capability.FirstMiss(p.reach(opts).Misses(w)).String()
 }
 
 // reach is which workloads the policy is about.

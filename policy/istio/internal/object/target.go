@@ -23,7 +23,7 @@ type Reach struct {
 func (r Reach) Target(of Object, place string, missReason func(policy.Inbound) string) capability.Target {
 	return capability.Target{
 		Policy: of.String(), Name: of.Metadata.Name, Place: place, Key: r.Namespace + " " + fmt.Sprint(r.Labels),
-		Miss: missReason, Fit: r.fit, Vary: r.vary,
+		Miss: func(in policy.Inbound) capability.Reason { return capability.ReasonOf(missReason(in)) }, Fit: r.fit, Vary: r.vary,
 	}
 }
 
@@ -32,7 +32,7 @@ func (r Reach) Target(of Object, place string, missReason func(policy.Inbound) s
 func (r Reach) Misses(w policy.Workload) iter.Seq[capability.Miss] {
 	return func(yield func(capability.Miss) bool) {
 		there := cmp.Or(w.Namespace, DefaultNamespace)
-		if r.Namespace != r.Root && r.Namespace != there && !yield(capability.NamespaceMiss(r.Namespace, there)) {
+		if r.Namespace != r.Root && r.Namespace != there && !yield(capability.PlaceMiss("namespace", r.Namespace, there)) {
 			return
 		}
 		for _, key := range slices.Sorted(maps.Keys(r.Labels)) {

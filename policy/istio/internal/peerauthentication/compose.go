@@ -44,7 +44,7 @@ func (p Policy) missReason(w policy.Workload, rootNamespace string) string {
 	case p.resource.Metadata.Namespace == rootNamespace:
 		return inRoot
 	default:
-		return capability.FirstMiss(p.reach(rootNamespace).Misses(w))
+		return capability.FirstMiss(p.reach(rootNamespace).Misses(w)).String()
 	}
 }
 

@@ -198,7 +198,7 @@ func TestTargets(t *testing.T) {
 		t.Errorf("%d targets, want three ports, the mesh, and one that selects nothing", len(targets))
 	}
 	for _, target := range targets {
-		if reason := target.Miss(target.Fit(policy.Inbound{Port: 8080})); (reason != "") != target.Inert {
+		if reason := target.Miss(target.Fit(policy.Inbound{Port: 8080})); (reason != nil) != target.Inert {
 			t.Errorf("%s: %q", target.Key, reason)
 		}
 	}

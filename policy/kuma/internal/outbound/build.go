@@ -84,7 +84,7 @@ func (b *builder) selectRoutes() {
 	var all []ranked
 	for i := range b.Resources.routes {
 		r := &b.Resources.routes[i]
-		if s := routeSelector(r); s.Miss(&b.proxy) == "" {
+		if s := routeSelector(r); s.Miss(&b.proxy) == nil {
 			all = append(all, ranked{r, s.Rank()})
 		}
 	}

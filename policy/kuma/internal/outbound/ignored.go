@@ -27,7 +27,7 @@ func (b *builder) ignored() []routing.Ignored {
 	for i := range b.Resources.routes {
 		r := &b.Resources.routes[i]
 		out = append(out, overwritten(&r.Resource, r.Overwritten)...)
-		if miss := routeSelector(r).Miss(&b.proxy); miss != "" {
+		if miss := routeSelector(r).Miss(&b.proxy).String(); miss != "" {
 			misses[r.ID] = miss
 			out = append(out, routing.Ignored{Origin: r.Origin, Place: r.Place(), Policy: r.Place(), Reason: miss, Kind: warning.SelectsNothing})
 			continue
@@ -67,7 +67,7 @@ func (b *builder) ignored() []routing.Ignored {
 			out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Doc.Place(t.Inbound), Policy: t.Place(), Reason: "bounds on the requests that a workload gets are not proven: only those under to are"})
 		}
 		out = append(out, overwritten(&t.Resource, t.Overwritten)...)
-		miss := selectorOf(t).Miss(&b.proxy)
+		miss := selectorOf(t).Miss(&b.proxy).String()
 		if miss != "" {
 			out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Place(), Policy: t.Place(), Reason: miss, Kind: warning.SelectsNothing})
 			continue
@@ -87,7 +87,7 @@ func (b *builder) circles() (out []routing.Ignored) {
 		all[r.Kind.Name] = append(all[r.Kind.Name], routeSelector(r))
 	}
 	for i := range b.Resources.timeouts {
-		if s := selectorOf(&b.Resources.timeouts[i]); s.Miss(&b.proxy) == "" {
+		if s := selectorOf(&b.Resources.timeouts[i]); s.Miss(&b.proxy) == nil {
 			all[timeout.Kind.Name] = append(all[timeout.Kind.Name], s)
 		}
 	}
@@ -352,7 +352,7 @@ func (r *Resources) Mismatches(mesh string, proxies []policy.Inbound) []routing.
 func mismatch(t *timeout.Timeout, named *route.Route, proxies []policy.Inbound) string {
 	timed, routed := 0, 0
 	for i := range proxies {
-		isTimed, isRouted := selectorOf(t).Miss(&proxies[i]) == "", routeSelector(named).Miss(&proxies[i]) == ""
+		isTimed, isRouted := selectorOf(t).Miss(&proxies[i]) == nil, routeSelector(named).Miss(&proxies[i]) == nil
 		if isTimed && isRouted {
 			return ""
 		}

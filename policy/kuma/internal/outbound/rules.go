@@ -59,7 +59,7 @@ func (r *Resources) rulesFor(proxy *policy.Inbound) rules {
 	var entries []entry
 	for i := range r.timeouts {
 		t := &r.timeouts[i]
-		if s := selectorOf(t); s.Miss(proxy) == "" {
+		if s := selectorOf(t); s.Miss(proxy) == nil {
 			rank := s.Rank()
 			for k := range t.To {
 				item := &t.To[k]

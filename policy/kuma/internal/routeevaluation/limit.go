@@ -10,7 +10,7 @@ import (
 )
 
 // kinds are the kinds that an item may be for, the weakest first.
-var kinds = []string{"Mesh", "MeshService", "MeshExternalService", "MeshMultiZoneService", "MeshTCPRoute", "MeshHTTPRoute"}
+var kinds = []string{"Mesh", "MeshService", "MeshExternalService", "MeshMultiZoneService", tcpRoute, httpRoute}
 
 // setting is a bound that an item sets.
 type setting struct {

@@ -35,14 +35,51 @@ func (a candidate) isStronger(b candidate) bool {
 
 // rule finds the rule that takes the request: of the matches that hold the most precise, and
 // of equals that of the strongest route.
-func (c call) rule() (candidate, bool) {
-	kind := "MeshHTTPRoute"
-	if c.port.Protocol == policy.TCP {
-		kind = "MeshTCPRoute"
+func (c call) rule() (best candidate, found bool) {
+	all := c.candidates()
+	for _, one := range all {
+		if !found || isMorePrecise(one.match, best.match) || !isMorePrecise(best.match, one.match) && one.isStronger(best) {
+			best, found = one, true
+		}
 	}
-	var best candidate
-	found := false
-	var all []candidate
+	if !found {
+		return best, false
+	}
+	if best.backends == nil {
+		best.takeBackends(all)
+	}
+	if c.Released {
+		best.backendRoute = best.namedRoute
+	}
+	return best, true
+}
+
+// takeBackends gives a rule without backends those of the strongest rule with the same matches.
+func (a *candidate) takeBackends(all []candidate) {
+	var next *candidate
+	for i := range all {
+		one := &all[i]
+		if one.backends != nil && slices.EqualFunc(one.rule.Matches, a.rule.Matches, isSame) && (next == nil || one.isStronger(*next)) {
+			next = one
+		}
+	}
+	if next != nil {
+		a.backends, a.backendRoute = next.backends, next.backendRoute
+	}
+}
+
+// The kinds of routes.
+const (
+	httpRoute = "MeshHTTPRoute"
+	tcpRoute  = "MeshTCPRoute"
+)
+
+// candidates returns the matches that take the request, of all routes that apply.
+func (c call) candidates() (all []candidate) {
+	kind := httpRoute
+	if c.port.Protocol == policy.TCP {
+		kind = tcpRoute
+	}
 	for i := range c.Routes {
 		r := &c.Routes[i]
 		var refs []reference.Ref
@@ -53,6 +90,7 @@ func (c call) rule() (candidate, bool) {
 		if r.Kind.Name != kind || !applies(r.Resource, role, r.Target, c.proxy) {
 			continue
 		}
+		weight := weightOf(r.Resource, role, r.Target)
 		for place, item := range r.To {
 			if !c.isPort(item.Ref, r.Resource) {
 				continue
@@ -63,43 +101,26 @@ func (c call) rule() (candidate, bool) {
 			}
 			for k := range item.Rules {
 				rule := &item.Rules[k]
-				matches := rule.Matches
-				if kind == "MeshTCPRoute" {
-					matches = []route.Match{{}}
-				}
-				for _, m := range matches {
-					if !holds(m, c.request) {
-						continue
-					}
-					one := candidate{rule, r, r, m, rule.Backends, weightOf(r.Resource, role, r.Target), section, place}
-					all = append(all, one)
-					if !found || isMorePrecise(m, best.match) ||
-						!isMorePrecise(best.match, m) && one.isStronger(best) {
-						best, found = one, true
-					}
+				for _, m := range c.matchesOf(rule, kind) {
+					all = append(all, candidate{rule, r, r, m, rule.Backends, weight, section, place})
 				}
 			}
 		}
 	}
-	// A rule without backends leaves them to the next rule with the same matches.
-	rest := best
-	for found && best.backends == nil {
-		next := -1
-		for i, one := range all {
-			if one.backends != nil && slices.EqualFunc(one.rule.Matches, rest.rule.Matches, isSame) && (next < 0 || one.isStronger(all[next])) {
-				next = i
-			}
-		}
-		if next < 0 {
-			break
-		}
-		best.backends, best.backendRoute = all[next].backends, all[next].backendRoute
+	return all
+}
+
+// matchesOf returns the matches of a rule that the request meets. A rule of a MeshTCPRoute takes every connection.
+func (c call) matchesOf(rule *route.Rule, kind string) (out []route.Match) {
+	if kind == tcpRoute {
+		return []route.Match{{}}
 	}
-	best.rule, best.namedRoute = rest.rule, rest.namedRoute
-	if c.Released {
-		best.backendRoute = best.namedRoute
+	for _, m := range rule.Matches {
+		if holds(m, c.request) {
+			out = append(out, m)
+		}
 	}
-	return best, found
+	return out
 }
 
 // isMorePrecise reports whether a match is tried before another one.

@@ -22,7 +22,7 @@ func (s Selector) AsTarget() capability.Target {
 		Policy: r.Origin, Name: r.ID.Name, Place: r.Place(),
 		Key:      fmt.Sprintf("%t %q %q %q %q %q %q %q", r.Universal, r.Labels[resource.LabelEffect], r.ID.Mesh, r.ID.Zone, r.ID.Namespace, r.Labels[resource.LabelOrigin], s.Role, *s.Target),
 		Inert:    r.Labels[resource.LabelEffect] == resource.EffectShadow,
-		Miss:     func(in policy.Inbound) string { return s.Miss(&in) },
+		Miss:     func(in policy.Inbound) capability.Reason { return s.Miss(&in) },
 		Fit:      s.fit,
 		Vary:     s.vary,
 		Unstated: func(in policy.Inbound) string { return s.Unstated(&in) },

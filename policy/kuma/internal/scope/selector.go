@@ -7,9 +7,11 @@ package scope
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/resource"
 	"github.com/meshproof/meshproof/policy/kuma/internal/target"
@@ -23,47 +25,39 @@ type Selector struct {
 	Role string
 }
 
-// Miss is a requirement of a policy that an inbound does not meet.
-type Miss struct {
-	Reason string
-	// Want and Got are what is compared; both are empty where nothing is.
-	Want, Got string
+// Miss says why the policy does not apply to the inbound, nil where it does.
+func (s Selector) Miss(in *policy.Inbound) capability.Reason {
+	return capability.FirstMiss(s.Misses(in))
 }
 
-// Miss says why the policy does not apply to the inbound, "" where it does.
-func (s Selector) Miss(in *policy.Inbound) (reason string) {
-	s.EachMiss(in, func(m Miss) bool {
-		reason = m.Reason
-		return false
-	})
-	return reason
+// Misses are the requirements of the policy that the inbound does not meet, in the order in which they are checked.
+func (s Selector) Misses(in *policy.Inbound) iter.Seq[capability.Miss] {
+	return func(yield func(capability.Miss) bool) { s.eachMiss(in, yield) }
 }
 
-// EachMiss calls yield for each requirement that the inbound does not meet, in the order in
-// which they are checked, until yield returns false.
-func (s Selector) EachMiss(in *policy.Inbound, yield func(Miss) bool) {
-	w := &in.Workload
+func (s Selector) eachMiss(in *policy.Inbound, yield func(capability.Miss) bool) {
+	id, w := s.Resource.ID, &in.Workload
 	mesh, namespace := cmp.Or(w.Mesh, resource.DefaultMesh), cmp.Or(w.Namespace, resource.DefaultNamespace)
-	if s.Resource.Labels[resource.LabelEffect] == resource.EffectShadow && !yield(Miss{Reason: "the label kuma.io/effect makes it a shadow policy"}) {
+	if s.Resource.Labels[resource.LabelEffect] == resource.EffectShadow && !yield(capability.Miss{Reason: capability.ReasonOf("the label kuma.io/effect makes it a shadow policy")}) {
 		return
 	}
-	if want := s.Resource.ID.Mesh; want != mesh && !yield(Miss{fmt.Sprintf("it is of mesh %q, the workload of mesh %q", want, mesh), want, mesh}) {
+	if id.Mesh != mesh && !yield(capability.PlaceMiss("mesh", id.Mesh, mesh)) {
 		return
 	}
-	if s.Role != resource.RoleProducer && w.Origin == resource.OriginZone && s.Resource.Labels[resource.LabelOrigin] == resource.OriginZone && !isOneZone(s.Resource.ID.Zone, w.Zone) &&
-		!yield(Miss{fmt.Sprintf("it is of zone %q, the workload of zone %q", s.Resource.ID.Zone, w.Zone), s.Resource.ID.Zone, w.Zone}) {
+	if s.Role != resource.RoleProducer && w.Origin == resource.OriginZone && s.Resource.Labels[resource.LabelOrigin] == resource.OriginZone && !isOneZone(id.Zone, w.Zone) &&
+		!yield(capability.PlaceMiss("zone", id.Zone, w.Zone)) {
 		return
 	}
-	if want := s.Resource.ID.Namespace; (s.Role == resource.RoleConsumer || s.Role == resource.RoleOwner) && want != namespace &&
-		!yield(Miss{fmt.Sprintf("it is of namespace %q, the workload of namespace %q", want, namespace), want, namespace}) {
+	if (s.Role == resource.RoleConsumer || s.Role == resource.RoleOwner) && id.Namespace != namespace &&
+		!yield(capability.PlaceMiss("namespace", id.Namespace, namespace)) {
 		return
 	}
-	if s.ownName() && s.Resource.ID.Namespace != namespace &&
-		!yield(Miss{fmt.Sprintf("targetRef.name names a Dataplane of the policy's own namespace %q, the workload is of namespace %q", s.Resource.ID.Namespace, namespace), s.Resource.ID.Namespace, namespace}) {
+	if s.ownName() && id.Namespace != namespace && !yield(differs(id.Namespace, namespace, func() string {
+		return fmt.Sprintf("targetRef.name names a Dataplane of the policy's own namespace %q, the workload is of namespace %q", id.Namespace, namespace)
+	})) {
 		return
 	}
-	if s.names() && !s.Resource.MayNameDataplane(w.Zone) &&
-		!yield(Miss{s.otherZone(w.Zone), s.Resource.ID.Zone, w.Zone}) {
+	if s.names() && !s.Resource.MayNameDataplane(w.Zone) && !yield(differs(id.Zone, w.Zone, s.otherZone(w.Zone))) {
 		return
 	}
 	if s.Target.Kind > target.Dataplane {
@@ -71,6 +65,11 @@ func (s Selector) EachMiss(in *policy.Inbound, yield func(Miss) bool) {
 	} else {
 		eachTargetMiss(s.Target, in, yield)
 	}
+}
+
+// differs is the miss of an inbound that has another value than the policy wants.
+func differs(wanted, found string, reason capability.Reason) capability.Miss {
+	return capability.Miss{Reason: reason, Wanted: wanted, Found: found}
 }
 
 // isOneZone reports whether a policy and a workload are of one zone. As in Kuma, one of both that states no zone is of
@@ -85,26 +84,29 @@ func (s Selector) names() bool { return s.Target.Kind == target.Dataplane && s.T
 func (s Selector) ownName() bool { return s.names() && !s.Resource.Universal }
 
 // otherZone says why the target does not name a Dataplane of a zone.
-func (s Selector) otherZone(zone string) string {
+func (s Selector) otherZone(zone string) capability.Reason {
 	if s.Resource.IsGlobal() {
-		return "targetRef.name names a Dataplane of the policy's own zone, and a global policy has none: select by labels"
+		return capability.ReasonOf("targetRef.name names a Dataplane of the policy's own zone, and a global policy has none: select by labels")
 	}
-	return fmt.Sprintf("targetRef.name names a Dataplane of the policy's own zone %q, the workload is of zone %q: select by labels", s.Resource.ID.Zone, zone)
+	return func() string {
+		return fmt.Sprintf("targetRef.name names a Dataplane of the policy's own zone %q, the workload is of zone %q: select by labels", s.Resource.ID.Zone, zone)
+	}
 }
 
-// eachTargetMiss is [Selector.EachMiss] for the targetRef.
-func eachTargetMiss(t *target.Target, in *policy.Inbound, yield func(Miss) bool) {
-	if got := in.Workload.Name; t.Name != "" && t.Name != got && !yield(Miss{fmt.Sprintf("targetRef.name is %q", t.Name), t.Name, got}) {
+// eachTargetMiss is [Selector.Misses] for the targetRef.
+func eachTargetMiss(t *target.Target, in *policy.Inbound, yield func(capability.Miss) bool) {
+	if got := in.Workload.Name; t.Name != "" && t.Name != got && !yield(differs(t.Name, got, func() string { return fmt.Sprintf("targetRef.name is %q", t.Name) })) {
 		return
 	}
 	for _, want := range t.Labels {
-		if got := WorkloadLabel(&in.Workload, want.Key); got != want.Value &&
-			!yield(Miss{"targetRef.labels asks for " + want.Key + "=" + strconv.Quote(want.Value) + ", the workload has " + orNone(got), want.Value, got}) {
+		if got := WorkloadLabel(&in.Workload, want.Key); got != want.Value && !yield(differs(want.Value, got, func() string {
+			return fmt.Sprintf("targetRef.labels asks for %s=%q, the workload has %s", want.Key, want.Value, orNone(got))
+		})) {
 			return
 		}
 	}
-	if t.Section != "" && t.Section != in.Section() {
-		yield(Miss{fmt.Sprintf("targetRef.sectionName is %q, the inbound's is %q", t.Section, in.Section()), t.Section, in.Section()})
+	if got := in.Section(); t.Section != "" && t.Section != got {
+		yield(differs(t.Section, got, func() string { return fmt.Sprintf("targetRef.sectionName is %q, the inbound's is %q", t.Section, got) }))
 	}
 }
 
@@ -116,19 +118,24 @@ func orNone(value string) string {
 	return strconv.Quote(value)
 }
 
-// eachLegacyMiss is [Selector.EachMiss] for a targetRef of the legacy kinds.
-func eachLegacyMiss(t *target.Target, in *policy.Inbound, yield func(Miss) bool) {
+// eachLegacyMiss is [Selector.Misses] for a targetRef of the legacy kinds.
+func eachLegacyMiss(t *target.Target, in *policy.Inbound, yield func(capability.Miss) bool) {
 	if t.Kind == target.Route {
 		if in.Protocol.Layer() == policy.L4 {
-			yield(Miss{Reason: fmt.Sprintf("targetRef names the route %q, but a tcp inbound has no routes", t.Name)})
+			yield(capability.Miss{Reason: func() string {
+				return fmt.Sprintf("targetRef names the route %q, but a tcp inbound has no routes", t.Name)
+			}})
 		} else if !slices.ContainsFunc(in.Routes, func(r policy.InboundRoute) bool { return r.Name == t.Name }) {
-			yield(Miss{Reason: fmt.Sprintf("targetRef names the route %q, which the inbound does not have", t.Name)})
+			yield(capability.Miss{Reason: func() string {
+				return fmt.Sprintf("targetRef names the route %q, which the inbound does not have", t.Name)
+			}})
 		}
 		return
 	}
 	for _, want := range t.Labels {
-		if got, owner := InboundTag(in, want.Key); got != want.Value &&
-			!yield(Miss{fmt.Sprintf("targetRef asks for %s=%q, the %s has %s", want.Key, want.Value, owner, orNone(got)), want.Value, got}) {
+		if got, owner := InboundTag(in, want.Key); got != want.Value && !yield(differs(want.Value, got, func() string {
+			return fmt.Sprintf("targetRef asks for %s=%q, the %s has %s", want.Key, want.Value, owner, orNone(got))
+		})) {
 			return
 		}
 	}

@@ -24,7 +24,7 @@ func (s Selector) Unstated(in *policy.Inbound) string {
 			known.Labels = append(known.Labels, label)
 		}
 	}
-	if s.Target = &known; unstated == "" || s.Miss(in) != "" {
+	if s.Target = &known; unstated == "" || s.Miss(in) != nil {
 		return ""
 	}
 	return fmt.Sprintf("targetRef.labels asks for %s, which a control plane computes, and the workload %s does not state the label: write it into the labels of the Dataplane", unstated, in.Workload.Name)

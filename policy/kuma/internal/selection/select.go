@@ -39,7 +39,7 @@ func Select(ps []permission.Policy, in policy.Inbound, opts permission.Options) 
 	ranks := make([]rank, 0, len(ps))
 	for i := range ps {
 		s := selector(&ps[i], opts)
-		if reasons[i] = s.Miss(&in); reasons[i] == "" {
+		if reasons[i] = s.Miss(&in).String(); reasons[i] == "" {
 			ranks = append(ranks, rank{&ps[i], s.Rank()})
 		}
 	}

@@ -81,11 +81,11 @@ func asServers(namespace string, selector object.Selector) capability.Target {
 		return in
 	}
 	return capability.Target{
-		Miss: func(in policy.Inbound) string {
+		Miss: func(in policy.Inbound) capability.Reason {
 			if in.Workload.Namespace != namespace || len(selector.Misses(in.Workload.Labels)) > 0 {
-				return "another namespace or other labels"
+				return capability.ReasonOf("another namespace or other labels")
 			}
-			return ""
+			return nil
 		},
 		Fit: func(in policy.Inbound) policy.Inbound { return with(in, selector.Fit(in.Workload.Labels)) },
 		Vary: func(in policy.Inbound) (out []policy.Inbound) {
