@@ -135,7 +135,7 @@ var known = messages.Closed{
 	routeFilter: {apart: "config is_optional disabled"},
 	"envoy.extensions.http.original_ip_detection.xff.v3.XffConfig": {apart: "xff_num_trusted_hops", unread: "skip_xff_append"},
 	"envoy.extensions.filters.http.lua.v3.Lua": {
-		apart:    "source_codes default_source_code",
+		apart:    "source_codes default_source_code inline_code",
 		measures: "stat_prefix filter_context",
 		forwards: "clear_route_cache",
 	},
