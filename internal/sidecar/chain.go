@@ -63,7 +63,7 @@ type chain struct {
 	rewritten []rewritten
 }
 
-func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of *listenerv3.FilterChain, label string) {
+func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of *listenerv3.FilterChain, label string, g guarded) {
 	// What the listener itself logs is kept with its other chains.
 	if isCanary(of) && (len(l.FilterChains) > 1 || l.DefaultFilterChain != nil || len(l.AccessLog) == 0) {
 		r.skip(l.Name, label, "the canary of meshproof: no workload has its address")
@@ -89,7 +89,7 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 		// Which connections it gets is held against the Dataplanes.
 		clear(c.leads.destinations)
 	}
-	if r.leadsNowhere(c.leads) && r.isQuiet(of) {
+	if r.leadsNowhere(l, c.leads, g) && r.isQuiet(of) {
 		r.skip(l.Name, label, "it leads to a cluster without endpoints: no connection passes")
 		return
 	}
