@@ -52,8 +52,8 @@ type chain struct {
 	disabled    bool
 	// tokens are the names of the filters for tokens.
 	tokens []string
-	// faults are the names of the HTTP filters that do nothing but delay and end requests.
-	faults []string
+	// refusals are the filters that do nothing but delay and end requests.
+	refusals []refusal
 	// readsSNI is true behind a TLS inspector.
 	readsSNI bool
 	// remote says where the connection manager has the remote address from; "" for the
@@ -225,7 +225,7 @@ func (c *chain) noteOther(name, typeURL string, m proto.Message, err error) {
 	other := &c.others[len(c.others)-1]
 	other.contained, other.rewrites, other.unknown.Idle = contained, rewrites, contained
 	if other.refuses = refusesAlone(m); other.refuses {
-		c.faults = append(c.faults, name)
+		c.refusals = append(c.refusals, refusal{name, c.judges})
 	}
 }
 

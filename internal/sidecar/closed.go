@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/listener/local_ratelimit/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/network/dns_resolver/apple/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/network/dns_resolver/cares/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/network/dns_resolver/getaddrinfo/v3"
@@ -186,6 +187,7 @@ var passing = messages.Closed{
 	},
 	"envoy.extensions.filters.listener.http_inspector.v3.HttpInspector": {},
 	originalDst: {},
+	"envoy.extensions.filters.listener.local_ratelimit.v3.LocalRateLimit": {measures: "stat_prefix", limits: "token_bucket runtime_enabled"},
 	// The workload sees the address of the caller, as it does without a sidecar.
 	"envoy.extensions.filters.listener.original_src.v3.OriginalSrc": {forwards: "mark bind_port"},
 }
