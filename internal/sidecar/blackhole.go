@@ -15,18 +15,19 @@ func (r *reader) isBlackHole(name string) bool {
 	return r.unreadCluster(name) == "" && discovery(r.Clusters[name].Message) == clusterv3.Cluster_STATIC && len(r.assignmentOf(r.Clusters[name].Message).GetEndpoints()) == 0
 }
 
-// leadsNowhere reports whether connections come to their end, because no cluster of a chain has
-// an endpoint.
-func (r *reader) leadsNowhere(l leading) bool {
-	if l.chosen || l.absent || len(l.names) == 0 || len(l.calls.unread) > 0 || len(r.called(l).names) > 0 {
+// leadsNowhere reports whether connections come to their end, because no cluster of a chain has an endpoint. What the chain logs
+// may go to another machine, and to nothing that the inbounds guard.
+func (r *reader) leadsNowhere(l *listenerv3.Listener, leads leading, g guarded) bool {
+	if leads.chosen || leads.absent || len(leads.names) == 0 || len(leads.calls.unread) > 0 {
 		return false
 	}
-	for name := range l.names {
+	for name := range leads.names {
 		if !r.isBlackHole(name) {
 			return false
 		}
 	}
-	return true
+	asksGuarded := slices.ContainsFunc(r.workloadsOf(r.called(leads), false), func(workload string) bool { return g.workloads[workload] })
+	return !asksGuarded && r.sendsToGuarded(l, leads, g) == ""
 }
 
 // areQuiet reports whether all chains of a listener are quiet.

@@ -52,8 +52,8 @@ type chain struct {
 	disabled    bool
 	// tokens are the names of the filters for tokens.
 	tokens []string
-	// faults are the names of the HTTP filters that do nothing but delay and end requests.
-	faults []string
+	// refusals are the filters that do nothing but delay and end requests.
+	refusals []refusal
 	// readsSNI is true behind a TLS inspector.
 	readsSNI bool
 	// remote says where the connection manager has the remote address from; "" for the
@@ -63,7 +63,7 @@ type chain struct {
 	rewritten []rewritten
 }
 
-func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of *listenerv3.FilterChain, label string) {
+func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of *listenerv3.FilterChain, label string, g guarded) {
 	// What the listener itself logs is kept with its other chains.
 	if isCanary(of) && (len(l.FilterChains) > 1 || l.DefaultFilterChain != nil || len(l.AccessLog) == 0) {
 		r.skip(l.Name, label, "the canary of meshproof: no workload has its address")
@@ -89,7 +89,7 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 		// Which connections it gets is held against the Dataplanes.
 		clear(c.leads.destinations)
 	}
-	if r.leadsNowhere(c.leads) && r.isQuiet(of) {
+	if r.leadsNowhere(l, c.leads, g) && r.isQuiet(of) {
 		r.skip(l.Name, label, "it leads to a cluster without endpoints: no connection passes")
 		return
 	}
@@ -225,7 +225,7 @@ func (c *chain) noteOther(name, typeURL string, m proto.Message, err error) {
 	other := &c.others[len(c.others)-1]
 	other.contained, other.rewrites, other.unknown.Idle = contained, rewrites, contained
 	if other.refuses = refusesAlone(m); other.refuses {
-		c.faults = append(c.faults, name)
+		c.refusals = append(c.refusals, refusal{name, c.judges})
 	}
 }
 

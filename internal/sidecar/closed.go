@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/listener/local_ratelimit/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/network/dns_resolver/apple/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/network/dns_resolver/cares/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/network/dns_resolver/getaddrinfo/v3"
@@ -135,7 +136,7 @@ var known = messages.Closed{
 	routeFilter: {apart: "config is_optional disabled"},
 	"envoy.extensions.http.original_ip_detection.xff.v3.XffConfig": {apart: "xff_num_trusted_hops", unread: "skip_xff_append"},
 	"envoy.extensions.filters.http.lua.v3.Lua": {
-		apart:    "source_codes default_source_code",
+		apart:    "source_codes default_source_code inline_code",
 		measures: "stat_prefix filter_context",
 		forwards: "clear_route_cache",
 	},
@@ -186,6 +187,7 @@ var passing = messages.Closed{
 	},
 	"envoy.extensions.filters.listener.http_inspector.v3.HttpInspector": {},
 	originalDst: {},
+	"envoy.extensions.filters.listener.local_ratelimit.v3.LocalRateLimit": {measures: "stat_prefix", limits: "token_bucket runtime_enabled"},
 	// The workload sees the address of the caller, as it does without a sidecar.
 	"envoy.extensions.filters.listener.original_src.v3.OriginalSrc": {forwards: "mark bind_port"},
 }

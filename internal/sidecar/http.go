@@ -8,7 +8,6 @@ import (
 
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	httpauthzv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ext_authz/v3"
-	faultv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/fault/v3"
 	jwtauthnv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/jwt_authn/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
@@ -168,8 +167,8 @@ func (c *chain) routes(m *hcmv3.HttpConnectionManager) {
 		if overriding(config, c.tokens) {
 			c.tell(dump.BesideRBAC, c.tokens[0], typeURL(&jwtauthnv3.PerRouteConfig{}), fmt.Sprintf("route configuration %q replaces the filter for tokens", config.Name))
 		}
-		if overriding(config, c.faults) {
-			c.tell(dump.BesideRBAC, c.faults[0], typeURL(&faultv3.HTTPFault{}), fmt.Sprintf("route configuration %q replaces a filter that delays and ends requests", config.Name))
+		if name := c.replacedRefusal(config); name != "" {
+			c.tell(dump.BesideRBAC, name, "", fmt.Sprintf("route configuration %q replaces a filter that delays and ends requests", config.Name))
 		}
 		if overriding(config, c.askers) || len(c.askers) > 0 && overriding(config, c.replaceable) {
 			c.tell(dump.Lost, c.askers[0], typeURL(&httpauthzv3.ExtAuthzPerRoute{}), fmt.Sprintf("route configuration %q replaces a filter that asks an authorizer, or what it asks about", config.Name))

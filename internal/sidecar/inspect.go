@@ -136,13 +136,19 @@ var decidingFilters = map[string]string{
 	"envoy.extensions.filters.http.adaptive_concurrency.v3.AdaptiveConcurrency":    "refuses requests above a limit",
 	"envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuth":                     "refuses requests without a key",
 	"envoy.extensions.filters.http.basic_auth.v3.BasicAuth":                        "refuses requests without a password",
+	"envoy.extensions.filters.http.bandwidth_limit.v3.BandwidthLimit":              "delays requests and answers",
+	"envoy.extensions.filters.http.buffer.v3.Buffer":                               "waits for whole requests, and refuses those above a limit",
+	"envoy.extensions.filters.http.compressor.v3.Compressor":                       "compresses bodies",
 	"envoy.extensions.filters.http.cors.v3.Cors":                                   "answers preflight requests",
 	"envoy.extensions.filters.http.csrf.v3.CsrfPolicy":                             "refuses requests of another origin",
+	"envoy.extensions.filters.http.decompressor.v3.Decompressor":                   "unpacks bodies",
 	"envoy.extensions.filters.http.ext_authz.v3.ExtAuthz":                          "asks another service for its verdict",
 	"envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor":                  "lets another service answer or change the request",
 	"envoy.extensions.filters.http.fault.v3.HTTPFault":                             "aborts or delays requests",
 	"envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder":     "changes method and path",
+	"envoy.extensions.filters.http.grpc_web.v3.GrpcWeb":                            "turns gRPC-Web into gRPC",
 	"envoy.extensions.filters.http.header_mutation.v3.HeaderMutation":              "changes headers",
+	"envoy.extensions.filters.http.header_to_metadata.v3.Config":                   "writes metadata, and may take headers away",
 	"envoy.extensions.filters.http.health_check.v3.HealthCheck":                    "answers health checks",
 	"envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication":                 "refuses requests without a sound token",
 	"envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit":              "refuses requests above a limit",
@@ -155,11 +161,11 @@ var decidingFilters = map[string]string{
 	"envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit":         "closes connections above a limit",
 	"envoy.extensions.filters.network.ext_authz.v3.ExtAuthz":                       "asks another service for its verdict",
 	"envoy.extensions.filters.network.local_ratelimit.v3.LocalRateLimit":           "closes connections above a limit",
-	"envoy.extensions.filters.network.ratelimit.v3.RateLimit":                      "closes connections above a limit",
-	"envoy.extensions.filters.network.set_filter_state.v3.Config":                  "writes filter state",
-	"envoy.extensions.filters.network.wasm.v3.Wasm":                                "runs code of its own, which may close connections",
-	"envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol":            "lets callers say source and destination in a PROXY header",
-	"envoy.extensions.filters.listener.local_ratelimit.v3.LocalRateLimit":          "closes connections above a limit",
+	mongoProxy: "reads the protocol of MongoDB, and delays connections",
+	"envoy.extensions.filters.network.ratelimit.v3.RateLimit":           "closes connections above a limit",
+	"envoy.extensions.filters.network.set_filter_state.v3.Config":       "writes filter state",
+	"envoy.extensions.filters.network.wasm.v3.Wasm":                     "runs code of its own, which may close connections",
+	"envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol": "lets callers say source and destination in a PROXY header",
 	"cilium.BpfMetadata":   "takes source and destination from Cilium's datapath",
 	"cilium.NetworkFilter": "decides by policies that Cilium's agent gives it, and no dump has them",
 	"cilium.L7Policy":      "decides by policies that Cilium's agent gives it, and no dump has them",
@@ -173,15 +179,22 @@ var containedFilters = map[string]bool{
 	"envoy.extensions.filters.http.adaptive_concurrency.v3.AdaptiveConcurrency": true,
 	"envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuth":                  true,
 	"envoy.extensions.filters.http.basic_auth.v3.BasicAuth":                     true,
+	"envoy.extensions.filters.http.bandwidth_limit.v3.BandwidthLimit":           true,
+	"envoy.extensions.filters.http.buffer.v3.Buffer":                            true,
+	"envoy.extensions.filters.http.compressor.v3.Compressor":                    true,
 	"envoy.extensions.filters.http.cors.v3.Cors":                                true,
 	"envoy.extensions.filters.http.csrf.v3.CsrfPolicy":                          true,
+	"envoy.extensions.filters.http.decompressor.v3.Decompressor":                true,
 	"envoy.extensions.filters.http.fault.v3.HTTPFault":                          true,
 	"envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder":  true,
+	"envoy.extensions.filters.http.grpc_web.v3.GrpcWeb":                         true,
 	"envoy.extensions.filters.http.header_mutation.v3.HeaderMutation":           true,
+	"envoy.extensions.filters.http.header_to_metadata.v3.Config":                true,
 	"envoy.extensions.filters.http.health_check.v3.HealthCheck":                 true,
 	"envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit":           true,
 	"envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit":      true,
 	"envoy.extensions.filters.network.local_ratelimit.v3.LocalRateLimit":        true,
+	mongoProxy: true,
 }
 
 // rewritingFilters are the contained filters that may change the path or the method.
@@ -230,6 +243,7 @@ const (
 	metadataExchange = "envoy.tcp.metadataexchange.config.MetadataExchange"
 	istioStats       = "stats.PluginConfig"
 	uuidRequestID    = "envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig"
+	mongoProxy       = "envoy.extensions.filters.network.mongo_proxy.v3.MongoProxy"
 	upstreamTLS      = "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext"
 )
 

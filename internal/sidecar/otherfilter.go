@@ -1,8 +1,15 @@
 package sidecar
 
 import (
+	"slices"
+
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	faultv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/fault/v3"
+	localratelimitv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/local_ratelimit/v3"
+	connectionlimitv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/connection_limit/v3"
+	networklimitv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/local_ratelimit/v3"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
@@ -26,9 +33,9 @@ func (s *otherFilter) setPosition(p dump.Position) {
 	s.unknown.Reason += "; " + p.String()
 }
 
-// knownFaults lists the fields by which a filter delays some requests, and answers some without the workload. What it takes from
-// headers of callers, and from runtime keys, is not among them.
-var knownFaults = messages.Closed{
+// knownRefusals lists the fields by which a filter delays some requests and connections, and answers some without the workload. What a
+// fault takes from headers of callers, and from runtime keys, is not among them. A limit may be anything: it only refuses.
+var knownRefusals = messages.Closed{
 	"envoy.extensions.filters.http.fault.v3.HTTPFault": {
 		messages.Read: "abort delay response_rate_limit headers",
 		measures:      "disable_downstream_cluster_stats",
@@ -41,15 +48,44 @@ var knownFaults = messages.Closed{
 	"envoy.config.route.v3.HeaderMatcher": {messages.Read: "safe_regex_match string_match", limits: "name invert_match"},
 	"envoy.type.matcher.v3.StringMatcher": {messages.Read: "safe_regex", limits: "exact prefix suffix contains ignore_case"},
 	"envoy.type.matcher.v3.RegexMatcher":  {limits: "regex"},
+	// Those who follow Istio's own example have it in front. A header of a request that it lets pass is not among them.
+	"envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit": {
+		measures: "stat_prefix",
+		limits: `token_bucket filter_enabled filter_enforced descriptors stage rate_limits vh_rate_limits max_dynamic_descriptors
+			local_rate_limit_per_downstream_connection local_cluster_rate_limit always_consume_default_token_bucket`,
+		answers: "status response_headers_to_add enable_x_ratelimit_headers enable_retry_after_header rate_limited_as_resource_exhausted",
+	},
+	"envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit": {measures: "stat_prefix", limits: "max_connections delay runtime_enabled"},
+	"envoy.extensions.filters.network.local_ratelimit.v3.LocalRateLimit":   {measures: "stat_prefix share_key", limits: "token_bucket runtime_enabled"},
 }
 
-var checkFaults = knownFaults.Checker()
+var checkRefusals = knownRefusals.Checker()
 
-// refusesAlone reports whether a filter does nothing but delay and end requests.
-func refusesAlone(m proto.Message) bool {
-	fault, refuses := m.(*faultv3.HTTPFault)
-	if refuses {
-		checkFaults(fault.ProtoReflect(), nil, func(*messages.Path, string) { refuses = false })
+// refusesAlone reports whether a filter does nothing but delay and end requests and connections.
+func refusesAlone(m proto.Message) (refuses bool) {
+	switch m.(type) {
+	case *faultv3.HTTPFault, *localratelimitv3.LocalRateLimit, *connectionlimitv3.ConnectionLimit, *networklimitv3.LocalRateLimit:
+		refuses = true
+		checkRefusals(m.ProtoReflect(), nil, func(*messages.Path, string) { refuses = false })
 	}
 	return refuses
+}
+
+// refusal is a filter that does nothing but delay and end requests, with the number of RBAC filters in front of it.
+type refusal struct {
+	name         string
+	judgesBefore int
+}
+
+// replacedRefusal returns a filter in front of RBAC that refuses alone, where routes have another one in its place that may do more; ""
+// for none.
+func (c *chain) replacedRefusal(config *routev3.RouteConfiguration) (found string) {
+	eachOverride(config, func(name string, packed *anypb.Any) {
+		inFront := slices.ContainsFunc(c.refusals, func(r refusal) bool { return r.name == name && r.judgesBefore < c.judges })
+		m, faults, err := messages.Unpack(packed)
+		if inFront && (err != nil || len(faults) > 0 || !refusesAlone(m)) {
+			found = name
+		}
+	})
+	return found
 }

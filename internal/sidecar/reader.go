@@ -113,7 +113,7 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 		}
 		for i, chain := range chainsOf(l) {
 			if chain != nil {
-				r.chain(l, socket, chain, labels[i])
+				r.chain(l, socket, chain, labels[i], g)
 			}
 		}
 	}

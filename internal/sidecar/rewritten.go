@@ -10,6 +10,11 @@ import (
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	apikeyauthv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/api_key_auth/v3"
 	basicauthv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/basic_auth/v3"
+	compressorv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/compressor/v3"
+	decompressorv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/decompressor/v3"
+	transcoderv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/grpc_json_transcoder/v3"
+	grpcwebv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/grpc_web/v3"
+	headertometadatav3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/header_to_metadata/v3"
 	localratelimitv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/local_ratelimit/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	"google.golang.org/protobuf/proto"
@@ -134,6 +139,18 @@ func changesByFilter(m proto.Message) (rewritten, bool) {
 		names = []string{m.GetForwarding().GetHeader()}
 	case *apikeyauthv3.ApiKeyAuthPerRoute:
 		names = []string{m.GetForwarding().GetHeader()}
+	case *grpcwebv3.GrpcWeb:
+		names = []string{"content-type", "te", "grpc-accept-encoding"}
+	case *transcoderv3.GrpcJsonTranscoder:
+		names = []string{"content-type", "te"}
+	case *compressorv3.Compressor, *decompressorv3.Decompressor:
+		names = []string{"accept-encoding", "content-encoding"}
+	case *headertometadatav3.Config:
+		for _, rule := range m.RequestRules {
+			if rule.Remove {
+				names = append(names, rule.Header)
+			}
+		}
 	case *localratelimitv3.LocalRateLimit:
 		for _, added := range m.RequestHeadersToAddWhenNotEnforced {
 			names = append(names, added.GetHeader().GetKey())

@@ -44,7 +44,9 @@ func wordSet(text string) map[string]bool {
 
 // sourcesOf returns the scripts of a Lua filter.
 func sourcesOf(m *luav3.Lua) []*corev3.DataSource {
-	sources := []*corev3.DataSource{m.GetDefaultSourceCode()}
+	//lint:ignore SA1019 Envoy reads it still, and most people write it
+	inline := m.GetInlineCode()
+	sources := []*corev3.DataSource{m.GetDefaultSourceCode(), {Specifier: &corev3.DataSource_InlineString{InlineString: inline}}}
 	for _, name := range slices.Sorted(maps.Keys(m.GetSourceCodes())) {
 		sources = append(sources, m.SourceCodes[name])
 	}

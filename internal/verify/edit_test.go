@@ -164,6 +164,11 @@ func script(source string) string {
 	return typed("lua", "envoy.extensions.filters.http.lua.v3.Lua", fmt.Sprintf(`"default_source_code": {"inline_string": %q}`, source))
 }
 
+// inlineScript is a script in the field that Envoy calls deprecated, and that most people write.
+func inlineScript(source string) string {
+	return typed("lua", "envoy.extensions.filters.http.lua.v3.Lua", fmt.Sprintf(`"inline_code": %q`, source))
+}
+
 // override is a route in front of the others that has no RBAC.
 func override(match string) edit {
 	return push(host+".routes", `{"match": {`+match+`}, "route": {"cluster": "self_inbound_dp_http-port"}, "typed_per_filter_config": `+disabledRBAC+`}`)

@@ -41,7 +41,7 @@ var forgeries = slices.Concat([]forged{{"as it is", verified, nil}}, forgedWays,
 func TestForgedDumps(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, tt := range slices.Concat(forgeries, forgedForms, forgedRequests, forgedSurroundings, forgedFresh, forgedIdle, forgedAttacks, forgedLater, forgedFirst, forgedWorkloads, forgedNames, forgedWalk, forgedMet, forgedBootstraps, forgedHomes, forgedTrusted, forgedMachine) {
+	for _, tt := range slices.Concat(forgeries, forgedForms, forgedRequests, forgedSurroundings, forgedFresh, forgedIdle, forgedAttacks, forgedLater, forgedFirst, forgedWorkloads, forgedNames, forgedWalk, forgedMet, forgedBootstraps, forgedHomes, forgedTrusted, forgedMachine, forgedPatches) {
 		if seen[tt.name] {
 			t.Fatalf("two rows %q", tt.name)
 		}

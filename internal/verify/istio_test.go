@@ -116,6 +116,13 @@ func TestIstioSidecar(t *testing.T) {
 		"a node without metadata":                                              {verified, []edit{drop(istioNode + ".metadata")}},
 		"the node of a gateway":                                                {unverified, []edit{put(istioNode+".id", `"router~10.244.0.12~payments-5d4f.shop~shop.svc.cluster.local"`)}},
 		"a label that is a number":                                             {unverified, []edit{put(istioNode+".metadata.LABELS.version", `2`)}},
+		"logs of the black hole and of a port to another machine":              {verified, []edit{loggingTo("outbound|443||kubernetes.default.svc.cluster.local")}},
+		"logs of the black hole to a workload":                                 {unverified, []edit{logsOfBlackHole("inbound|8080||")}},
+		"logs of the black hole to the port of a workload":                     {unverified, []edit{istioCluster(static("logs", "127.0.0.1", 8080)), logsOfBlackHole("logs")}},
+		"logs of the black hole to an inbound over mTLS":                       {unverified, []edit{istioCluster(istioSelf("10.244.0.12")), logsOfBlackHole("self")}},
+		"logs of the black hole to the admin interface":                        {unverified, []edit{logsOfBlackHole("prometheus_stats")}},
+		"logs of the black hole to a name with the port of a workload":         {unverified, []edit{istioCluster(retyped(static("logs", "logs.example", 8080), `"type": "STRICT_DNS"`)), logsOfBlackHole("logs")}},
+		"logs of the black hole to a cluster that is not there":                {unverified, []edit{logsOfBlackHole("absent")}},
 		"a black hole with an endpoint":                                        {unverified, []edit{put(blackHole+".load_assignment", `{"cluster_name": "BlackHoleCluster", "endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": "127.0.0.1", "port_value": 8080}}}}]}]}`)}},
 		"a port of no chain, open to others":                                   {differs, []edit{put(probes+".destination_port", `9103`)}},
 		"a port of no chain, open to others on HTTP":                           {differs, []edit{put(istioInbound+".filter_chains.1.filters.1.typed_config.http_filters.2.typed_config.rules.policies.ns[shop]-policy[callers]-rule[2].permissions.0.and_rules.rules.0.or_rules.rules.0.destination_port", `1`)}},
@@ -134,6 +141,18 @@ func TestIstioSidecar(t *testing.T) {
 
 // handingOver makes the inbound hand redirected connections over to the listeners of their destinations.
 var handingOver = put(istioInbound+".use_original_dst", `true`)
+
+// logsOfBlackHole logs the connections to the listener's own port, which lead nowhere; loggingTo logs those to an HTTP port too, as
+// Istio does where its mesh config has a provider of logs.
+func logsOfBlackHole(cluster string) edit {
+	return put(istioInbound+".filter_chains.0.filters.2.typed_config.access_log", `[`+toGRPC(cluster)+`]`)
+}
+
+func loggingTo(cluster string) edit {
+	return func(dump any) any {
+		return put(shopHTTP+".filters.1.typed_config.access_log", `[`+toGRPC(cluster)+`]`)(logsOfBlackHole(cluster)(dump))
+	}
+}
 
 // besides adds an outbound listener that binds no port, a copy of the example's.
 func besides(ip string, edits ...edit) edit {

@@ -1,0 +1,45 @@
+package verify
+
+import "strings"
+
+// forgedPatches are what people put into sidecars by EnvoyFilters and MeshProxyPatches, and what it hides with one field more.
+var forgedPatches = []forged{
+	// Limits in front of RBAC.
+	{"a limit of requests in front", verified, []edit{push(filters, limit(""))}},
+	{"a limit of requests in front that may add a header", unverified, []edit{push(filters, limit(`, "request_headers_to_add_when_not_enforced": [{"header": {"key": "x-role", "value": "admin"}}]`))}},
+	{"a limit of requests in front, with a new field", unverified, []edit{push(filters, limit(`, "lets_in": true`))}},
+	{"a limit of requests in front, by an unknown extension", unverified, []edit{push(filters, limit(`, "rate_limits": [{"actions": [{"extension": {"name": "x", "typed_config": {"@type": "T/acme.Descriptor"}}}]}]`))}},
+	{"a limit of requests in front, as a structure", verified, []edit{push(filters, `{"name": "l", "typed_config": `+structured("envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit", `{"stat_prefix": "x"}`)+`}`)}},
+	{"a limit of requests in front, of a route", verified, []edit{push(filters, limit("")), limitOfRoute("")}},
+	{"a limit of requests in front, of a route that may add a header", unverified, []edit{push(filters, limit("")), limitOfRoute(`, "request_headers_to_add_when_not_enforced": [{"header": {"key": "x-role", "value": "admin"}}]`)}},
+	{"a limit of requests in front, that a route replaces by a script", unverified, []edit{push(filters, limit("")), put(host+".typed_per_filter_config", `{"l": {"@type": "T/envoy.extensions.filters.http.lua.v3.LuaPerRoute", "source_code": {"inline_string": "function envoy_on_request(h) h:headers():add('x', 'y') end"}}}`)}},
+	{"a limit of requests behind, of a route that may add a header", verified, []edit{behindRBAC(limit("")), limitOfRoute(`, "request_headers_to_add_when_not_enforced": [{"header": {"key": "x-role", "value": "admin"}}]`)}},
+	{"a limit of new connections in front", verified, []edit{tcpFront("local_ratelimit.v3.LocalRateLimit", `"stat_prefix": "x", "token_bucket": {"max_tokens": 5, "fill_interval": "1s"}`)}},
+	{"a limit of new connections in front, with a new field", unverified, []edit{tcpFront("local_ratelimit.v3.LocalRateLimit", `"stat_prefix": "x", "lets_in": true`)}},
+	{"a limit of new connections of the listener", verified, []edit{add(listener+".listener_filters", typed("x", "envoy.extensions.filters.listener.local_ratelimit.v3.LocalRateLimit", `"stat_prefix": "x"`))}},
+
+	// Filters that stand behind RBAC.
+	{"gRPC-Web behind", verified, []edit{behindRBAC(httpFilter("grpc_web.v3.GrpcWeb", ""))}},
+	{"gRPC-Web in front", unverified, []edit{push(filters, httpFilter("grpc_web.v3.GrpcWeb", ""))}},
+	{"gRPC-Web behind a decision by the type of contents", unverified, []edit{byHeader("content-type"), behindRBAC(httpFilter("grpc_web.v3.GrpcWeb", ""))}},
+	{"compression behind", verified, []edit{behindRBAC(httpFilter("compressor.v3.Compressor", `"compressor_library": `+typed("g", "envoy.extensions.compression.gzip.compressor.v3.Gzip", "")))}},
+	{"compression behind, by an unknown library", unverified, []edit{behindRBAC(httpFilter("compressor.v3.Compressor", `"compressor_library": `+typed("g", "acme.Library", "")))}},
+	{"compression behind a decision by its header", unverified, []edit{byHeader("accept-encoding"), behindRBAC(httpFilter("compressor.v3.Compressor", ""))}},
+	{"bodies that are unpacked behind", verified, []edit{behindRBAC(httpFilter("decompressor.v3.Decompressor", ""))}},
+	{"whole bodies behind", verified, []edit{behindRBAC(httpFilter("buffer.v3.Buffer", `"max_request_bytes": 5`))}},
+	{"a limit of bytes behind", verified, []edit{behindRBAC(httpFilter("bandwidth_limit.v3.BandwidthLimit", ""))}},
+	{"metadata of a header behind", verified, []edit{byRole, behindRBAC(httpFilter("header_to_metadata.v3.Config", `"request_rules": [{"header": "x-role", "on_header_present": {"key": "role"}}]`))}},
+	{"metadata of a header that goes behind a decision by it", unverified, []edit{byRole, behindRBAC(httpFilter("header_to_metadata.v3.Config", `"request_rules": [{"header": "X-Role", "on_header_present": {"key": "role"}, "remove": true}]`))}},
+	{"metadata of a header in front", unverified, []edit{push(filters, httpFilter("header_to_metadata.v3.Config", ""))}},
+	{"Mongo behind", verified, []edit{at1(tcpChain+".filters", typed("m", "envoy.extensions.filters.network.mongo_proxy.v3.MongoProxy", `"stat_prefix": "x"`))}},
+}
+
+// limit is a filter that limits requests, with more fields.
+func limit(fields string) string {
+	return strings.Replace(httpFilter("local_ratelimit.v3.LocalRateLimit", `"stat_prefix": "x", "token_bucket": {"max_tokens": 5, "fill_interval": "1s"}, "filter_enabled": {"runtime_key": "k", "default_value": {"numerator": 100}}`+fields), `"x"`, `"l"`, 1)
+}
+
+// limitOfRoute is what the routes have in the place of that limit.
+func limitOfRoute(fields string) edit {
+	return put(host+".typed_per_filter_config", `{"l": {"@type": "T/envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit", "stat_prefix": "x"`+fields+`}}`)
+}
