@@ -11,9 +11,10 @@
 // yes without quotes is a boolean for kubectl, and so it is one here: where a text is wanted
 // it is refused, as an API server does.
 //
-// It reads mappings with text keys, lists and scalars. It refuses anchors, aliases,
-// merge keys, tags and directives, keys that are there twice, more than 100 levels of
-// nesting, and more than 10,000 keys in one mapping. Scalars follow YAML 1.2, but for the
+// It reads mappings with text keys, lists and scalars. An alias stands for the value of its
+// anchor, and a merge key for the entries of a mapping: kubectl reads them alike, or they are
+// refused, as they are in case files. It refuses tags and directives, keys that are there twice,
+// more than 100 levels of nesting, and more than 10,000 keys in one mapping. Scalars follow YAML 1.2, but for the
 // words of kubectl: in a case file yes and no are text.
 //
 // Its only schema is a list of objects, which counts as its objects. The types

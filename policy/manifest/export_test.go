@@ -37,7 +37,7 @@ func ReadTwice(data []byte) (plain bool, second error) {
 		if err := check("p.yaml", part); err != nil {
 			return false, nil
 		}
-		root, err := parse("p.yaml", data, part)
+		root, _, err := parse("p.yaml", data, part)
 		if err != nil {
 			return false, nil
 		}

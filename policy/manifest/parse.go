@@ -39,16 +39,18 @@ func Parse(file string, data []byte) ([]Document, error) {
 func parseYAML(file string, data []byte) ([]Document, error) {
 	var docs []Document
 	var roots []*node
+	firstAlias := 0
 	comments := &node{kind: list}
 	for part := range slices.Values(split(lexer.Tokenize(string(data)))) {
 		if err := check(file, part); err != nil {
 			return nil, unwritten(data, err)
 		}
 		comments.items = append(comments.items, commentsOf(part)...)
-		root, err := parse(file, data, part)
+		root, alias, err := parse(file, data, part)
 		if err != nil {
 			return nil, unwritten(data, err)
 		}
+		firstAlias = cmp.Or(firstAlias, alias)
 		if root != nil && root.kind != null {
 			roots = append(roots, root)
 			if docs, err = appendObjects(docs, Document{file: file, line: root.line, node: root, comments: comments}); err != nil {
@@ -58,6 +60,9 @@ func parseYAML(file string, data []byte) ([]Document, error) {
 	}
 	if len(docs) > 0 {
 		if _, isCase := docs[0].Lookup("case"); isCase {
+			if firstAlias > 0 {
+				return nil, &Error{File: file, Line: firstAlias, Reason: "a case file has no aliases and merge keys: write the value out"}
+			}
 			comments.items = nil
 			return docs, nil // No other program reads a case file.
 		}
@@ -100,24 +105,25 @@ func commentsOf(tokens token.Tokens) (out []*node) {
 	return out
 }
 
-func parse(file string, data []byte, tokens token.Tokens) (*node, error) {
+// parse returns the value of one document, and the line of its first alias; 0 for none.
+func parse(file string, data []byte, tokens token.Tokens) (root *node, alias int, err error) {
 	tree, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
-		return nil, malformed(file, data, err)
+		return nil, 0, malformed(file, data, err)
 	}
-	var root *node
+	c := &converter{file: file}
 	for _, doc := range tree.Docs {
 		if doc.Body == nil {
 			continue
 		}
 		if root != nil {
-			return nil, &Error{File: file, Line: doc.Body.GetToken().Position.Line, Reason: "malformed YAML: a second value in one document: separate documents with ---"}
+			return nil, 0, &Error{File: file, Line: doc.Body.GetToken().Position.Line, Reason: "malformed YAML: a second value in one document: separate documents with ---"}
 		}
-		if root, err = (&converter{file: file}).node(doc.Body, ""); err != nil {
-			return nil, err
+		if root, err = c.node(doc.Body, ""); err != nil {
+			return nil, 0, err
 		}
 	}
-	return root, nil
+	return root, c.alias, nil
 }
 
 // The bounds of a document. The parser's effort grows with the square of the depth and of
@@ -144,8 +150,6 @@ func check(file string, tokens token.Tokens) error {
 
 func unsupported(t *token.Token) string {
 	switch t.Type {
-	case token.AnchorType, token.AliasType, token.MergeKeyType:
-		return "anchors, aliases and merge keys are not supported: write the value out"
 	case token.TagType:
 		return "tags are not supported: leave " + t.Value + " out"
 	case token.DirectiveType:
@@ -200,10 +204,19 @@ func (s *shape) add(t *token.Token) string {
 
 // converter turns the parser's tree into nodes. A node is smaller, and it has only what
 // this package accepts.
-type converter struct{ file string }
+type converter struct {
+	file string
+	// anchors are the values behind the anchors so far, alias the line of the first alias, and copied the number of values that aliases stand for.
+	anchors       map[string]*node
+	alias, copied int
+	// depth is the number of collections around the value.
+	depth int
+}
 
 func (c *converter) node(from ast.Node, field string) (*node, error) {
 	n := &node{line: line(from)}
+	c.depth++
+	defer func() { c.depth-- }()
 	switch from := from.(type) {
 	case *ast.NullNode:
 	case *ast.BoolNode:
@@ -226,6 +239,10 @@ func (c *converter) node(from ast.Node, field string) (*node, error) {
 		}
 	case *ast.LiteralNode:
 		n.kind, n.scalar = text, from.Value.Value
+	case *ast.AnchorNode:
+		return c.anchored(from, field)
+	case *ast.AliasNode:
+		return c.aliased(from, field)
 	case *ast.SequenceNode:
 		n.kind = list
 		return n, c.items(n, from.Values, field)
@@ -254,14 +271,17 @@ func (c *converter) items(n *node, values []ast.Node, field string) error {
 }
 
 func (c *converter) entries(n *node, values []*ast.MappingValueNode, field string) error {
-	n.entries = make([]entry, len(values))
+	n.entries = make([]entry, 0, len(values))
 	seen := make(map[string]int, len(values))
-	for i, value := range values {
+	var merged *ast.MappingValueNode
+	for _, value := range values {
 		e := entry{line: line(value.Key)}
 		switch key := value.Key.(type) {
 		case *ast.StringNode:
 			e.key = key.Value
-		case *ast.LiteralNode, *ast.MappingKeyNode, *ast.NullNode, *ast.MergeKeyNode:
+		case *ast.MergeKeyNode:
+			e.key = "<<"
+		case *ast.LiteralNode, *ast.MappingKeyNode, *ast.NullNode, *ast.AnchorNode, *ast.AliasNode:
 			return &Error{File: c.file, Line: e.line, Field: field, Reason: "a key must be text on one line"}
 		default:
 			e.key = key.GetToken().Value
@@ -270,11 +290,18 @@ func (c *converter) entries(n *node, values []*ast.MappingValueNode, field strin
 			return &Error{File: c.file, Line: e.line, Field: fieldpath.Child(field, e.key), Reason: fmt.Sprintf("the key appears twice, first on line %d", first)}
 		}
 		seen[e.key] = e.line
+		if _, ok := value.Key.(*ast.MergeKeyNode); ok {
+			merged = value
+			continue
+		}
 		var err error
 		if e.value, err = c.node(value.Value, fieldpath.Child(field, e.key)); err != nil {
 			return err
 		}
-		n.entries[i] = e
+		n.entries = append(n.entries, e)
+	}
+	if merged != nil {
+		return c.merge(n, merged, field)
 	}
 	return nil
 }

@@ -28,6 +28,11 @@ func TestParseDocuments(t *testing.T) {
 		"block text":          {"a: |\n  x\n  y\nb: >-\n  x\n  y\n", []any{map[string]any{"a": "x\ny\n", "b": "x y"}}},
 		"empty collections":   {"{a: [], b: {}, c: }", []any{map[string]any{"a": []any{}, "b": map[string]any{}, "c": nil}}},
 		"keys that are words": {"{true: 1, 2: b, a.b: c}", []any{map[string]any{"true": int64(1), "2": "b", "a.b": "c"}}},
+		"aliases":             {"a: &x {b: [1, yes]}\nc: *x\nd: &y\ne: *y\n", []any{map[string]any{"a": map[string]any{"b": []any{int64(1), true}}, "c": map[string]any{"b": []any{int64(1), true}}, "d": nil, "e": nil}}},
+		"an anchor twice":     {"a: &x 1\nb: *x\nc: &x 2\nd: *x\n", []any{map[string]any{"a": int64(1), "b": int64(1), "c": int64(2), "d": int64(2)}}},
+		"merge keys": {"a: &x {b: 1, c: 2}\nd: &y {c: 3, e: 4}\nf:\n  <<: [*x, *y]\n  b: 5\n", []any{map[string]any{
+			"a": map[string]any{"b": int64(1), "c": int64(2)}, "d": map[string]any{"c": int64(3), "e": int64(4)},
+			"f": map[string]any{"b": int64(5), "c": int64(2), "e": int64(4)}}}},
 		"same key in two places": {"a: {b: {c: 1}}\na.b: {c: 2}\n", []any{map[string]any{
 			"a": map[string]any{"b": map[string]any{"c": int64(1)}}, "a.b": map[string]any{"c": int64(2)}}}},
 	} {
@@ -65,9 +70,14 @@ func TestParseRefuses(t *testing.T) {
 		"a:\n  b: 1\n  c: 2\n  b: 3\n":              "p.yaml:4: a.b: the key appears twice, first on line 2",
 		"a: {b: 1, b: 2}":                           "p.yaml:1: a.b: the key appears twice, first on line 1",
 		"x: 1\n---\nb: 1\nb: 2\n":                   "p.yaml:4: b: the key appears twice, first on line 3",
-		"a: &x 1\nb: *x\n":                          "p.yaml:1: anchors, aliases and merge keys are not supported: write the value out",
-		"a: 1\nb: *x\n":                             "p.yaml:2: anchors, aliases and merge keys are not supported: write the value out",
-		"a: 1\n<<: {b: 1}\n":                        "p.yaml:2: anchors, aliases and merge keys are not supported: write the value out",
+		"a: 1\nb: *x\n":                             "p.yaml:2: b: there is no anchor &x before this alias",
+		"a: &x [*x]\n":                              "p.yaml:1: a[0]: there is no anchor &x before this alias",
+		"a: &x 1\n---\nb: *x\n":                     "p.yaml:3: b: there is no anchor &x before this alias",
+		"a: 1\n<<: [b]\n":                           "p.yaml:2: a merge key names mappings, and this is the text \"b\"",
+		"a: &x {b: 1}\nc:\n  b: 2\n  <<: *x\n":      "p.yaml:3: c.b: kubectl reads the number 1 here, and meshproof the number 2: write it so that every reader of YAML reads the same, such as in quotes",
+		"case: c\na: &x 1\nb: *x\n":                 "p.yaml:3: a case file has no aliases and merge keys: write the value out",
+		"case: c\n<<: {b: 1}\n":                     "p.yaml:2: a case file has no aliases and merge keys: write the value out",
+		bomb(7):                                     "p.yaml:6: a5[7]: aliases stand for more than 100000 values",
 		"a: !!str 1\n":                              "p.yaml:1: tags are not supported: leave !!str out",
 		"%YAML 1.2\n---\na: 1\n":                    "p.yaml:1: directives are not supported: leave the line out",
 		"? [a]\n: b\n":                              "p.yaml:2: malformed YAML: found an invalid key for this map: compare the indentation, the brackets and the quotation marks with the lines around",
@@ -100,6 +110,16 @@ func TestParseTakesWhatIsInBounds(t *testing.T) {
 			t.Errorf("%s: %d documents, %v", name, len(docs), err)
 		}
 	}
+}
+
+// bomb is a document whose aliases stand for ten to the power of n values.
+func bomb(n int) string {
+	var b strings.Builder
+	b.WriteString("a0: &x0 1\n")
+	for i := range n {
+		fmt.Fprintf(&b, "a%d: &x%d [%s]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*x%d, ", i), 10))
+	}
+	return b.String()
 }
 
 // indented is a mapping nested n levels deep, each on a line of its own.
