@@ -187,6 +187,13 @@ func TestCompilersAreAskedForDrawnPolicies(t *testing.T) {
 			}
 			return key
 		}), gateway, 5, "", "not as the policies say", false, false},
+		"right but for a workload in another namespace": {kept(func(in policy.Inbound, docs []manifest.Document, opts language.Options) string {
+			key := fmt.Sprint(in, in.Port, in.Protocol, in.Workload.Labels, opts.TrustDomain)
+			for _, doc := range docs {
+				key += doc.Flow()
+			}
+			return key
+		}), gateway, 5, "", "not as the policies say", false, false},
 		"right but for callers in plaintext beside three policies": {func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
 			f, err := honest(ctx, in, docs, opts)
 			if len(docs) < 3 {

@@ -20,7 +20,7 @@ import (
 
 // Draw makes another case from one that a compiler has answered, as an update in a cluster makes it: one part has
 // changed, and all names have stayed. A value of a policy has changed, an item or a policy is gone, a policy
-// is of another namespace, or a workload, a caller or an option has changed. These take turns with the number. A compiler that keeps its
+// is of another namespace, or a workload, its namespace, a caller or an option has changed. These take turns with the number. A compiler that keeps its
 // answers, and leaves this part out of their key, gives the old one. The result is false where no change of the kind changes a decision.
 func Draw(c cases.Case, seed, number uint64) (cases.Case, bool) {
 	before, err := verdict.Read(c)
@@ -86,7 +86,7 @@ type update struct {
 // updates are the kinds of changes. Each reports whether it found something to change.
 var updates = []func(u *update, c *cases.Case) bool{
 	(*update).value, (*update).item, (*update).labels, (*update).value, (*update).peer, (*update).policy, (*update).namespace, (*update).option,
-	(*update).digit, (*update).choice, (*update).inbound, (*update).metadata,
+	(*update).digit, (*update).choice, (*update).inbound, (*update).metadata, (*update).place,
 }
 
 // value changes the last letter of a text in a spec, so that its length stays.

@@ -182,3 +182,56 @@ func (u *update) metadata(*cases.Case) bool {
 	}
 	return u.one(changes)
 }
+
+// place moves a workload to another namespace, mesh or zone: one that a policy names, or one that no policy does. Its name, its labels and its
+// certificate stay, as those of one application in two namespaces do.
+func (u *update) place(c *cases.Case) bool {
+	moved := c.Inbounds[u.Choose(len(c.Inbounds))].Workload
+	named := map[string][]string{}
+	for _, p := range u.policies {
+		of := tree.Metadata(p)
+		labels, _ := of["labels"].(map[string]any)
+		for _, key := range []string{"namespace", "mesh"} {
+			for _, place := range []any{of[key], labels["k8s.kuma.io/"+key], labels["kuma.io/"+key]} {
+				if text, ok := place.(string); ok {
+					named[key] = append(named[key], text)
+				}
+			}
+		}
+		if zone, ok := labels["kuma.io/zone"].(string); ok {
+			named["zone"] = append(named["zone"], zone)
+		}
+	}
+	var changes []func()
+	for _, of := range []struct {
+		key   string
+		field func(*policy.Workload) *string
+	}{
+		{"namespace", func(w *policy.Workload) *string { return &w.Namespace }},
+		{"mesh", func(w *policy.Workload) *string { return &w.Mesh }},
+		{"zone", func(w *policy.Workload) *string { return &w.Zone }},
+	} {
+		field, was, places := of.field, *of.field(&moved), named[of.key]
+		if other, ok := u.other(was); ok {
+			places = append(places, other)
+		}
+		for _, place := range places {
+			if place == was || was == "" {
+				continue
+			}
+			changes = append(changes, func() {
+				for i := range c.Inbounds {
+					if c.Inbounds[i].Workload.Name == moved.Name {
+						*field(&c.Inbounds[i].Workload) = place
+					}
+				}
+				for i := range c.Options.Peers {
+					if c.Options.Peers[i].Workload.Name == moved.Name {
+						*field(&c.Options.Peers[i].Workload) = place
+					}
+				}
+			})
+		}
+	}
+	return u.one(changes)
+}
