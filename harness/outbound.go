@@ -177,6 +177,14 @@ func (m *Mesh) callerSecret(s sidecar) ([]controlplane.Secret, error) {
 // userSidecars are the sidecars without the sidecar of the positive control.
 func (m *Mesh) userSidecars() []sidecar { return m.sidecars[:max(0, len(m.sidecars)-1)] }
 
+func (m *Mesh) unknownSidecar(name string) error {
+	var names []string
+	for _, s := range m.userSidecars() {
+		names = append(names, s.Name)
+	}
+	return fmt.Errorf("harness: %s has no sidecar %q: it has %q", m.name, name, names)
+}
+
 // showsIdentity reports whether a backend asks for the SVID of the sidecar. Envoy asks for no
 // other secret.
 func (s sidecar) showsIdentity() bool {

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -23,7 +24,7 @@ func (m *Mesh) SetSidecar(ctx context.Context, s routingconfig.Sidecar) error {
 	defer m.endTurn()
 	i := slices.IndexFunc(m.userSidecars(), func(of sidecar) bool { return of.Name == s.Name })
 	if i < 0 {
-		return fmt.Errorf("harness: %s has no sidecar %q", m.name, s.Name)
+		return m.unknownSidecar(s.Name)
 	}
 	old := m.sidecars[i]
 	if old.Address != s.Address || old.Identity != s.Identity {
@@ -55,9 +56,7 @@ func (m *Mesh) replacement(old, changed sidecar, sidecars []sidecar) (u controlp
 		}
 		delete(before, r.Config.Name)
 	}
-	for name := range before {
-		u.RemoveRoutes = append(u.RemoveRoutes, name)
-	}
+	u.RemoveRoutes = slices.Sorted(maps.Keys(before))
 	backends := map[string]controlplane.Backend{}
 	for _, b := range old.backends {
 		backends[b.Config.Name] = b
@@ -68,9 +67,7 @@ func (m *Mesh) replacement(old, changed sidecar, sidecars []sidecar) (u controlp
 		}
 		delete(backends, b.Config.Name)
 	}
-	for name := range backends {
-		u.RemoveClusters = append(u.RemoveClusters, name)
-	}
+	u.RemoveClusters = slices.Sorted(maps.Keys(backends))
 	if len(u.Routes) == 0 {
 		// Its canary shows that what is below is live.
 		u.Routes = m.routes(m.sidecars[len(m.sidecars)-1])

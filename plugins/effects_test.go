@@ -74,7 +74,7 @@ func newTable(t *testing.T, policies []string, mesh string) table {
 	return table{policies: policies, mesh: casetest.Parse(t, mesh), meshText: mesh}
 }
 
-// hash tells whether a recording is about these questions.
+// hash reports whether a recording is about these questions.
 func (t table) hash() string {
 	asked := slices.Clone(t.policies)
 	for i, one := range asked {

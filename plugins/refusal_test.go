@@ -28,7 +28,7 @@ const refusals = "refusals.txt"
 
 const accepted, refused = '+', '-'
 
-// hash tells whether the answers are about these policies.
+// hash reports whether the answers are about these policies.
 func hash(policies []string) string {
 	sum := sha256.Sum256([]byte(strings.Join(policies, "\n")))
 	return hex.EncodeToString(sum[:])

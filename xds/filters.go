@@ -28,8 +28,12 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// Filters are the authorization filters of one inbound in the order of Envoy: those of the network first, then those of HTTP. The zero
-// value authorizes nothing and lets everything pass.
+// ErrNACK is wrapped by the error of a push that Envoy refused. The previous
+// configuration stays live.
+var ErrNACK = errors.New("refused by Envoy")
+
+// Filters are the authorization filters of one inbound in the order of Envoy: those of the network first,
+// then those of HTTP. The zero value has no filter, so that every request passes.
 //
 // The listener gives each filter stat prefixes of its own, see [FilterPlace]. A
 // shadow_rules_stat_prefix that a filter has here is the name of its shadow.
@@ -53,7 +57,8 @@ type Filters struct {
 	Normalization *policy.PathNormalization
 }
 
-// Messages returns the filters in order, for printing.
+// Messages returns the filters in Envoy's order, the filters for authorizers among them, and
+// behind them those of the routes.
 func (f Filters) Messages() []proto.Message {
 	var out []proto.Message
 	for i, filter := range f.Network {
@@ -76,7 +81,7 @@ func (f Filters) Messages() []proto.Message {
 	return out
 }
 
-// serviceOf returns the service of an authorizer, by its cluster, or else by one of its name.
+// serviceOf returns the service of an authorizer: that of its cluster, or else that of a cluster with its name.
 func serviceOf(a authorizer.Authorizer) *corev3.GrpcService {
 	return &corev3.GrpcService{TargetSpecifier: &corev3.GrpcService_EnvoyGrpc_{
 		EnvoyGrpc: &corev3.GrpcService_EnvoyGrpc{ClusterName: cmp.Or(a.Cluster, a.Provider)},

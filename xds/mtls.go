@@ -1,14 +1,6 @@
 package xds
 
-import (
-	"errors"
-
-	"github.com/meshproof/meshproof/internal/mtls"
-)
-
-// ErrNACK is wrapped by the error of a push that Envoy refused. The previous
-// configuration stays live.
-var ErrNACK = errors.New("refused by Envoy")
+import "github.com/meshproof/meshproof/internal/mtls"
 
 // MTLS says which callers an inbound accepts. The zero value means [Strict].
 type MTLS = mtls.Mode

@@ -42,7 +42,7 @@ func addGroup(cmd *cobra.Command, group flagGroup, flags *pflag.FlagSet) {
 	})
 }
 
-// isOf tells whether a flag is of a group.
+// isOf reports whether a flag is of a group.
 func (g flagGroup) isOf(f *pflag.Flag) bool {
 	return slices.Contains(f.Annotations[flagGroupKey], string(g))
 }

@@ -62,7 +62,7 @@ func (r Request) Exchange(ctx context.Context, conn net.Conn) (Reply, error) {
 	}
 }
 
-// isClosed tells whether the other side closed the connection.
+// isClosed reports whether the other side closed the connection.
 func isClosed(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }

@@ -93,12 +93,12 @@ func byName(name string) adversary.Identity {
 	return adversary.Identity{}
 }
 
-// passed tells whether the policy allowed the request.
+// passed reports whether the policy allowed the request.
 func passed(cell string) bool {
 	return cell != "handshake" && !strings.HasPrefix(cell, "closed") && !strings.HasPrefix(cell, "403")
 }
 
-// hasVictim tells whether a reader that splits XFCC at commas and semicolons finds the
+// hasVictim reports whether a reader that splits XFCC at commas and semicolons finds the
 // victim's name.
 func hasVictim(name, cell string) bool {
 	keys := strings.FieldsFunc(cell, func(r rune) bool { return r == ',' || r == ';' })

@@ -29,7 +29,7 @@ type Request struct {
 	Fields []policy.Header
 }
 
-// Raw tells whether only [Request.Exchange] can send the request: Head or Fields are set.
+// Raw reports whether only [Request.Exchange] can send the request: Head or Fields are set.
 // The other requests fit into a [caller.Call] too.
 func (r Request) Raw() bool { return r.Head != "" || r.Fields != nil }
 
@@ -118,7 +118,7 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 || r < 0x20 || r == 0x7f })
 }
 
-// hasBadEscape tells whether s has a percent sign that begins no escape.
+// hasBadEscape reports whether s has a percent sign that begins no escape.
 func hasBadEscape(s string) bool {
 	for i := strings.IndexByte(s, '%'); i >= 0; {
 		if len(s) < i+3 || strings.Trim(s[i+1:i+3], "0123456789abcdefABCDEF") != "" {

@@ -149,7 +149,7 @@ func declaredNames(file *ast.File) (names []*ast.Ident) {
 	return names
 }
 
-// isKey tells whether the tag of a field has its name as the key of a format.
+// isKey reports whether the tag of a field has its name as the key of a format.
 func isKey(tag *ast.BasicLit, name string) bool {
 	if tag == nil {
 		return false

@@ -97,7 +97,7 @@ func (c *Connection) Send(call caller.Call) caller.Answer {
 
 var errSpent = errors.New("the connection cannot be used again")
 
-// Reusable tells whether another call can go over the connection.
+// Reusable reports whether another call can go over the connection.
 func (c *Connection) Reusable() bool { return !c.spent && c.broken == nil && !c.wire.failed() }
 
 // Close ends the connection without a TLS close alert, since no side waits for it.
@@ -127,7 +127,7 @@ func (t tcp) send(_ context.Context, c caller.Call) (caller.Answer, bool) {
 
 func (tcp) close() {}
 
-// MustBeAlone tells whether a call must not share a connection. A TCP call
+// MustBeAlone reports whether a call must not share a connection. A TCP call
 // must not, because there the connection is the request. An HTTP call must not when the
 // two sides may disagree about its end: bytes of this request could then become a part
 // of the next one.
@@ -145,7 +145,7 @@ func isHTTP2(c caller.Call) bool { return c.Protocol == policy.HTTP2 || c.Protoc
 // request of that length and its echo fit into the buffers of any socket.
 const sharedBodyMax = 2 << 10
 
-// endsConnection tells whether the header changes the end of a request or the
+// endsConnection reports whether the header changes the end of a request or the
 // connection (RFC 9112, sections 6, 7 and 9; RFC 9110, sections 7.6.1, 7.8 and 10.1.1),
 // or whether a reader may take it for more than one line.
 func endsConnection(h policy.Header) bool {
@@ -166,7 +166,7 @@ func isToken(s string) bool {
 	})
 }
 
-// isVisible tells whether s cannot end a field of the request line.
+// isVisible reports whether s cannot end a field of the request line.
 func isVisible(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == '\x7f' })
 }

@@ -144,14 +144,14 @@ func (w *wire) startCall(patience time.Duration) {
 	w.received = 0
 }
 
-// failed tells whether reading has ended.
+// failed reports whether reading has ended.
 func (w *wire) failed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.readErr != nil
 }
 
-// hasByte tells whether a byte was read.
+// hasByte reports whether a byte was read.
 func (w *wire) hasByte() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -199,7 +199,7 @@ func (w *wire) unanswered(err error) caller.Answer {
 	return answer
 }
 
-// alerted tells whether the other side answered plaintext with a TLS alert.
+// alerted reports whether the other side answered plaintext with a TLS alert.
 func (w *wire) alerted() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -126,7 +126,7 @@ func causeOf(c cases.Case) string {
 	return b.String() + routedCause(c)
 }
 
-// shows tells whether a smaller case shows the same. Where the decision was wrong, it has
+// shows reports whether a smaller case shows the same. Where the decision was wrong, it has
 // to be wrong there too: a wrong name alone is another disagreement.
 func (f Finder) shows(whole cases.Case, q result.Request) func(context.Context, *verdict.Reading) bool {
 	return func(ctx context.Context, smaller *verdict.Reading) bool {

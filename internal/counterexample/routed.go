@@ -168,7 +168,7 @@ func (f Finder) findRouted(ctx context.Context, s Suspect, out []Counterexample,
 	return out, nil
 }
 
-// showsRouted tells whether a smaller case has a problem of the same kind.
+// showsRouted reports whether a smaller case has a problem of the same kind.
 func (f Finder) showsRouted(whole result.RoutedRequest) func(context.Context, *verdict.Reading) bool {
 	return func(ctx context.Context, smaller *verdict.Reading) bool {
 		r := f.Run(ctx, smaller)

@@ -309,7 +309,7 @@ func (f Fuzzer) examine(ctx context.Context, s suspect) (Disagreement, error) {
 	return d, nil
 }
 
-// shows tells whether a smaller case shows the same. Where the decision was wrong, it must be
+// shows reports whether a smaller case shows the same. Where the decision was wrong, it must be
 // wrong again: a wrong name alone is another disagreement. Where the compiler refused the
 // policies, or Envoy the filters, a case shows the same if no request to it can be sent. What
 // could not be verified, or was refused by Envoy, must be so again.

@@ -36,7 +36,7 @@ func Parse(data []byte) (*Resources, error) {
 	r := &Resources{}
 	tree, err := messages.Parse(data)
 	if _, isSyntax := errors.AsType[*json.SyntaxError](err); isSyntax || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		err = fmt.Errorf("%w: %s", err, give)
+		err = fmt.Errorf("%w: %s", err, hint)
 	}
 	if err == nil {
 		err = r.add(tree, "")
@@ -49,12 +49,12 @@ func Parse(data []byte) (*Resources, error) {
 }
 
 const (
-	give    = "give it the output of Envoy's /config_dump"
-	giveAny = "give it the output of Envoy's /config_dump or /runtime"
+	hint    = "give it the output of Envoy's /config_dump"
+	hintAny = "give it the output of Envoy's /config_dump or /runtime"
 )
 
 // errForeign is for JSON of an unknown form.
-var errForeign = errors.New("it is neither a configuration dump, nor a listener, nor typed RBAC filters: " + give)
+var errForeign = errors.New("it is neither a configuration dump, nor a listener, nor typed RBAC filters: " + hint)
 
 // add takes resources from JSON. Filters without a listener are named after the file.
 func (r *Resources) add(tree any, file string) error {
@@ -191,7 +191,7 @@ func (r *Resources) addFile(dir fs.FS, name string) error {
 	}
 	tree, err := messages.Parse(data)
 	if err != nil {
-		return fmt.Errorf("%w: %s, or take it out of the folder", err, giveAny)
+		return fmt.Errorf("%w: %s, or take it out of the folder", err, hintAny)
 	}
 	return r.add(tree, name)
 }

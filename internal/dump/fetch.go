@@ -185,11 +185,14 @@ func (c *client) subscribeToReferences() error {
 			return err
 		}
 	}
-	for typeURL, names := range map[string]map[string]bool{resource.RouteType: c.wanted.Routes, resource.ExtensionConfigType: c.wanted.Extensions} {
-		if len(names) == 0 {
+	for _, of := range []struct {
+		typeURL string
+		names   map[string]bool
+	}{{resource.RouteType, c.wanted.Routes}, {resource.ExtensionConfigType, c.wanted.Extensions}} {
+		if len(of.names) == 0 {
 			continue
 		}
-		if err := c.subscribe(typeURL, slices.Sorted(maps.Keys(names))); err != nil {
+		if err := c.subscribe(of.typeURL, slices.Sorted(maps.Keys(of.names))); err != nil {
 			return err
 		}
 	}

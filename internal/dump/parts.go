@@ -149,22 +149,29 @@ func (r *Resources) addBootstrap(o object) {
 	r.tellRegexEngine(get(o, "default_regex_engine"))
 	r.tellHealthServer(o)
 	for _, key := range slices.Sorted(maps.Keys(o)) {
-		if key != "static_resources" && key != "staticResources" {
-			r.tellExtensions(o[key])
+		if key == "static_resources" || key == "staticResources" {
+			continue // they are read by themselves
 		}
-		if key != "static_resources" && key != "staticResources" && key != "node" {
-			if r.Texts == nil {
-				r.Texts, r.PlaneTexts = map[string]bool{}, map[string]bool{}
-			}
-			addTexts(r.Texts, o[key])
-			if key == "dynamic_resources" || key == "dynamicResources" {
-				addTexts(r.PlaneTexts, o[key])
-			}
+		r.tellExtensions(o[key])
+		ofPlane := key == "dynamic_resources" || key == "dynamicResources"
+		if key != "node" {
+			r.addBootstrapTexts(o[key], ofPlane)
 		}
 		// The control plane has all that it asks for anyway.
-		if key != "static_resources" && key != "staticResources" && key != "dynamic_resources" && key != "dynamicResources" {
+		if !ofPlane {
 			r.tellConnections(o[key])
 		}
+	}
+}
+
+// addBootstrapTexts gathers the texts in a part of a bootstrap, which may be the part about the control plane.
+func (r *Resources) addBootstrapTexts(part any, ofPlane bool) {
+	if r.Texts == nil {
+		r.Texts, r.PlaneTexts = map[string]bool{}, map[string]bool{}
+	}
+	addTexts(r.Texts, part)
+	if ofPlane {
+		addTexts(r.PlaneTexts, part)
 	}
 }
 
@@ -189,7 +196,7 @@ func (r *Resources) tellRegexEngine(engine any) {
 	}
 }
 
-// addTexts gathers the texts in a part of a bootstrap.
+// addTexts adds the texts in a part of a bootstrap.
 func addTexts(to map[string]bool, part any) {
 	switch part := part.(type) {
 	case []any:

@@ -51,7 +51,7 @@ type Resources struct {
 	AdminPort uint32
 	// AdminPipe is the path of the admin interface in the file system, empty where it has an address.
 	AdminPipe string
-	// bootstrap is the first one.
+	// bootstrap is the first bootstrap, as JSON.
 	bootstrap object
 	// hiddenLayers are the layers of the runtime whose values a dump does not have. shownLayers
 	// are those of the answer to /runtime, which isRuntimeShown says is there.

@@ -138,7 +138,7 @@ func sweepDirs() {
 	}
 }
 
-// ownDir tells whether path is a directory, not a link to one, of this user.
+// ownDir reports whether path is a directory, not a link to one, of this user.
 func ownDir(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.IsDir() {

@@ -145,7 +145,7 @@ func judge(t *testing.T, all []subject) (asked int) {
 	return asked
 }
 
-// seenAlike tells whether grpc-go and Envoy read the same names of a caller. The others are
+// seenAlike reports whether grpc-go and Envoy read the same names of a caller. The others are
 // in TestDifferences, and the handshake refuses a caller without a name. Go reads no certificate
 // with a URI whose host is no name, such as spiffe://.partner.example/a.
 func seenAlike(r policy.Request) bool {

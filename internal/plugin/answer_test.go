@@ -15,7 +15,7 @@ import (
 	"github.com/meshproof/meshproof/policy/language"
 )
 
-// isBroken tells whether the error says that the compiler is broken.
+// isBroken reports whether the error says that the compiler is broken.
 func isBroken(err error) bool { return errors.As(err, new(*Error)) }
 
 // TestLateGreeting accepts a greeting after its caller has left.

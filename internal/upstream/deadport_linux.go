@@ -35,7 +35,7 @@ const (
 func openDeadPort(address string, reach script.Reach) (*deadPort, error) {
 	ip, err := netip.ParseAddr(address)
 	if err != nil || !ip.Is4() {
-		return nil, fmt.Errorf("%q is no IPv4 address: %w", address, err)
+		return nil, fmt.Errorf("%q is no IPv4 address: a dead port needs one", address)
 	}
 	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {

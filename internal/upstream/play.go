@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"encoding/binary"
 	"io"
 	"net/http"
 	"sync"
@@ -104,9 +105,22 @@ func (a *Account) Wait(ctx context.Context) error {
 // Part is a part of a body by script.
 const Part = "part\n"
 
-// message is the text as a message of gRPC: no compression, the length, the bytes.
+// messageHead is the length of what stands in front of a message of gRPC: whether it is compressed, and its length.
+const messageHead = 5
+
+// message is the text as a message of gRPC without compression.
 func message(text string) []byte {
-	return append([]byte{0, 0, 0, 0, byte(len(text))}, text...)
+	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(text))), text...)
+}
+
+// readMessage reads a message of gRPC with its head, as far as it comes.
+func readMessage(body io.Reader) []byte {
+	head := make([]byte, messageHead)
+	if _, err := io.ReadFull(body, head); err != nil {
+		return head
+	}
+	text, _ := io.ReadAll(io.LimitReader(body, int64(binary.BigEndian.Uint32(head[1:]))))
+	return append(head, text...)
 }
 
 // answerHTTP plays the script of an HTTP request, or of a gRPC call. The clock begins at the end
@@ -114,12 +128,7 @@ func message(text string) []byte {
 func (a *Account) answerHTTP(w http.ResponseWriter, r *http.Request, body *countingBody, isGRPC bool) {
 	var echo []byte
 	if isGRPC {
-		echo = make([]byte, 5)
-		if _, err := io.ReadFull(body, echo); err == nil {
-			length := int(echo[3])<<8 | int(echo[4])
-			echo = append(echo, make([]byte, length)...)
-			_, _ = io.ReadFull(body, echo[5:])
-		}
+		echo = readMessage(body)
 	} else {
 		echo, _ = io.ReadAll(body)
 	}

@@ -3,6 +3,7 @@ package upstream_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"net"
@@ -225,5 +226,23 @@ func TestPort(t *testing.T) {
 	}
 	if port, err := u.Port(script.Refuses); err == nil {
 		t.Errorf("a closed upstream opens port %d", port)
+	}
+}
+
+// A message of gRPC that is longer than two bytes of its length can say comes back whole.
+func TestPlayLongMessage(t *testing.T) {
+	t.Parallel()
+	u := start(t, "127.0.0.1")
+	from := caller(1)
+	account := u.Watch(from)
+	account.Play(script.Answer{After: ms})
+	message := append(binary.BigEndian.AppendUint32([]byte{0}, 1<<17), bytes.Repeat([]byte("x"), 1<<17)...)
+	response, err := ask(t, t.Context(), u, from, true, bytes.NewReader(message))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if got, err := io.ReadAll(response.Body); err != nil || !bytes.Equal(got, message) {
+		t.Errorf("%d bytes of %d, %v", len(got), len(message), err)
 	}
 }

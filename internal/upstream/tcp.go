@@ -91,14 +91,7 @@ func (e *tcpEcho) echo(c *tcpConn) {
 	// ProxyHeader waits for the header. A connection without a sound header has no caller.
 	header := c.Conn.(*proxyproto.Conn).ProxyHeader()
 	if header != nil && e.shows(header) {
-		if from, ok := header.SourceAddr.(*net.TCPAddr); ok {
-			ap := from.AddrPort()
-			address := netip.AddrFrom16(ap.Addr().As16())
-			if header.TransportProtocol.IsIPv4() {
-				address = address.Unmap()
-			}
-			c.caller = netip.AddrPortFrom(address, ap.Port())
-		}
+		c.caller = callerOf(header)
 	}
 	close(c.known)
 	if !c.caller.IsValid() || e.passFence(c.caller) {
@@ -135,6 +128,20 @@ func (e *tcpEcho) echo(c *tcpConn) {
 			return
 		}
 	}
+}
+
+// callerOf returns the source address that the header states; it is not valid where that is no address of TCP.
+func callerOf(header *proxyproto.Header) netip.AddrPort {
+	from, ok := header.SourceAddr.(*net.TCPAddr)
+	if !ok {
+		return netip.AddrPort{}
+	}
+	source := from.AddrPort()
+	address := netip.AddrFrom16(source.Addr().As16())
+	if header.TransportProtocol.IsIPv4() {
+		address = address.Unmap()
+	}
+	return netip.AddrPortFrom(address, source.Port())
 }
 
 // shows reports whether the header has the secret.
@@ -188,6 +195,11 @@ func (e *tcpEcho) fence(ctx context.Context) error {
 	from := netip.AddrPortFrom(fenceSource, e.fenced)
 	e.fences[from] = accepted
 	e.mu.Unlock()
+	defer func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.fences, from)
+	}()
 	header := proxyproto.HeaderProxyFromAddrs(2, net.TCPAddrFromAddrPort(from), net.TCPAddrFromAddrPort(from))
 	if err := header.SetTLVs([]proxyproto.TLV{{Type: controlplane.SecretTLV, Value: []byte(e.secret)}}); err != nil {
 		return err
@@ -207,7 +219,7 @@ func (e *tcpEcho) passFence(from netip.AddrPort) bool {
 	defer e.mu.Unlock()
 	fence := e.fences[from]
 	if fence != nil {
-		delete(e.fences, from)
+		delete(e.fences, from) // a second connection of the same source must not close it again
 		close(fence)
 	}
 	return fence != nil

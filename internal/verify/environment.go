@@ -81,7 +81,7 @@ func isPlainDeep(tree any) bool {
 	return true
 }
 
-// passedByFamily says whether the pod has addresses of two families, and nothing says that Istio redirects the connections of both.
+// passedByFamily reports whether the pod has addresses of two families, and nothing says that Istio redirects the connections of both.
 func passedByFamily(node dump.Node, metadata ...map[string]any) (out []string) {
 	stated, _ := sidecar.StatedAddresses([]dump.Node{node})
 	var four, six bool

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/meshproof/meshproof/cases"
 )
@@ -159,8 +160,37 @@ func ByKey(all []List, wanted func(key string) bool) map[string][]List {
 // Opposed are the fields of Istio that have an opposite: the same name behind "not".
 var Opposed = []string{"principals", "requestPrincipals", "namespaces", "serviceAccounts", "ipBlocks", "remoteIpBlocks", "hosts", "ports", "methods", "paths", "values"}
 
-// Clone returns a copy of a value that shares nothing with it.
-func Clone(v any) (out any) {
+// Clone returns a copy of a value that shares nothing with it. The copy has the types that JSON gives.
+func Clone(v any) any {
+	switch v := v.(type) {
+	case nil, bool, float64:
+		return v
+	case string:
+		if utf8.ValidString(v) {
+			return v
+		}
+	case []any:
+		if v != nil {
+			out := make([]any, len(v))
+			for i, item := range v {
+				out[i] = Clone(item)
+			}
+			return out
+		}
+	case map[string]any:
+		if v != nil {
+			out := make(map[string]any, len(v))
+			for key, value := range v {
+				out[key] = Clone(value)
+			}
+			return out
+		}
+	}
+	return throughJSON(v)
+}
+
+// throughJSON returns what a reader of JSON makes of a value.
+func throughJSON(v any) (out any) {
 	text, err := json.Marshal(v)
 	if err == nil {
 		err = json.Unmarshal(text, &out)

@@ -29,22 +29,25 @@ func Draw(c cases.Case, seed, number uint64) (cases.Case, bool) {
 	}
 	u, r := &update{Chooser: choice.Random(seed^updatedSeed, number)}, rand.New(rand.NewPCG(number, seed^updatedSeed))
 	change := updates[number%uint64(len(updates))]
+	policies, options, err := tree.Values(c)
+	if err != nil {
+		return c, false
+	}
+	policies, options = tree.Clone(policies).([]any), tree.Clone(options)
 	for range mostUpdates {
 		out := c
 		out.Inbounds, out.Options.Peers, out.Requests = slices.Clone(c.Inbounds), slices.Clone(c.Options.Peers), nil
-		policies, options, err := tree.Values(c)
-		if err != nil {
-			return c, false
-		}
-		policies, options = tree.Clone(policies).([]any), tree.Clone(options)
 		u.policies, u.options = tree.Clone(policies).([]any), tree.Clone(options)
 		if !change(u, &out) {
 			return c, false
 		}
 		out.Policies = nil
+		next := 0
 		for _, p := range u.policies {
+			i := indexFrom(next, policies, p)
+			next = max(next, i) + 1
 			// What has not changed stays as it was written.
-			if i := slices.IndexFunc(policies, func(old any) bool { return reflect.DeepEqual(old, p) }); i >= 0 {
+			if i >= 0 {
 				out.Policies = append(out.Policies, c.Policies[i])
 			} else {
 				out.Policies = append(out.Policies, renaming.Document(r, "updated.yaml", p))
@@ -58,6 +61,15 @@ func Draw(c cases.Case, seed, number uint64) (cases.Case, bool) {
 		}
 	}
 	return c, false
+}
+
+// indexFrom returns the index of a value, -1 where it is not there. It looks at the given place first: most policies stand
+// in their old order.
+func indexFrom(at int, values []any, v any) int {
+	if at < len(values) && reflect.DeepEqual(values[at], v) {
+		return at
+	}
+	return slices.IndexFunc(values, func(one any) bool { return reflect.DeepEqual(one, v) })
 }
 
 const (

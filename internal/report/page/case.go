@@ -54,7 +54,7 @@ func newCaseResult(label string, r *report.Case) caseResult {
 	return result
 }
 
-// differs tells whether runs differ in the status of the case, or in the decision of a request.
+// differs reports whether runs differ in the status of the case, or in the decision of a request.
 func (c *caseView) differs() bool {
 	return !c.Uniform || slices.ContainsFunc(c.Groups, func(g *group) bool {
 		for a, decision := range g.seen {
@@ -144,7 +144,7 @@ func (c *caseView) evidenceID(q report.Request, asked string) string {
 	return "e" + hex.EncodeToString(sum[:4])
 }
 
-// cellDiffers tells whether runs decided a request in different ways.
+// cellDiffers reports whether runs decided a request in different ways.
 func (c *caseView) cellDiffers(a report.Asking, decision string) bool {
 	return slices.ContainsFunc(c.Groups, func(g *group) bool {
 		other, asked := g.seen[a]

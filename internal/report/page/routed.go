@@ -42,7 +42,7 @@ type tick struct {
 // pictureWidth is the width of a picture, in pixels.
 const pictureWidth = 180
 
-// HasRouted tells whether a case has requests through sidecars.
+// HasRouted reports whether a case has requests through sidecars.
 func (v *view) HasRouted() bool {
 	return slices.ContainsFunc(v.Profiles, func(p profileView) bool {
 		return slices.ContainsFunc(p.Stories, func(s *storyView) bool {

@@ -104,7 +104,7 @@ func (s status) Class() string {
 	return string(cmp.Or(map[status]status{passed: passed, failed: failed, notProven: failed, skipped: skipped}[s], "absent"))
 }
 
-// Gated tells whether the case proves nothing in its run, even if its requests have results.
+// Gated reports whether the case proves nothing in its run, even if its requests have results.
 func (s status) Gated() bool { return s == skipped || s == notApplicable }
 
 // profileView is a part of the matrix.

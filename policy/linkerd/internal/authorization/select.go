@@ -47,7 +47,7 @@ func (s Set) serversOf(in policy.Inbound) (out []Server) {
 	return out
 }
 
-// isFor says whether the grant is about a Server.
+// isFor reports whether the grant is about a Server.
 func (g Grant) isFor(s Server) bool {
 	switch {
 	case g.Metadata.Namespace != s.Metadata.Namespace:
@@ -59,19 +59,19 @@ func (g Grant) isFor(s Server) bool {
 	}
 }
 
-// isFor says whether the policy is about a Server, by its name or by its namespace.
+// isFor reports whether the policy is about a Server, by its name or by its namespace.
 func (p Policy) isFor(s Server) bool {
 	target := p.Spec.TargetRef
 	return p.Metadata.Namespace == s.Metadata.Namespace && (target.Is("", "Namespace") || target.Is(object.Group, kindServer) && target.Name == s.Metadata.Name)
 }
 
-// isForRoute says whether the policy is about a route.
+// isForRoute reports whether the policy is about a route.
 func (p Policy) isForRoute(r route.Route) bool {
 	target := p.Spec.TargetRef
 	return target.Is(r.Head.Group(), r.Head.Kind) && p.Metadata.Namespace == r.Head.Metadata.Namespace && target.Name == r.Head.Metadata.Name
 }
 
-// isForRouteOfServer says whether the policy is about a route of a Server. A route of Services alone is about their callers: no policy
+// isForRouteOfServer reports whether the policy is about a route of a Server. A route of Services alone is about their callers: no policy
 // judges what takes it.
 func (p Policy) isForRouteOfServer(r route.Route) bool { return len(r.Servers) > 0 && p.isForRoute(r) }
 
