@@ -31,6 +31,8 @@ var forgedPatches = []forged{
 	{"metadata of a header behind", verified, []edit{byRole, behindRBAC(httpFilter("header_to_metadata.v3.Config", `"request_rules": [{"header": "x-role", "on_header_present": {"key": "role"}}]`))}},
 	{"metadata of a header that goes behind a decision by it", unverified, []edit{byRole, behindRBAC(httpFilter("header_to_metadata.v3.Config", `"request_rules": [{"header": "X-Role", "on_header_present": {"key": "role"}, "remove": true}]`))}},
 	{"metadata of a header in front", unverified, []edit{push(filters, httpFilter("header_to_metadata.v3.Config", ""))}},
+	{"headers in the case that callers write, of a cluster", verified, []edit{clusters(withFormatter("envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig"), redis)}},
+	{"headers by an unknown formatter, of a cluster", unverified, []edit{clusters(withFormatter("acme.Formatter"), redis)}},
 	{"Mongo behind", verified, []edit{at1(tcpChain+".filters", typed("m", "envoy.extensions.filters.network.mongo_proxy.v3.MongoProxy", `"stat_prefix": "x"`))}},
 }
 
@@ -42,4 +44,10 @@ func limit(fields string) string {
 // limitOfRoute is what the routes have in the place of that limit.
 func limitOfRoute(fields string) edit {
 	return put(host+".typed_per_filter_config", `{"l": {"@type": "T/envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit", "stat_prefix": "x"`+fields+`}}`)
+}
+
+// withFormatter is the cluster of the inbound, which writes the names of headers by a formatter.
+func withFormatter(message string) string {
+	const options = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"
+	return having(ownCluster, `"typed_extension_protocol_options": {"`+options+`": {"@type": "T/`+options+`", "explicit_http_config": {"http_protocol_options": {"header_key_format": {"stateful_formatter": `+typed("f", message, "")+`}}}}}`)
 }
