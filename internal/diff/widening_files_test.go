@@ -18,6 +18,7 @@ func TestWideningByFiles(t *testing.T) {
 		p      = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {selector: {matchLabels: {app: web}}, rules: [{from: [{source: {principals: [trust-domain.mesh/ns/shop/sa/fe]}}]}]}}\n"
 		deny   = "---\n{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: d, namespace: shop}, spec: {action: DENY, rules: [{}]}}\n"
 		filter = "---\n{apiVersion: networking.istio.io/v1alpha3, kind: EnvoyFilter, metadata: {name: d, namespace: shop}, spec: {}}\n"
+		argo   = "{apiVersion: argoproj.io/v1alpha1, kind: ApplicationSet, metadata: {name: s, namespace: argocd}, spec: {generators: [{git: {repoURL: 'https://git.example/a', files: [{path: apps/*/config.json}]}}], template: {spec: {project: default}}}}\n"
 		mtp    = "{type: MeshTrafficPermission, mesh: default, name: p, spec: {targetRef: {kind: Mesh}, default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/a}}]}}}\n"
 		dp     = "{type: Dataplane, mesh: default, name: web, networking: {address: 10.0.0.1, inbound: [{name: in, port: 8080, protocol: http}]}}\n"
 		probed = "{type: Dataplane, mesh: default, name: web, probes: {port: 9000}, networking: {address: 10.0.0.1, inbound: [{name: in, port: 8080, protocol: http}]}}\n"
@@ -60,6 +61,12 @@ func TestWideningByFiles(t *testing.T) {
 		"a name that Kustomize changes":    {old: files{"p.yaml": p, "kustomization.yaml": "resources: [p.yaml]\nnamespace: a\n"}, recent: files{"p.yaml": p + deny, "kustomization.yaml": "resources: [p.yaml]\nnamespace: a\n"}},
 		"a deny that Kustomize takes":      {old: files{"p.yaml": p, "kustomization.yaml": "resources: [p.yaml]\nimages: []\n"}, recent: files{"p.yaml": p + deny, "kustomization.yaml": "resources: [p.yaml]\nimages: []\n"}, quiet: true},
 		"a file that nothing names":        {old: files{"p.yaml": p, "README.txt": "a"}, recent: files{"p.yaml": p, "README.txt": "b"}, quiet: true},
+		"values that change":               {old: files{"p.yaml": p, "a/b.yaml": "policy: {enabled: true}\n"}, recent: files{"p.yaml": p, "a/b.yaml": "policy: {enabled: false}\n"}},
+		"a workflow that changes":          {old: files{"p.yaml": p, ".github/w.yaml": "on: [push]\n"}, recent: files{"p.yaml": p, ".github/w.yaml": "on: []\n"}},
+		"a workflow that is new":           {old: files{"p.yaml": p}, recent: files{"p.yaml": p, ".github/w.yaml": "on: [push]\n"}},
+		"a workflow":                       {old: files{"p.yaml": p, ".github/w.yaml": "on: [push]\n"}, recent: files{"p.yaml": p, ".github/w.yaml": "on: [push]\n"}, quiet: true},
+		"parameters of Argo CD in JSON":    {old: files{"p.yaml": p, "set.yaml": argo, "apps/a/config.json": `{"policy": true}`}, recent: files{"p.yaml": p, "set.yaml": argo, "apps/a/config.json": `{"policy": false}`}},
+		"a dashboard in JSON":              {old: files{"p.yaml": p, "a.json": `{"panels": []}`}, recent: files{"p.yaml": p, "a.json": `{"panels": [{}]}`}, quiet: true},
 		"beside the policies of a case":    {old: files{"c.yaml": ofCase, "x/p.yaml": p}, recent: files{"c.yaml": ofCase, "x/p.yaml": p + filter}, path: "c.yaml"},
 		"the Dataplane of a case":          {old: files{"c.yaml": ofDP, "x/p.yaml": mtp, "x/d.yaml": dp}, recent: files{"c.yaml": ofDP, "x/p.yaml": mtp, "x/d.yaml": probed}, path: "c.yaml"},
 		"the identity of a case's caller":  {old: files{"c.yaml": calls + "x" + rest}, recent: files{"c.yaml": calls + "fe" + rest}},

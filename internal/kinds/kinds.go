@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -73,7 +74,7 @@ func Split(file string, docs []manifest.Document) (own []manifest.Document, othe
 			errs = append(errs, doc.Errorf("", "kind %q is not read: meshproof knows its successor, MeshTrafficPermission: take it out of the files", predecessor))
 		case hidden(doc, head, dialects) != "":
 			errs = append(errs, doc.Errorf("type", "%q is a kind that meshproof reads, and apiVersion and kind say %s %s: give the document one kind", hidden(doc, head, dialects), head.APIVersion, head.Kind))
-		case head == (manifest.Head{}) && isOfOtherTool(file):
+		case head == (manifest.Head{}) && (isOfOtherTool(file) || isNoObject(doc)) || isValue(doc, head, dialects):
 			others = append(others, doc)
 		case head.Type == "" && (head.APIVersion == "" || head.Kind == "") || isMisspelt(head, kindsOf(dialects)):
 			_, err := dialect.Parse([]manifest.Document{doc}, language.Options{})
@@ -109,6 +110,41 @@ func hidden(doc manifest.Document, head manifest.Head, dialects []language.Diale
 func isOfOtherTool(file string) bool {
 	base := filepath.Base(file)
 	return filepath.Ext(base) == ".json" || rendering.IsKustomizationFile(file)
+}
+
+// objectKeys are keys that a policy has, in one form or the other. A document with none of these, however they are spelt, is no
+// policy that lost its kind: a file with values, a workflow, a patch in JSON.
+var objectKeys = []string{"apiVersion", "kind", "type", "spec", "items"}
+
+// objectKey finds such a key in a text that no reader takes.
+var objectKey = regexp.MustCompile(`(?i)\b(` + strings.Join(objectKeys, "|") + `)["']?\s*:`)
+
+func mayBeObject(keys []string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool { _, close := spelling.Closest(key, objectKeys); return close })
+}
+
+func isNoObject(doc manifest.Document) bool {
+	all, ok := doc.HeadKeys()
+	return ok && !slices.ContainsFunc(all, mayBeObject)
+}
+
+// isValue reports whether a document has a kind alone, such as the values of a chart that asks which kind it makes, and no kind that is read.
+func isValue(doc manifest.Document, head manifest.Head, dialects []language.Dialect) bool {
+	return head.Type == "" && head.APIVersion == "" && head.Kind != "" && isNoObject(doc.WithoutKey("kind")) &&
+		!slices.ContainsFunc(slices.Concat(kindsOf(dialects), dataplane.Kinds), func(known manifest.Head) bool {
+			_, close := spelling.Closest(head.Kind, []string{cmp.Or(known.Kind, known.Type)})
+			return close
+		})
+}
+
+// HasNoObject reports whether no document of data may be a policy or another object, as kubectl reads them. Where it does not read them, no
+// such key may stand in the text.
+func HasNoObject(data []byte) bool {
+	all, ok := manifest.HeadKeys(data)
+	if !ok {
+		return !objectKey.Match(data)
+	}
+	return !slices.ContainsFunc(all, mayBeObject)
 }
 
 func kindsOf(dialects []language.Dialect) []manifest.Head {

@@ -36,6 +36,14 @@ func TestSplit(t *testing.T) {
 		"{apiVersion: v1, kind: MeshTrafficPermission}":                             `p.yaml:1: kind: kind "MeshTrafficPermission" of apiVersion "v1" is unknown: ` + written,
 		"{tpye: MeshTrafficPermission}":                                             "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known,
 		"{kind: Deployment}":                                                        `p.yaml:1: kind: kind "Deployment" of apiVersion "" is unknown: ` + known,
+		"{replicas: 2, authorizationPolicy: {enabled: true}}":                       other,
+		"[{op: remove, path: /spec/rules/0}]":                                       other,
+		"{replicas: 2, Kind: AuthorizationPolicy}":                                  "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known,
+		"{replicas: 2, specs: {}}":                                                  "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known,
+		"[{op: remove}, {metadata: {}, spec: {}}]":                                  "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known,
+		"{kind: Deployment, replicas: 2}":                                           other,
+		"{kind: Deployment, replicas: 2, spec: {}}":                                 `p.yaml:1: kind: kind "Deployment" of apiVersion "" is unknown: ` + known,
+		"{kind: AuthorizationPolicies, rules: []}":                                  `p.yaml:1: kind: kind "AuthorizationPolicies" of apiVersion "" is unknown: did you mean AuthorizationPolicy?`,
 		"{apiVersion: apps/v1}":                                                     "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known,
 		"[a]":                                                                       "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known,
 		"{apiVersion: apps/v1, kind: Deployment}":                                   other,
@@ -68,6 +76,28 @@ func TestSplit(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: %s, want %s", yaml, got, want)
+		}
+	}
+}
+
+// A file of other tools may have what kubectl reads otherwise, and what no reader of policies takes.
+func TestHasNoObject(t *testing.T) {
+	t.Parallel()
+	for yaml, want := range map[string]bool{
+		"on: [push]\njobs: {}\n":                         true,
+		"entries:\n- attrs: {flow: !Find [a, [b, c]]}\n": true,
+		"- {hosts: all}\n- {hosts: db}\n":                true,
+		`{"a": 1e999}`:                                   true,
+		"on: a\n---\nkind: AuthorizationPolicy\n":        false,
+		"on: a\nSpec: {}\n":                              false,
+		"- {on: a}\n- {knid: {}}\n":                      false,
+		"- {on: a}\n- Kind: a\n":                         false,
+		"{\n// settings of an editor\n\"a\": 1}\n":       true,
+		"spec:\n\ta: {{ .Values.a }}\n":                  false,
+		"{{- if .Values.a }}\nkind : b\n":                false,
+	} {
+		if got := kinds.HasNoObject([]byte(yaml)); got != want {
+			t.Errorf("%q: %t", yaml, got)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package manifestdiff
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -168,8 +169,9 @@ func (c *comparison) isHarmless(all []object, own, other workloads) bool {
 				return false
 			}
 		case unknown:
-			// kubectl applies no document without a kind. Kustomize takes it for a patch.
-			if o.kind != "" || o.isOfKustomize() || c.customized {
+			// kubectl applies no document without a kind. Kustomize takes it for a patch, and Helm and Argo CD for values. What stands in
+			// JSON alone, such as a dashboard, is of no tool here.
+			if o.kind != "" || o.isOfKustomize() || c.customized || c.tooled || filepath.Ext(o.file()) != ".json" {
 				return false
 			}
 		case workload:

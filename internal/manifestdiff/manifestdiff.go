@@ -107,6 +107,8 @@ type comparison struct {
 	attached bool
 	// customized is true where Kustomize changes policies before they are applied.
 	customized bool
+	// tooled is true where a tool such as Argo CD may read any file of the folder.
+	tooled bool
 	// oldObjects and recentObjects are the objects of both sides beside the policies, olds and recents their workloads.
 	oldObjects, recentObjects       objects
 	oldPolicies, recentPolicies     objects
@@ -135,6 +137,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 	}
 	for _, o := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
 		c.customized = c.customized || o.isOfKustomize()
+		c.tooled = c.tooled || o.isOfTool()
 		c.isIstio = c.isIstio || o.isOfIstio()
 		c.addVolumes(o)
 		switch o.category {

@@ -41,6 +41,18 @@ func (c *converter) aliased(from *ast.AliasNode, field string) (*node, error) {
 	return c.copy(n, at, field, c.depth)
 }
 
+// aliasedKey returns the text that an alias stands for as a key.
+func (c *converter) aliasedKey(from *ast.AliasNode, field string) (string, error) {
+	n, err := c.aliased(from, field)
+	if err == nil && n.kind != text {
+		err = &Error{File: c.file, Line: n.line, Field: field, Reason: "a key is a text, and this alias stands for " + n.describe()}
+	}
+	if err != nil {
+		return "", err
+	}
+	return n.scalar, nil
+}
+
 func (c *converter) copy(n *node, at int, field string, depth int) (*node, error) {
 	refuse := func(reason string, bound int) (*node, error) {
 		return nil, &Error{File: c.file, Line: at, Field: field, Reason: fmt.Sprintf(reason, bound)}

@@ -281,7 +281,12 @@ func (c *converter) entries(n *node, values []*ast.MappingValueNode, field strin
 			e.key = key.Value
 		case *ast.MergeKeyNode:
 			e.key = "<<"
-		case *ast.LiteralNode, *ast.MappingKeyNode, *ast.NullNode, *ast.AnchorNode, *ast.AliasNode:
+		case *ast.AliasNode:
+			var err error
+			if e.key, err = c.aliasedKey(key, field); err != nil {
+				return err
+			}
+		case *ast.LiteralNode, *ast.MappingKeyNode, *ast.NullNode, *ast.AnchorNode:
 			return &Error{File: c.file, Line: e.line, Field: field, Reason: "a key must be text on one line"}
 		default:
 			e.key = key.GetToken().Value
