@@ -32,7 +32,7 @@ const (
 	relatedSets  = 320
 	firstRelated = 1 << 24
 	// Sets of a third kind are asked about as they were before an update, and as they are after it.
-	updatedSets  = 143
+	updatedSets  = 154
 	firstUpdated = 1 << 28
 	paperLanes   = 4
 )

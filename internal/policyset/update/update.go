@@ -7,9 +7,12 @@ package update
 import (
 	"maps"
 	"math/rand/v2"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/policyset/choice"
@@ -98,7 +101,7 @@ type update struct {
 // updates are the kinds of changes. Each reports whether it found something to change.
 var updates = []func(u *update, c *cases.Case) bool{
 	(*update).value, (*update).item, (*update).labels, (*update).value, (*update).peer, (*update).policy, (*update).namespace, (*update).option,
-	(*update).digit, (*update).choice, (*update).inbound, (*update).metadata, (*update).place,
+	(*update).digit, (*update).choice, (*update).inbound, (*update).metadata, (*update).place, (*update).peer,
 }
 
 // value changes the last letter of a text in a spec, so that its length stays.
@@ -200,14 +203,27 @@ func (u *update) relabeled(labels map[string]string) map[string]string {
 	return out
 }
 
-// peer changes a label of a workload that calls.
+// peer changes a label of a workload that calls, or the account that it runs as.
 func (u *update) peer(c *cases.Case) bool {
 	var changes []func()
 	for i := range c.Options.Peers {
-		of := &c.Options.Peers[i].Workload
-		isInbound := slices.ContainsFunc(c.Inbounds, func(in cases.Inbound) bool { return in.Workload.Name == of.Name })
-		if len(of.Labels) > 0 && !isInbound {
+		peer := &c.Options.Peers[i]
+		of := &peer.Workload
+		if slices.ContainsFunc(c.Inbounds, func(in cases.Inbound) bool { return in.Workload.Name == of.Name }) {
+			continue
+		}
+		if len(of.Labels) > 0 {
 			changes = append(changes, func() { of.Labels = u.relabeled(of.Labels) })
+		}
+		if changed, ok := u.other(peer.Identity.Path()); ok {
+			if id, err := spiffeid.FromPath(peer.Identity.TrustDomain(), changed); err == nil {
+				changes = append(changes, func() {
+					if of.ServiceAccount == path.Base(peer.Identity.Path()) {
+						of.ServiceAccount = path.Base(changed)
+					}
+					peer.Identity = id
+				})
+			}
 		}
 	}
 	return u.one(changes)

@@ -17,7 +17,7 @@ func TestUpdated(t *testing.T) {
 	t.Parallel()
 	// Of these kinds a profile has none: nothing of its policies or options can change so.
 	none := map[feature.Profile][]int{
-		feature.KumaMTP: {4}, feature.KumaMTPLegacy: {4}, feature.GEP3779: {4, 7, 11}, feature.IstioAuthz: {4}, feature.LinkerdAuthz: {4, 11}, feature.CiliumIngress: {11},
+		feature.KumaMTP: {4, 13}, feature.KumaMTPLegacy: {4, 13}, feature.GEP3779: {4, 7, 11, 13}, feature.IstioAuthz: {4, 13}, feature.LinkerdAuthz: {4, 11, 13}, feature.CiliumIngress: {11},
 	}
 	sets := uint64(400)
 	if testing.Short() {
