@@ -132,12 +132,9 @@ var faultsOfStatements = []fault{
 		{"policy/cilium/internal/evaluation/http.go", "func has(r policy.Request, name, value string, hasValue bool) bool {\n", "func has(r policy.Request, name, value string, hasValue bool) bool {\n	for _, line := range plainheader.Lines(r, strings.ToLower(name), r.JoinsLines) {\n		if FAULT && hasValue && strings.EqualFold(line, value) {\n			return true\n		}\n	}\n"},
 	}},
 	{"a subject of Cilium needs one of its labels", []change{
-		{"policy/cilium/internal/networkpolicy/selector.go", `func (s selector) selects(of identity) bool {
-`, `func (s selector) selects(of identity) bool {
-	if n := len(s.requirements) - 1; FAULT && n > 1 && strings.HasSuffix(s.field, ".endpointSelector") {
-		return s.requirements[n].meets(of) && slices.ContainsFunc(s.requirements[:n], func(r requirement) bool { return r.meets(of) })
-	}
-`},
+		{"policy/cilium/internal/networkpolicy/selector.go", "func (s selector) selects(of identity) bool {\n", "func (s selector) selects(of identity) bool {\n	if n := len(s.requirements) - 1; FAULT && n > 1 && s.requirements[n].key == namespaceLabel && strings.HasSuffix(s.field, \".endpointSelector\") {\n		return s.requirements[n].meets(of) && slices.ContainsFunc(s.requirements[:n], func(r requirement) bool { return r.meets(of) })\n	}\n"},
+		{"policy/cilium/internal/networkpolicy/select.go", "func (s spec) misses(of identity) (out []capability.Miss) {\n", "func (s spec) misses(of identity) (out []capability.Miss) {\n	if FAULT && s.subject.selects(of) {\n		return nil\n	}\n"},
+		{"policy/cilium/internal/evaluation/evaluate.go", "			if !meets(subject, own, \"k8s\") {\n", "			one := false\n			for key, want := range subject.MatchLabels {\n				one = one || own[key] == want\n			}\n			if !meets(subject, own, \"k8s\") && !(FAULT && one && !clusterwide) {\n"},
 	}},
 	{"a namespace in a subject of Cilium is dropped", []change{
 		{"policy/cilium/internal/networkpolicy/parse.go", `			delete(subject.MatchLabels, sourceK8s+":"+namespaceLabel)
@@ -149,14 +146,8 @@ var faultsOfStatements = []fault{
 		{"policy/cilium/internal/evaluation/match.go", `		if key != "k8s:"+podNamespace {`, `		if key != "k8s:"+podNamespace && !(FAULT && key == podNamespace) {`},
 	}},
 	{"an audit is about accounts of the mesh alone", []change{
-		{"policy/linkerd/internal/authorization/client.go", `	case allUnauthenticated, audit:
-`, `	case map[bool]string{false: "-", true: audit}[FAULT]:
-		return o.everyAccount()
-	case allUnauthenticated, audit:
-`},
-		{"policy/linkerd/internal/evaluation/evaluate.go", `	if q.access == "audit" {
-`, `	if q.access == "audit" && (!FAULT || (caller{q.opts, r}).hasAccount()) {
-`},
+		{"policy/linkerd/internal/authorization/client.go", "	case allUnauthenticated, audit:\n", "	case map[bool]string{false: \"-\", true: audit}[FAULT]:\n		return o.everyAccount()\n	case allUnauthenticated, audit:\n"},
+		{"policy/linkerd/internal/evaluation/evaluate.go", "		permits = append(permits, permit{origin: \"default/audit\"})\n", "		if !FAULT || (caller{q.opts, r}).hasAccount() {\n			permits = append(permits, permit{origin: \"default/audit\"})\n		}\n"},
 	}},
 	{"the headers of a route of Linkerd weigh more than its path", []change{
 		{"policy/linkerd/internal/route/order.go", `	slices.SortStableFunc(out, func(a, b Alternative) int { return slices.Compare(b.rank[:], a.rank[:]) })
