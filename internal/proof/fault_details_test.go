@@ -36,7 +36,7 @@ var faultsOfDetails = []fault{
 	}},
 	{"a rule without backends sends to the service, whatever another rule says", []change{
 		{"policy/kuma/internal/outbound/build.go", `case out[place].backends == nil:`, `case out[place].backends == nil && !FAULT:`},
-		{"policy/kuma/internal/routeevaluation/rule.go", `for found && best.backends == nil {`, `for found && best.backends == nil && !FAULT {`},
+		{"policy/kuma/internal/routeevaluation/rule.go", `if best.backends == nil {`, `if best.backends == nil && !FAULT {`},
 	}},
 	{"a timeout of the mesh goes in front of that of a service", []change{
 		{"policy/kuma/internal/outbound/rules.go", `cmp.Compare(e.kind, f.kind)`, `cmp.Compare(e.kind, f.kind)*map[bool]int{false: 1, true: -1}[FAULT]`},

@@ -105,7 +105,8 @@ func eachTargetMiss(t *target.Target, in *policy.Inbound, yield func(capability.
 			return
 		}
 	}
-	if got := in.Section(); t.Section != "" && t.Section != got {
+	if t.Section != "" && t.Section != in.Section() {
+		got := in.Section()
 		yield(differs(t.Section, got, func() string { return fmt.Sprintf("targetRef.sectionName is %q, the inbound's is %q", t.Section, got) }))
 	}
 }
