@@ -224,7 +224,9 @@ func (c *chain) noteOther(name, typeURL string, m proto.Message, err error) {
 	c.noteFilter(kind, name, typeURL, reason)
 	other := &c.others[len(c.others)-1]
 	other.contained, other.rewrites, other.unknown.Idle = contained, rewrites, contained
-	if other.refuses = refusesAlone(m); other.refuses {
+	if keepsOwnState(m) {
+		other.contained, other.refuses, other.unknown.Idle = true, true, true
+	} else if other.refuses = refusesAlone(m); other.refuses {
 		c.refusals = append(c.refusals, refusal{name, c.judges})
 	}
 }

@@ -339,7 +339,7 @@ func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 		default:
 			out.calls.add(f)
 			r.addDiscovered(&out.calls, f)
-			out.chosen = out.chosen || !steady(messages.TypeURL(f.GetTypedConfig())) && (len(urls) == 0 || slices.ContainsFunc(urls, func(url string) bool { return !steady(url) }))
+			out.chosen = out.chosen || !keepsOwnState(m) && !steady(messages.TypeURL(f.GetTypedConfig())) && (len(urls) == 0 || slices.ContainsFunc(urls, func(url string) bool { return !steady(url) }))
 		}
 	}
 	return out

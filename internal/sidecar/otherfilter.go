@@ -2,12 +2,14 @@ package sidecar
 
 import (
 	"slices"
+	"strings"
 
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	faultv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/fault/v3"
 	localratelimitv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/local_ratelimit/v3"
 	connectionlimitv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/connection_limit/v3"
 	networklimitv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/local_ratelimit/v3"
+	setfilterstatev3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/set_filter_state/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
@@ -69,6 +71,30 @@ func refusesAlone(m proto.Message) (refuses bool) {
 		checkRefusals(m.ProtoReflect(), nil, func(*messages.Path, string) { refuses = false })
 	}
 	return refuses
+}
+
+// knownState lists the fields of a filter that keeps a text about a connection.
+var knownState = messages.Closed{
+	"envoy.extensions.filters.network.set_filter_state.v3.Config":          {messages.Read: "on_new_connection on_downstream_tls_handshake"},
+	"envoy.extensions.filters.common.set_filter_state.v3.FilterStateValue": {messages.Read: "format_string", apart: "object_key factory_key", measures: "read_only skip_if_empty"},
+	"envoy.config.core.v3.SubstitutionFormatString":                        {messages.Read: "text_format_source"},
+	"envoy.config.core.v3.DataSource":                                      {measures: "inline_string"},
+}
+
+var checkState = knownState.Checker()
+
+// keepsOwnState reports whether a filter does nothing but keep texts under Kuma's own keys, as Kuma 2.14 does for its MeshTimeout and
+// MeshRateLimit with a match by SPIFFE ID. Envoy acts on keys of its own alone; what else asks for one is told.
+func keepsOwnState(m proto.Message) bool {
+	filter, keeps := m.(*setfilterstatev3.Config)
+	if !keeps {
+		return false
+	}
+	checkState(filter.ProtoReflect(), nil, func(*messages.Path, string) { keeps = false })
+	for _, value := range append(slices.Clip(filter.OnNewConnection), filter.OnDownstreamTlsHandshake...) {
+		keeps = keeps && strings.HasPrefix(value.GetObjectKey(), "kuma.") && value.FactoryKey == "envoy.string"
+	}
+	return keeps
 }
 
 // refusal is a filter that does nothing but delay and end requests, with the number of RBAC filters in front of it.

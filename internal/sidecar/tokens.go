@@ -28,6 +28,11 @@ func (c *chain) readTokens(f *hcmv3.HttpFilter, m proto.Message) bool {
 		return true
 	}
 	c.inbound.Tokens, c.inbound.TokenFilter = demand, filter
+	for _, issuer := range demand.Issuers {
+		for _, written := range issuer.Writes {
+			c.rewritten = append(c.rewritten, rewritten{isHeader(written.Header), "a claim that the filter for tokens writes into it", false})
+		}
+	}
 	c.noteFilter(dump.Note, f.Name, typeURL(filter), "it is read; where it verifies tokens, the lab signs by keys of its own")
 	return true
 }

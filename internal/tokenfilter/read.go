@@ -21,8 +21,7 @@ func Demand(f *jwtauthnv3.JwtAuthentication) (token.Demand, error) {
 }
 
 // Stated reads a filter back as [Demand] does, but for keys that come from a server: what a compiler
-// states is the place of them, and no server is asked. It also reads the headers in which claims are
-// passed on.
+// states is the place of them, and no server is asked.
 func Stated(f *jwtauthnv3.JwtAuthentication) (token.Demand, error) {
 	return reader{filter: f, stated: true}.demand()
 }
@@ -160,10 +159,8 @@ func (r *reader) issuer(of provided) (token.Issuer, error) {
 		return token.Issuer{}, errors.New("it is not there")
 	}
 	known := []protoreflect.Name{"issuer", "audiences", "forward", "from_headers", "from_params", "from_cookies", "payload_in_metadata",
-		"normalize_payload_in_metadata", "header_in_metadata", "failed_status_in_metadata", "clock_skew_seconds", "jwt_cache_config", "remote_jwks", "local_jwks"}
-	if r.stated {
-		known = append(known, "forward_payload_header", "claim_to_headers")
-	}
+		"normalize_payload_in_metadata", "header_in_metadata", "failed_status_in_metadata", "clock_skew_seconds", "jwt_cache_config", "remote_jwks", "local_jwks",
+		"forward_payload_header", "claim_to_headers"}
 	err := messages.KnowsOnly(p, known...)
 	if err != nil {
 		return token.Issuer{}, err
@@ -194,6 +191,11 @@ func (r *reader) issuer(of provided) (token.Issuer, error) {
 	}
 	if p.ForwardPayloadHeader != "" {
 		out.Writes = append(out.Writes, token.Written{Header: strings.ToLower(p.ForwardPayloadHeader)})
+	}
+	for _, written := range out.Writes {
+		if strings.HasPrefix(written.Header, ":") || written.Header == "host" {
+			return out, fmt.Errorf("it writes claims into %s, which is no header of its own", written.Header)
+		}
 	}
 	if r.stated && p.GetRemoteJwks() != nil {
 		out.Keys, err = placeOfKeys(p)

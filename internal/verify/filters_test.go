@@ -93,7 +93,7 @@ var forgedFilters = []forged{
 	{"a network filter in front", unverified, []edit{push(chain+".filters", typed("x", "acme.Filter", ""))}},
 	{"RBAC behind the router", unverified, []edit{push(filters, typed("r", "envoy.extensions.filters.http.router.v3.Router", ""))}},
 	{"RBAC behind the proxy", unverified, []edit{push(tcpChain+".filters", typed("p", "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", ""))}},
-	{"a cluster by the state of a filter behind", unverified, []edit{at1(tcpChain+".filters", typed("s", "envoy.extensions.filters.network.set_filter_state.v3.Config", ""))}},
+	{"a cluster by the state of a filter behind", unverified, []edit{at1(tcpChain+".filters", typed("s", "envoy.extensions.filters.network.set_filter_state.v3.Config", `"on_new_connection": [`+stateOf("envoy.tcp_proxy.cluster", "envoy.string", "")+`]`))}},
 	{"a host of the caller's choice behind", unverified, []edit{behindRBAC(typed("d", "envoy.extensions.filters.http.dynamic_forward_proxy.v3.FilterConfig", ""))}},
 	{"an unknown network filter behind", unverified, []edit{at1(tcpChain+".filters", typed("x", "acme.Filter", ""))}},
 	{"a filter of a later API", unverified, []edit{put(filters+".0.skip_if", `{}`)}},

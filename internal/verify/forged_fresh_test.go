@@ -59,7 +59,7 @@ var forgedFresh = []forged{
 	{"two RBAC filters, the second one alone is replaced", unverified, []edit{front(`{"name": "first", "typed_config": {"@type": "T/envoy.extensions.filters.http.rbac.v3.RBAC", "rules": {"action": "DENY", "policies": {"p": {"permissions": [{"any": true}], "principals": [{"metadata": {"filter": "x", "path": [{"key": "k"}], "value": {"present_match": true}}}]}}}}}`)}},
 
 	// Network filters.
-	{"filter state of a connection in front", unverified, []edit{tcpFront("set_filter_state.v3.Config", "")}},
+	{"filter state of a connection in front", unverified, []edit{tcpFront("set_filter_state.v3.Config", `"on_new_connection": [`+stateOf("acme.role", "envoy.string", "")+`]`)}},
 	{"a proxy by server name in front", unverified, []edit{tcpFront("sni_dynamic_forward_proxy.v3.FilterConfig", "")}},
 	{"an authorizer of connections in front", unverified, []edit{tcpFront("ext_authz.v3.ExtAuthz", "")}},
 	{"a processor of connections in front", unverified, []edit{tcpFront("ext_proc.v3.NetworkExternalProcessor", "")}},

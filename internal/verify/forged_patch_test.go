@@ -33,6 +33,10 @@ var forgedPatches = []forged{
 	{"metadata of a header in front", unverified, []edit{push(filters, httpFilter("header_to_metadata.v3.Config", ""))}},
 	{"headers in the case that callers write, of a cluster", verified, []edit{clusters(withFormatter("envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig"), redis)}},
 	{"headers by an unknown formatter, of a cluster", unverified, []edit{clusters(withFormatter("acme.Formatter"), redis)}},
+	{"Kuma's own state in front", verified, []edit{tcpFront("set_filter_state.v3.Config", `"on_downstream_tls_handshake": [`+stateOf("kuma.mesh_timeout.match.spiffe_id", "envoy.string", "")+`]`)}},
+	{"Kuma's own state in front, and one that chooses the cluster", unverified, []edit{tcpFront("set_filter_state.v3.Config", `"on_downstream_tls_handshake": [`+stateOf("kuma.a", "envoy.string", "")+`], "on_new_connection": [`+stateOf("envoy.tcp_proxy.cluster", "envoy.string", "")+`]`)}},
+	{"Kuma's own state in front, of another kind", unverified, []edit{tcpFront("set_filter_state.v3.Config", `"on_new_connection": [`+stateOf("kuma.a", "envoy.ip", "")+`]`)}},
+	{"Kuma's own state in front, for what is behind the cluster", unverified, []edit{tcpFront("set_filter_state.v3.Config", `"on_new_connection": [`+stateOf("kuma.a", "envoy.string", `, "shared_with_upstream": "ONCE"`)+`]`)}},
 	{"Mongo behind", verified, []edit{at1(tcpChain+".filters", typed("m", "envoy.extensions.filters.network.mongo_proxy.v3.MongoProxy", `"stat_prefix": "x"`))}},
 }
 
@@ -50,4 +54,9 @@ func limitOfRoute(fields string) edit {
 func withFormatter(message string) string {
 	const options = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"
 	return having(ownCluster, `"typed_extension_protocol_options": {"`+options+`": {"@type": "T/`+options+`", "explicit_http_config": {"http_protocol_options": {"header_key_format": {"stateful_formatter": `+typed("f", message, "")+`}}}}}`)
+}
+
+// stateOf is a text that a filter keeps about a connection.
+func stateOf(key, kind, fields string) string {
+	return `{"object_key": "` + key + `", "factory_key": "` + kind + `", "format_string": {"text_format_source": {"inline_string": "%DOWNSTREAM_PEER_URI_SAN%"}}` + fields + `}`
 }

@@ -76,6 +76,7 @@ spec: {rules: [{from: [{source: {requestPrincipals: [a/alice]}}]}]}
 // TestTokenFilters holds the filter for tokens of a sidecar against a RequestAuthentication.
 func TestTokenFilters(t *testing.T) {
 	t.Parallel()
+	claimAsHeader := strings.Replace(tokenPolicies, "issuer: a,", "issuer: a, outputClaimToHeaders: [{header: x-sub, claim: sub}],", 1)
 	second := `{"issuer": "b", "payload_in_metadata": "payload", "local_jwks": {"inline_string": "{\"keys\": [{\"kty\": \"oct\", \"k\": \"Mg\"}]}"}, "normalize_payload_in_metadata": {"space_delimited_claims": ["scope", "permission"]}}`
 	bothOf := `{"requires_any": {"requirements": [{"provider_name": "origins-0"}, {"provider_name": "origins-1"}, {"requires_all": {"requirements": [
 		{"requires_any": {"requirements": [{"provider_name": "origins-0"}, {"allow_missing": {}}]}},
@@ -159,8 +160,13 @@ func TestTokenFilters(t *testing.T) {
 		{"no payload", tokenPolicies, []edit{drop(provider + ".payload_in_metadata")}, `under the key ""`},
 		{"the failure in the place of the payload", tokenPolicies, []edit{put(provider+".failed_status_in_metadata", `"payload"`)}, "something else than the claims"},
 		{"an old token", tokenPolicies, []edit{put(provider+".clock_skew_seconds", `4000000000`)}, "after their end"},
-		{"a claim as a header", tokenPolicies, []edit{put(provider+".claim_to_headers", `[{"header_name": "x", "claim_name": "sub"}]`)}, "claim_to_headers"},
-		{"the payload as a header", tokenPolicies, []edit{put(provider+".forward_payload_header", `"x-payload"`)}, "forward_payload_header"},
+		{"a claim as a header", tokenPolicies, []edit{put(provider+".claim_to_headers", `[{"header_name": "x", "claim_name": "sub"}]`)}, `the claims of "a" are written into the headers`},
+		{"a claim as a header, as the policies say", claimAsHeader, []edit{put(provider+".claim_to_headers", `[{"header_name": "x-sub", "claim_name": "sub"}]`)}, ""},
+		{"a claim as a header, for which the sidecar asks", claimAsHeader, []edit{put(provider+".claim_to_headers", `[{"header_name": "x-sub", "claim_name": "sub"}]`), put(rbacBehind+".rules.policies", withRule(`{"header": {"name": "x-sub", "string_match": {"exact": "alice"}}}`))}, "a claim that the filter for tokens writes into it"},
+		{"a claim as the path", tokenPolicies, []edit{put(provider+".claim_to_headers", `[{"header_name": ":path", "claim_name": "sub"}]`)}, "no header of its own"},
+		{"the payload as a header", tokenPolicies, []edit{put(provider+".forward_payload_header", `"x-payload"`)}, `the claims of "a" are written into the headers`},
+		{"the payload as a header, as the policies say", strings.Replace(tokenPolicies, "issuer: a,", "issuer: a, outputPayloadToHeader: x-payload,", 1), []edit{put(provider+".forward_payload_header", `"x-payload"`)}, ""},
+		{"the payload as the host", strings.Replace(tokenPolicies, "issuer: a,", "issuer: a, outputPayloadToHeader: host,", 1), []edit{put(provider+".forward_payload_header", `"host"`)}, "no header of its own"},
 		{"some subjects", tokenPolicies, []edit{put(provider+".subjects", `{"prefix": "al"}`)}, "subjects"},
 		{"a field of a later API", tokenPolicies, []edit{put(provider+".trust_everybody", `true`)}, "trust_everybody"},
 		{"a disabled filter", tokenPolicies, []edit{put(filters+".0.disabled", `true`)}, `the tokens of "a" are taken on one side only`},
