@@ -28,6 +28,17 @@ var idleOptions = []string{"CreateNamespace=", "ServerSideApply=", "PruneLast=",
 
 // isOfForeignChart reports whether an object applies a chart that is no folder of a repository.
 func (o object) isOfForeignChart() bool {
+	if o.kind == "Application" && o.group == "argoproj.io" {
+		sources, _ := fieldOf(o.fields, "spec", "sources").([]any)
+		if source := fieldOf(o.fields, "spec", "source"); source != nil {
+			sources = append([]any{source}, sources...)
+		}
+		return len(sources) > 0 && !slices.ContainsFunc(sources, func(source any) bool {
+			// A source with a ref alone is one of values.
+			says := func(key string) bool { text, _ := fieldOf(source, key).(string); return text != "" }
+			return !says("chart") && (!says("ref") || says("path"))
+		})
+	}
 	if o.kind != "HelmRelease" || o.group != "helm.toolkit.fluxcd.io" {
 		return false
 	}
@@ -48,6 +59,9 @@ func (c *comparison) compareDeliveries() (out []Change) {
 		if o.category != unknown || o.isOfKustomize() || o.kind == "" || !o.isOfTool() || o.isOfForeignChart() {
 			continue
 		}
+		if o.kind == "AppProject" && o.group == "argoproj.io" && !c.addsPlaces() {
+			continue // It asks for kinds, namespaces and sources, and a change of it is named.
+		}
 		if harmless, known := harmlessOfDeliveries[o.group]; !known {
 			out = append(out, o.change(effect))
 		} else if field := unknownField("spec", fieldOf(o.fields, "spec"), harmless); field != "" {
@@ -65,6 +79,18 @@ func (c *comparison) compareDeliveries() (out []Change) {
 		out = append(out, Change{name, toolFile, effect})
 	}
 	return out
+}
+
+// addsPlaces reports whether a policy is of another kind, namespace or folder than all policies before.
+func (c *comparison) addsPlaces() bool {
+	place := func(root string, o object) [4]string {
+		return [4]string{o.group, o.kind, o.namespace, filepath.Dir(pathIn(root, o.file()))}
+	}
+	before := map[[4]string]bool{}
+	for _, o := range c.oldPolicies.all {
+		before[place(c.old.Root, o)] = true
+	}
+	return slices.ContainsFunc(c.recentPolicies.all, func(o object) bool { return !before[place(c.recent.Root, o)] })
 }
 
 // leavesOut returns the field by which the configuration of Argo CD leaves kinds out, or parts of them; "" where it has none.
