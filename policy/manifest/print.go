@@ -25,25 +25,35 @@ func (d Document) Flow() string {
 	if d.node == nil {
 		return ""
 	}
-	return d.node.flow()
+	var b strings.Builder
+	d.node.flow(&b)
+	return b.String()
 }
 
-func (n *node) flow() string {
+func (n *node) flow(b *strings.Builder) {
 	switch {
 	case n.kind == list && len(n.items) > 0:
-		items := make([]string, len(n.items))
+		b.WriteByte('[')
 		for i, item := range n.items {
-			items[i] = item.flow()
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			item.flow(b)
 		}
-		return "[" + strings.Join(items, ", ") + "]"
+		b.WriteByte(']')
 	case n.kind == mapping && len(n.entries) > 0:
-		entries := make([]string, len(n.entries))
+		b.WriteByte('{')
 		for i, e := range n.entries {
-			entries[i] = quote(e.key) + ": " + e.value.flow()
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(quote(e.key))
+			b.WriteString(": ")
+			e.value.flow(b)
 		}
-		return "{" + strings.Join(entries, ", ") + "}"
+		b.WriteByte('}')
 	default:
-		return n.flat()
+		b.WriteString(n.flat())
 	}
 }
 
