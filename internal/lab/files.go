@@ -7,9 +7,7 @@
 package lab
 
 import (
-	"crypto/sha256"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -93,16 +91,6 @@ func readFile(path string) (file, error) {
 	}
 	docs, err := manifest.Parse(path, data)
 	return file{path, data, docs}, err
-}
-
-// ofOtherTool returns a file of a folder that cannot be read, and that no cluster takes: kubectl reads no object in it, such as in a workflow
-// with the key on. A tool may make manifests of it all the same.
-func ofOtherTool(root string, of file) (folder.Source, bool) {
-	inside, err := filepath.Rel(root, of.path)
-	if err != nil || inside == "." || !filepath.IsLocal(inside) || len(of.data) == 0 || !kinds.HasNoObject(of.data) {
-		return folder.Source{}, false
-	}
-	return folder.Source{Name: inside, Content: fmt.Sprintf("%x", sha256.Sum256(of.data))}, true
 }
 
 // asking returns the file of one case that asks for nothing as a file of a case that may: package cases

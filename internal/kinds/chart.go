@@ -1,0 +1,73 @@
+package kinds
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/dataplane"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+var (
+	// literalKind finds the kind of a manifest in a template.
+	literalKind = regexp.MustCompile(`(?m)^["']?kind["']?:[ \t]*["']?[A-Z][A-Za-z]*["']?[ \t]*(#.*)?\r?$`)
+	// madeKind finds a kind that an instruction makes, or a part of it.
+	madeKind = regexp.MustCompile(`\b(kind|type)["']?\s*:[^\n]*\{\{`)
+	// madeText finds an instruction that writes text at the margin, such as a whole manifest, and indented those that do not.
+	madeText = regexp.MustCompile(`(?m)^\{\{-?\s*(\.|\$|\(|"|` + "`" + `|include\b|template\b|tpl\b|to[A-Z]|print|block\b).*$|indent\s+0`)
+	indented = regexp.MustCompile(`indent\s+[1-9][0-9]*\s*-?\}\}\s*$`)
+	// silent finds what is no text of a manifest: instructions, and comments of YAML.
+	silent    = regexp.MustCompile(`(?s:\{\{.*?\}\})|(?m:^\s*#.*$)`)
+	separator = regexp.MustCompile(`(?m)^---`)
+)
+
+// isChart reports whether a document describes a chart of Helm: a name and a version, an apiVersion without a group, and nothing that an object has.
+func isChart(doc manifest.Document, head manifest.Head) bool {
+	keys := doc.Keys()
+	return slices.Contains([]string{"v1", "v2"}, head.APIVersion) && slices.Contains(keys, "name") && slices.Contains(keys, "version") &&
+		!slices.Contains(keys, "metadata") && isNoObject(doc.WithoutKey("apiVersion"))
+}
+
+// MakesOthersAlone reports whether a template of Helm, which is no YAML, makes objects of other kinds alone, such as a Deployment: each of its
+// manifests states a kind, which no instruction makes, and nothing in it names a kind that is read.
+func MakesOthersAlone(template []byte) bool {
+	if madeKind.Match(template) || namesKnown(template) {
+		return false
+	}
+	for _, made := range madeText.FindAll(template, -1) {
+		if !indented.Match(made) {
+			return false
+		}
+	}
+	stated := false
+	for _, part := range separator.Split(string(template), -1) {
+		if strings.TrimSpace(silent.ReplaceAllString(part, "")) == "" {
+			continue
+		}
+		if !literalKind.MatchString(part) {
+			return false
+		}
+		stated = true
+	}
+	return stated
+}
+
+// namesKnown reports whether a text names a kind that is read. A kind of one word, such as Server, counts where it is stated as a kind alone.
+func namesKnown(text []byte) bool {
+	known := Known()
+	for _, head := range dataplane.Kinds {
+		known = append(known, cmp.Or(head.Type, head.Kind))
+	}
+	for _, kind := range known {
+		expression := `(?i)\b(kind|type)["']?\s*:\s*["']?` + kind
+		if strings.ToLower(kind[1:]) != kind[1:] {
+			expression = "(?i)" + kind
+		}
+		if regexp.MustCompile(expression).Match(text) {
+			return true
+		}
+	}
+	return false
+}

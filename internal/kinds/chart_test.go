@@ -1,0 +1,47 @@
+package kinds_test
+
+import (
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/kinds"
+)
+
+// TestMakesOthersAlone has templates of Helm. A policy may come from all but the first ones.
+func TestMakesOthersAlone(t *testing.T) {
+	t.Parallel()
+	const deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {{ include \"web.name\" . }}\n  labels:\n    {{- include \"web.labels\" . | nindent 4 }}\nspec: {}\n"
+	for name, tt := range map[string]struct {
+		template string
+		want     bool
+	}{
+		"a workload":                      {deployment, true},
+		"under a condition":               {"{{- if .Values.enabled }}\n" + deployment + "{{- end }}\n", true},
+		"behind a comment":                {"# of a team\n\n" + deployment, true},
+		"without a kind behind a comment": {deployment + "---\n# of a team\napiVersion: v1\n", false},
+		"two workloads":                   {"{{- with .Values.a }}\n" + deployment + "---\n# second\n" + deployment + "{{- end }}\n---\n{{/* nothing:\n   here */}}\n", true},
+		"a container named server":        {deployment + "# server: {{ .Values.server.port }}\n", true},
+		"a Secret of a type":              {"kind: Secret # of TLS\ntype: kubernetes.io/tls\ndata: {a: {{ .Values.a }}}\n", true},
+		"an indented value":               {deployment + "{{ .Values.more | indent 4 }}\n", true},
+		"no manifest":                     {"{{- define \"a\" }}x{{ end }}\n", false},
+		"a policy":                        {"kind: AuthorizationPolicy\nspec: {{ .Values.spec }}\n", false},
+		"a policy of one word":            {deployment + "---\nkind: \"Server\"\nspec: {{ .Values.spec }}\n", false},
+		"a policy of Kuma":                {deployment + "---\ntype: MeshTrafficPermission\nname: {{ .Values.a }}\n", false},
+		"a list of policies":              {"kind: AuthorizationPolicyList\nitems: {{ .Values.items }}\n", false},
+		"a policy in an item":             {"kind: List\nitems:\n  - kind: AuthorizationPolicy\n    spec: {{ .Values.spec }}\n", false},
+		"a Dataplane":                     {"kind: Dataplane\nspec: {{ .Values.spec }}\n", false},
+		"a kind that is made":             {deployment + "---\nkind: {{ .Values.kind }}\n", false},
+		"a part of a kind":                {"kind: Authorization{{ .Values.kind }}\n", false},
+		"a manifest that is made":         {deployment + "---\n{{ include \"common.policy\" . }}\n", false},
+		"a manifest that is made in YAML": {deployment + "---\n{{ toYaml .Values.extra }}\n", false},
+		"a manifest that is indented":     {deployment + "---\n  {{- tpl .Values.extra . | nindent 0 }}\n", false},
+		"a manifest without a kind":       {deployment + "---\napiVersion: security.istio.io/v1\n{{- with .Values.a }}\nmetadata: {}\n{{- end }}\n", false},
+		"a value at the margin":           {deployment + "{{ .Values.more }}\n", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := kinds.MakesOthersAlone([]byte(tt.template)); got != tt.want {
+				t.Errorf("%t, want %t", got, tt.want)
+			}
+		})
+	}
+}
