@@ -69,9 +69,7 @@ func removes(r *routev3.RouteConfiguration) rewritten {
 	for i, name := range r.GetInternalOnlyHeaders() {
 		names[i] = strings.ToLower(name)
 	}
-	of := isHeader(names...)
-	host := slices.Contains(names, ":authority") || slices.Contains(names, "host")
-	return rewritten{func(a *policy.Attribute) bool { return of(a) || host && a == attribute.Host }, "internal_only_headers", true}
+	return rewritten{isHeader(names...), "internal_only_headers", true}
 }
 
 // changes returns which headers routes add and remove behind the filters, in requests or in copies of them: the workload
@@ -125,8 +123,7 @@ func changesHost(r *routev3.RouteConfiguration) rewritten {
 // changesByScript returns which headers a script writes or takes away.
 func changesByScript(source *corev3.DataSource) rewritten {
 	names, _ := headersOf(source)
-	of := isHeader(names...)
-	return rewritten{func(a *policy.Attribute) bool { return of(a) || a == attribute.Host && slices.Contains(names, "host") }, "a script that writes it", false}
+	return rewritten{isHeader(names...), "a script that writes it", false}
 }
 
 // changesByFilter returns which headers a filter, or what a route says of one, writes behind RBAC.
@@ -161,8 +158,7 @@ func changesByFilter(m proto.Message) (rewritten, bool) {
 	for i, name := range names {
 		names[i] = strings.ToLower(name)
 	}
-	of := isHeader(names...)
-	return rewritten{of, "a filter that writes it, behind the filter", false}, true
+	return rewritten{isHeader(names...), "a filter that writes it, behind the filter", false}, true
 }
 
 // hidesKeys reports whether a filter, or what a route says of one, takes the key of a caller out of the headers, the query or
@@ -180,8 +176,12 @@ type headerMutator interface {
 	GetRequestHeadersToRemove() []string
 }
 
+// isHeader returns whether an attribute is one of the headers. The host is one of them, under either name.
 func isHeader(names ...string) func(*policy.Attribute) bool {
-	return func(a *policy.Attribute) bool { return isAnyHeader(a) && slices.Contains(names, a.Key) }
+	host := slices.Contains(names, ":authority") || slices.Contains(names, "host")
+	return func(a *policy.Attribute) bool {
+		return isAnyHeader(a) && slices.Contains(names, a.Key) || host && a == attribute.Host
+	}
 }
 
 func hasUnderscore(a *policy.Attribute) bool { return isAnyHeader(a) && strings.Contains(a.Key, "_") }

@@ -30,6 +30,8 @@ var forgedPatches = []forged{
 	{"a limit of bytes behind", verified, []edit{behindRBAC(httpFilter("bandwidth_limit.v3.BandwidthLimit", ""))}},
 	{"metadata of a header behind", verified, []edit{byRole, behindRBAC(httpFilter("header_to_metadata.v3.Config", `"request_rules": [{"header": "x-role", "on_header_present": {"key": "role"}}]`))}},
 	{"metadata of a header that goes behind a decision by it", unverified, []edit{byRole, behindRBAC(httpFilter("header_to_metadata.v3.Config", `"request_rules": [{"header": "X-Role", "on_header_present": {"key": "role"}, "remove": true}]`))}},
+	{"metadata of the host, which goes behind a decision by it", unverified, []edit{byHeader(":authority"), behindRBAC(httpFilter("header_to_metadata.v3.Config", `"request_rules": [{"header": "host", "on_header_present": {"key": "h"}, "remove": true}]`))}},
+	{"a name as the host behind a decision by it", unverified, []edit{byHeader(":authority"), behindRBAC(httpFilter("basic_auth.v3.BasicAuth", `"forward_username_header": ":authority"`))}},
 	{"metadata of a header in front", unverified, []edit{push(filters, httpFilter("header_to_metadata.v3.Config", ""))}},
 	{"headers in the case that callers write, of a cluster", verified, []edit{clusters(withFormatter("envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig"), redis)}},
 	{"headers by an unknown formatter, of a cluster", unverified, []edit{clusters(withFormatter("acme.Formatter"), redis)}},
