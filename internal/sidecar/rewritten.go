@@ -176,7 +176,7 @@ type headerMutator interface {
 	GetRequestHeadersToRemove() []string
 }
 
-// isHeader returns whether an attribute is one of the headers. The host is one of them, under either name.
+// isHeader returns what tells the attributes of headers, whose names are in lower case. The host of a request is one, under two names.
 func isHeader(names ...string) func(*policy.Attribute) bool {
 	host := slices.Contains(names, ":authority") || slices.Contains(names, "host")
 	return func(a *policy.Attribute) bool {
