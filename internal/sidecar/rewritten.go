@@ -128,7 +128,18 @@ func changesByScript(source *corev3.DataSource) rewritten {
 
 // changesByFilter returns which headers a filter, or what a route says of one, writes behind RBAC.
 func changesByFilter(m proto.Message) (rewritten, bool) {
-	var names []string
+	names, ok := namesByFilter(m)
+	return rewritten{isHeader(names...), "a filter that writes it, behind the filter", false}, ok
+}
+
+// changesLine reports whether a filter, or what a route says of one, may write the path or the method behind RBAC, as if they were headers.
+func changesLine(m proto.Message) bool {
+	names, _ := namesByFilter(m)
+	return slices.ContainsFunc(names, func(name string) bool { return name == ":path" || name == ":method" })
+}
+
+// namesByFilter returns the names of the headers, in lower case; false for a filter that writes none.
+func namesByFilter(m proto.Message) (names []string, ok bool) {
 	switch m := m.(type) {
 	case *basicauthv3.BasicAuth:
 		names = []string{m.ForwardUsernameHeader}
@@ -153,12 +164,12 @@ func changesByFilter(m proto.Message) (rewritten, bool) {
 			names = append(names, added.GetHeader().GetKey())
 		}
 	default:
-		return rewritten{}, false
+		return nil, false
 	}
 	for i, name := range names {
 		names[i] = strings.ToLower(name)
 	}
-	return rewritten{isHeader(names...), "a filter that writes it, behind the filter", false}, true
+	return names, true
 }
 
 // hidesKeys reports whether a filter, or what a route says of one, takes the key of a caller out of the headers, the query or
