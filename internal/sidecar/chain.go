@@ -205,7 +205,7 @@ func (c *chain) noteOther(name, typeURL string, m proto.Message, err error) {
 		})
 		return
 	}
-	contained, rewrites := containedFilters[message], rewritingFilters[message] || hidesKeys(m)
+	contained, rewrites := containedFilters[message], rewritingFilters[message] || hidesKeys(m) || changesLine(m)
 	if written, ok := changesByFilter(m); ok {
 		c.rewritten = append(c.rewritten, written)
 	}

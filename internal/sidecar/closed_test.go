@@ -28,7 +28,7 @@ var closedLists = []messages.Closed{known, passing, knownCluster, knownTLS, know
 
 func TestClosedListsNameFields(t *testing.T) {
 	t.Parallel()
-	// What the list of faults reads is let pass unread behind RBAC.
+	// What the list of refusals reads is let pass unread behind RBAC.
 	for _, list := range append(slices.Clip(closedLists), knownRefusals, knownState, knownAnonymous, knownReaching) {
 		if err := list.Check(); err != nil {
 			t.Error(err)

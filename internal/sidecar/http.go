@@ -161,6 +161,9 @@ func (c *chain) routes(m *hcmv3.HttpConnectionManager) {
 			if hidesKeys(m) {
 				c.inbound.Rewrites = append(c.inbound.Rewrites, fmt.Sprintf("route configuration %q takes the keys of callers away", config.Name))
 			}
+			if changesLine(m) {
+				c.inbound.Rewrites = append(c.inbound.Rewrites, fmt.Sprintf("route configuration %q may change the path or the method", config.Name))
+			}
 		})
 		c.tellUnnamed(config, m)
 		c.tellScripts(config)

@@ -108,10 +108,21 @@ type refusal struct {
 func (c *chain) replacedRefusal(config *routev3.RouteConfiguration) (found string) {
 	eachOverride(config, func(name string, packed *anypb.Any) {
 		inFront := slices.ContainsFunc(c.refusals, func(r refusal) bool { return r.name == name && r.judgesBefore < c.judges })
-		m, faults, err := messages.Unpack(packed)
-		if inFront && (err != nil || len(faults) > 0 || !refusesAlone(m)) {
+		if inFront && !overridesByRefusal(packed) {
 			found = name
 		}
 	})
 	return found
+}
+
+// overridesByRefusal reports whether what a route has in the place of a filter only refuses, or switches the filter off.
+func overridesByRefusal(packed *anypb.Any) bool {
+	m, faults, err := messages.Unpack(packed)
+	if of, wraps := m.(*routev3.FilterConfig); wraps && err == nil && len(faults) == 0 {
+		if of.Disabled {
+			return true
+		}
+		m, faults, err = messages.Unpack(of.Config)
+	}
+	return err == nil && len(faults) == 0 && refusesAlone(m)
 }

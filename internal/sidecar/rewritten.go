@@ -69,9 +69,7 @@ func removes(r *routev3.RouteConfiguration) rewritten {
 	for i, name := range r.GetInternalOnlyHeaders() {
 		names[i] = strings.ToLower(name)
 	}
-	of := isHeader(names...)
-	host := slices.Contains(names, ":authority") || slices.Contains(names, "host")
-	return rewritten{func(a *policy.Attribute) bool { return of(a) || host && a == attribute.Host }, "internal_only_headers", true}
+	return rewritten{isHeader(names...), "internal_only_headers", true}
 }
 
 // changes returns which headers routes add and remove behind the filters, in requests or in copies of them: the workload
@@ -125,13 +123,23 @@ func changesHost(r *routev3.RouteConfiguration) rewritten {
 // changesByScript returns which headers a script writes or takes away.
 func changesByScript(source *corev3.DataSource) rewritten {
 	names, _ := headersOf(source)
-	of := isHeader(names...)
-	return rewritten{func(a *policy.Attribute) bool { return of(a) || a == attribute.Host && slices.Contains(names, "host") }, "a script that writes it", false}
+	return rewritten{isHeader(names...), "a script that writes it", false}
 }
 
 // changesByFilter returns which headers a filter, or what a route says of one, writes behind RBAC.
 func changesByFilter(m proto.Message) (rewritten, bool) {
-	var names []string
+	names, ok := namesByFilter(m)
+	return rewritten{isHeader(names...), "a filter that writes it, behind the filter", false}, ok
+}
+
+// changesLine reports whether a filter, or what a route says of one, may write the path or the method behind RBAC, as if they were headers.
+func changesLine(m proto.Message) bool {
+	names, _ := namesByFilter(m)
+	return slices.ContainsFunc(names, func(name string) bool { return name == ":path" || name == ":method" })
+}
+
+// namesByFilter returns the names of the headers, in lower case; false for a filter that writes none.
+func namesByFilter(m proto.Message) (names []string, ok bool) {
 	switch m := m.(type) {
 	case *basicauthv3.BasicAuth:
 		names = []string{m.ForwardUsernameHeader}
@@ -156,13 +164,12 @@ func changesByFilter(m proto.Message) (rewritten, bool) {
 			names = append(names, added.GetHeader().GetKey())
 		}
 	default:
-		return rewritten{}, false
+		return nil, false
 	}
 	for i, name := range names {
 		names[i] = strings.ToLower(name)
 	}
-	of := isHeader(names...)
-	return rewritten{of, "a filter that writes it, behind the filter", false}, true
+	return names, true
 }
 
 // hidesKeys reports whether a filter, or what a route says of one, takes the key of a caller out of the headers, the query or
@@ -180,8 +187,12 @@ type headerMutator interface {
 	GetRequestHeadersToRemove() []string
 }
 
+// isHeader returns what tells the attributes of headers, whose names are in lower case. The host of a request is one, under two names.
 func isHeader(names ...string) func(*policy.Attribute) bool {
-	return func(a *policy.Attribute) bool { return isAnyHeader(a) && slices.Contains(names, a.Key) }
+	host := slices.Contains(names, ":authority") || slices.Contains(names, "host")
+	return func(a *policy.Attribute) bool {
+		return isAnyHeader(a) && slices.Contains(names, a.Key) || host && a == attribute.Host
+	}
 }
 
 func hasUnderscore(a *policy.Attribute) bool { return isAnyHeader(a) && strings.Contains(a.Key, "_") }

@@ -12,6 +12,10 @@ var forgedPatches = []forged{
 	{"a limit of requests in front, as a structure", verified, []edit{push(filters, `{"name": "l", "typed_config": `+structured("envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit", `{"stat_prefix": "x"}`)+`}`)}},
 	{"a limit of requests in front, of a route", verified, []edit{push(filters, limit("")), limitOfRoute("")}},
 	{"a limit of requests in front, of a route that may add a header", unverified, []edit{push(filters, limit("")), limitOfRoute(`, "request_headers_to_add_when_not_enforced": [{"header": {"key": "x-role", "value": "admin"}}]`)}},
+	{"a limit of requests in front, that a route switches off", verified, []edit{push(filters, limit("")), put(host+".typed_per_filter_config", `{"l": {"@type": "T/envoy.config.route.v3.FilterConfig", "disabled": true}}`)}},
+	{"a limit of requests in front, of a route in one more message", verified, []edit{push(filters, limit("")), wrappedLimitOfRoute("")}},
+	{"a limit of requests in front, of a route in one more message that may add a header", unverified, []edit{push(filters, limit("")), wrappedLimitOfRoute(`, "request_headers_to_add_when_not_enforced": [{"header": {"key": "x-role", "value": "admin"}}]`)}},
+	{"a limit of requests in front, of a route in one more message with a new field", unverified, []edit{push(filters, limit("")), put(host+".typed_per_filter_config", `{"l": {"@type": "T/envoy.config.route.v3.FilterConfig", "disabled": true, "lets_in": true}}`)}},
 	{"a limit of requests in front, that a route replaces by a script", unverified, []edit{push(filters, limit("")), put(host+".typed_per_filter_config", `{"l": {"@type": "T/envoy.extensions.filters.http.lua.v3.LuaPerRoute", "source_code": {"inline_string": "function envoy_on_request(h) h:headers():add('x', 'y') end"}}}`)}},
 	{"a limit of requests behind, of a route that may add a header", verified, []edit{behindRBAC(limit("")), limitOfRoute(`, "request_headers_to_add_when_not_enforced": [{"header": {"key": "x-role", "value": "admin"}}]`)}},
 	{"a limit of new connections in front", verified, []edit{tcpFront("local_ratelimit.v3.LocalRateLimit", `"stat_prefix": "x", "token_bucket": {"max_tokens": 5, "fill_interval": "1s"}`)}},
@@ -30,6 +34,11 @@ var forgedPatches = []forged{
 	{"a limit of bytes behind", verified, []edit{behindRBAC(httpFilter("bandwidth_limit.v3.BandwidthLimit", ""))}},
 	{"metadata of a header behind", verified, []edit{byRole, behindRBAC(httpFilter("header_to_metadata.v3.Config", `"request_rules": [{"header": "x-role", "on_header_present": {"key": "role"}}]`))}},
 	{"metadata of a header that goes behind a decision by it", unverified, []edit{byRole, behindRBAC(httpFilter("header_to_metadata.v3.Config", `"request_rules": [{"header": "X-Role", "on_header_present": {"key": "role"}, "remove": true}]`))}},
+	{"metadata of the host, which goes behind a decision by it", unverified, []edit{byHeader(":authority"), behindRBAC(httpFilter("header_to_metadata.v3.Config", `"request_rules": [{"header": "host", "on_header_present": {"key": "h"}, "remove": true}]`))}},
+	{"a name as the host behind a decision by it", unverified, []edit{byHeader(":authority"), behindRBAC(httpFilter("basic_auth.v3.BasicAuth", `"forward_username_header": ":authority"`))}},
+	{"a name as the path behind", unverified, []edit{byRole, behindRBAC(httpFilter("basic_auth.v3.BasicAuth", `"forward_username_header": ":Path"`))}},
+	{"metadata of the method, which goes behind", unverified, []edit{byRole, behindRBAC(httpFilter("header_to_metadata.v3.Config", `"request_rules": [{"header": ":method", "on_header_present": {"key": "m"}, "remove": true}]`))}},
+	{"a client as the path behind, of a route", unverified, []edit{byRole, behindRBAC(httpFilter("api_key_auth.v3.ApiKeyAuth", "")), put(route+".typed_per_filter_config", `{"x": {"@type": "T/envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuthPerRoute", "forwarding": {"header": ":path"}}}`)}},
 	{"metadata of a header in front", unverified, []edit{push(filters, httpFilter("header_to_metadata.v3.Config", ""))}},
 	{"headers in the case that callers write, of a cluster", verified, []edit{clusters(withFormatter("envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig"), redis)}},
 	{"headers by an unknown formatter, of a cluster", unverified, []edit{clusters(withFormatter("acme.Formatter"), redis)}},
@@ -48,6 +57,11 @@ func limit(fields string) string {
 // limitOfRoute is what the routes have in the place of that limit.
 func limitOfRoute(fields string) edit {
 	return put(host+".typed_per_filter_config", `{"l": {"@type": "T/envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit", "stat_prefix": "x"`+fields+`}}`)
+}
+
+// wrappedLimitOfRoute is the same in a message that may switch a filter off.
+func wrappedLimitOfRoute(fields string) edit {
+	return put(host+".typed_per_filter_config", `{"l": {"@type": "T/envoy.config.route.v3.FilterConfig", "config": {"@type": "T/envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit", "stat_prefix": "x"`+fields+`}}}`)
 }
 
 // withFormatter is the cluster of the inbound, which writes the names of headers by a formatter.
