@@ -263,12 +263,13 @@ func open(choice Choice, name string, paths []string) (*Files, error) {
 	var written []file
 	for _, path := range paths {
 		from, err := readFile(path)
-		if source, is := ofOtherTool(name, from); err != nil && is {
+		if err != nil {
+			source, is := ofOtherTool(name, from)
+			if !is {
+				return nil, err
+			}
 			f.Sources = append(f.Sources, source)
 			continue
-		}
-		if err != nil {
-			return nil, err
 		}
 		if len(from.docs) == 0 {
 			if err := f.takeEmptyList(from); err != nil {
