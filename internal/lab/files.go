@@ -95,14 +95,16 @@ func readFile(path string) (file, error) {
 	return file{path, data, docs}, err
 }
 
-// ofOtherTool returns a file of a folder that cannot be read, and that no cluster takes: kubectl reads no object in it, such as in a workflow
+// ofOtherTool returns a file of one of the folders that cannot be read, and that no cluster takes: kubectl reads no object in it, such as in a workflow
 // with the key on. A tool may make manifests of it all the same.
-func ofOtherTool(root string, of file) (folder.Source, bool) {
-	inside, err := filepath.Rel(root, of.path)
-	if err != nil || inside == "." || !filepath.IsLocal(inside) || len(of.data) == 0 || !kinds.HasNoObject(of.data) {
-		return folder.Source{}, false
+func ofOtherTool(roots []string, of file) (folder.Source, bool) {
+	for _, root := range roots {
+		inside, err := filepath.Rel(root, of.path)
+		if err == nil && inside != "." && filepath.IsLocal(inside) && len(of.data) > 0 && kinds.HasNoObject(of.data) {
+			return folder.Source{Name: inside, Content: fmt.Sprintf("%x", sha256.Sum256(of.data))}, true
+		}
 	}
-	return folder.Source{Name: inside, Content: fmt.Sprintf("%x", sha256.Sum256(of.data))}, true
+	return folder.Source{}, false
 }
 
 // asking returns the file of one case that asks for nothing as a file of a case that may: package cases
@@ -213,7 +215,7 @@ func OpenDocuments(choice Choice, paths ...string) (*Files, error) {
 		}
 		all = append(all, found...)
 	}
-	f, err := open(choice, strings.Join(paths, " "), all)
+	f, err := open(choice, paths, all)
 	for _, path := range paths {
 		if err == nil {
 			err = f.passOver(path)
@@ -239,7 +241,7 @@ func OpenSet(choice Choice, path string) (*Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := open(choice, path, found)
+	f, err := open(choice, []string{path}, found)
 	if err == nil {
 		f.root = path
 		err = f.passOver(path)
@@ -258,13 +260,13 @@ func find(path string) ([]string, error) {
 	return files, nil
 }
 
-func open(choice Choice, name string, paths []string) (*Files, error) {
-	f := &Files{Name: name}
+func open(choice Choice, roots, paths []string) (*Files, error) {
+	f := &Files{Name: strings.Join(roots, " ")}
 	var written []file
 	for _, path := range paths {
 		from, err := readFile(path)
 		if err != nil {
-			source, is := ofOtherTool(name, from)
+			source, is := ofOtherTool(roots, from)
 			if !is {
 				return nil, err
 			}
