@@ -96,6 +96,9 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 	if err := o.source.leaveOut(old, recent); err != nil {
 		return err
 	}
+	if old.KeptNothing() && recent.KeptNothing() {
+		return o.source.noneOf(old)
+	}
 	if old.Empty() && recent.Empty() && o.source.inboundFlag() == "" {
 		return fmt.Errorf("neither %s nor %s has a policy, a Dataplane or a case: there is nothing to compare", before, after)
 	}

@@ -180,14 +180,19 @@ func (o *sourceOptions) open(paths []string) (*lab.Files, lab.Surroundings, erro
 	if err := errors.Join(o.leaveOut(files), files.CheckDialect()); err != nil {
 		return nil, lab.Surroundings{}, err
 	}
-	if files.Empty() && o.dialect != "" {
-		return nil, lab.Surroundings{}, fmt.Errorf("%s: there is no policy of %s: leave --dialect out, or name another dialect", files.Name, o.dialect)
+	if files.Empty() && o.dialect != "" || files.KeptNothing() {
+		return nil, lab.Surroundings{}, o.noneOf(files)
 	}
 	if files.Empty() && o.inboundFlag() == "" {
 		return nil, lab.Surroundings{}, fmt.Errorf("%s: there is no policy, no Dataplane and no case: describe an inbound by flags, such as --workload and --port, to prove what it does without policies: it denies all callers in Kuma, and lets them in where --istio says that they are Istio's", files.Name)
 	}
 	s, err := o.surroundings()
 	return files, s, err
+}
+
+// noneOf is the error of files without a policy of the dialect that is chosen.
+func (o *sourceOptions) noneOf(files *lab.Files) error {
+	return fmt.Errorf("%s: there is no policy of %s: leave --dialect out, or name another dialect", files.Name, o.dialect)
 }
 
 // nothingLeft tells a choice that leaves no inbound from files in which there is nothing to

@@ -116,11 +116,20 @@ func isOfOtherTool(file string) bool {
 // policy that lost its kind: a file with values, a workflow, a patch in JSON.
 var objectKeys = []string{"apiVersion", "kind", "type", "spec", "items"}
 
-// objectKey finds such a key in a text that no reader takes.
-var objectKey = regexp.MustCompile(`(?i)\b(` + strings.Join(objectKeys, "|") + `)["']?\s*:`)
+// caseKeys are keys at the top of a case. A case with a mistake is refused, as nobody would ask for what it wants.
+var caseKeys = []string{"case", "requests"}
+
+// objectKey and caseKey find such a key in a text that no reader takes.
+var (
+	objectKey = regexp.MustCompile(`(?i)\b(` + strings.Join(objectKeys, "|") + `)["']?\s*:`)
+	caseKey   = regexp.MustCompile(`(?mi)^[{"']*(` + strings.Join(caseKeys, "|") + `)["']?\s*:`)
+)
 
 func mayBeObject(keys []string) bool {
-	return slices.ContainsFunc(keys, func(key string) bool { _, close := spelling.Closest(key, objectKeys); return close })
+	return slices.ContainsFunc(keys, func(key string) bool {
+		_, close := spelling.Closest(key, objectKeys)
+		return close || slices.Contains(caseKeys, strings.ToLower(key))
+	})
 }
 
 func isNoObject(doc manifest.Document) bool {
@@ -137,12 +146,12 @@ func isValue(doc manifest.Document, head manifest.Head, dialects []language.Dial
 		})
 }
 
-// HasNoObject reports whether no document of data may be a policy or another object, as kubectl reads them. Where it does not read them, no
+// HasNoObject reports whether no document of data may be a policy, another object or a case, as kubectl reads them. Where it does not read them, no
 // such key may stand in the text.
 func HasNoObject(data []byte) bool {
 	all, ok := manifest.HeadKeys(data)
 	if !ok {
-		return !objectKey.Match(data)
+		return !objectKey.Match(data) && !caseKey.Match(data)
 	}
 	return !slices.ContainsFunc(all, mayBeObject)
 }

@@ -41,6 +41,8 @@ func TestSplit(t *testing.T) {
 		"{replicas: 2, Kind: AuthorizationPolicy}":                                  "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known,
 		"{replicas: 2, specs: {}}":                                                  "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known,
 		"[{op: remove}, {metadata: {}, spec: {}}]":                                  "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known,
+		"{Case: a, workloads: [], requests: []}":                                    "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known,
+		"{caes: a, workloads: [], requests: []}":                                    "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known,
 		"{kind: Deployment, replicas: 2}":                                           other,
 		"{kind: Deployment, replicas: 2, spec: {}}":                                 `p.yaml:1: kind: kind "Deployment" of apiVersion "" is unknown: ` + known,
 		"{kind: AuthorizationPolicies, rules: []}":                                  `p.yaml:1: kind: kind "AuthorizationPolicies" of apiVersion "" is unknown: did you mean AuthorizationPolicy?`,
@@ -95,6 +97,9 @@ func TestHasNoObject(t *testing.T) {
 		"{\n// settings of an editor\n\"a\": 1}\n":       true,
 		"spec:\n\ta: {{ .Values.a }}\n":                  false,
 		"{{- if .Values.a }}\nkind : b\n":                false,
+		"case: a\nrequests: []\nrequests: []\n":          false,
+		"on: a\n---\ncase: b\nworkloads: [\n":            false,
+		"!Find {requests: {cpu: 1}}: [\n":                true,
 	} {
 		if got := kinds.HasNoObject([]byte(yaml)); got != want {
 			t.Errorf("%q: %t", yaml, got)

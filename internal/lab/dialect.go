@@ -40,6 +40,11 @@ func (f *Files) KeepDialect(name string) {
 	}
 }
 
+// KeptNothing reports whether there is neither a case nor a policy nor a route, as all are of dialects that [Files.KeepDialect] took away.
+func (f *Files) KeptNothing() bool {
+	return len(f.ofOthers) > 0 && len(f.Policies) == 0 && !f.hasRouting() && !f.HasCases
+}
+
 // CheckDialect refuses policies of several dialects outside of cases.
 func (f *Files) CheckDialect() error {
 	names := DialectsOf(f.Policies)

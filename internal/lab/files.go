@@ -201,7 +201,7 @@ func OpenDocuments(choice Choice, paths ...string) (*Files, error) {
 		}
 		all = append(all, found...)
 	}
-	f, err := open(choice, strings.Join(paths, " "), all)
+	f, err := open(choice, paths, all)
 	for _, path := range paths {
 		if err == nil {
 			err = f.passOver(path)
@@ -227,7 +227,7 @@ func OpenSet(choice Choice, path string) (*Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := open(choice, path, found)
+	f, err := open(choice, []string{path}, found)
 	if err == nil {
 		f.root = path
 		err = f.passOver(path)
@@ -246,17 +246,18 @@ func find(path string) ([]string, error) {
 	return files, nil
 }
 
-func open(choice Choice, name string, paths []string) (*Files, error) {
-	f := &Files{Name: name}
+func open(choice Choice, roots, paths []string) (*Files, error) {
+	f := &Files{Name: strings.Join(roots, " ")}
 	var written []file
 	for _, path := range paths {
 		from, err := readFile(path)
-		if source, is := ofOtherTool(name, from); err != nil && is {
+		if err != nil {
+			source, is := ofOtherTool(roots, from)
+			if !is {
+				return nil, err
+			}
 			f.Sources = append(f.Sources, source)
 			continue
-		}
-		if err != nil {
-			return nil, err
 		}
 		if len(from.docs) == 0 {
 			if err := f.takeEmptyList(from); err != nil {

@@ -203,3 +203,25 @@ func TestChoose(t *testing.T) {
 		t.Errorf("%v, want %s at the end", none, want)
 	}
 }
+
+// TestFilesOfOtherTools has files that cannot be read. In a folder, those that no cluster takes are left out; a case never is.
+func TestFilesOfOtherTools(t *testing.T) {
+	t.Parallel()
+	const workflow = "on: [push]\njobs: {}\n"
+	policies, others := write(t, map[string]string{"a.yaml": aPolicy}), write(t, map[string]string{"w.yaml": workflow})
+	for name, tt := range map[string]struct {
+		paths []string
+		want  int
+	}{
+		"a folder":      {[]string{others}, 1},
+		"two folders":   {[]string{policies, others}, 1},
+		"a file":        {[]string{filepath.Join(others, "w.yaml")}, -1},
+		"a case":        {[]string{write(t, map[string]string{"a.yaml": aPolicy, "c.yaml": aCase + "requests: []\nrequests: []\n"})}, -1},
+		"a second case": {[]string{write(t, map[string]string{"a.yaml": aPolicy, "c.yaml": workflow + "---\n" + aCase})}, -1},
+	} {
+		files, err := lab.Open(lab.Choice{}, tt.paths...)
+		if (err != nil) != (tt.want < 0) || err == nil && len(files.Sources) != tt.want {
+			t.Errorf("%s: %v, %v", name, files, err)
+		}
+	}
+}

@@ -29,6 +29,9 @@ var idleOptions = []string{"CreateNamespace=", "ServerSideApply=", "PruneLast=",
 // isOfForeignChart reports whether an object applies a chart that is no folder of a repository.
 func (o object) isOfForeignChart() bool {
 	if o.kind == "Application" && o.group == "argoproj.io" {
+		if fieldOf(o.fields, "spec", "sourceHydrator") != nil {
+			return false // It takes the place of the sources.
+		}
 		sources, _ := fieldOf(o.fields, "spec", "sources").([]any)
 		if source := fieldOf(o.fields, "spec", "source"); source != nil {
 			sources = append([]any{source}, sources...)

@@ -89,6 +89,8 @@ func isAmong(kinds map[string]string, o object) bool {
 // categoryOf says how an object is compared. Whatever belongs to a control plane counts as a whole.
 func categoryOf(o object) category {
 	switch {
+	case o.isNone():
+		return unknown
 	case o.changesRequests(), o.rewrites(), o.callsItself(), o.isOfNode(), o.hasWaypoint(), o.statesTLS(), o.boundsPolicies():
 		return unknown
 	case o.scales() && (o.isOfControlPlane() || o.isOfSystem()):

@@ -10,8 +10,8 @@ import (
 )
 
 // isMoved says of an object of both sides that it is in other folders of them. Tools apply folders: kubectl takes no
-// folder below the one that it is given, unless it is told to, and others take one folder for each cluster.
-const isMoved = "is in another folder than before, or in a file whose name a tool takes for its own: a tool may apply it no more, or elsewhere"
+// folder below the one that it is given, unless it is told to, and others take one folder for each cluster. Some files they know by the name.
+const isMoved = "is in another folder than before, or in another file that a tool may know by its name: a tool may apply it no more, or elsewhere"
 
 // compareFolders names the policies, and what nothing is known of, that have moved to another folder. Others pass.
 func (c *comparison) compareFolders() (out []Change) {
@@ -31,7 +31,8 @@ func (c *comparison) compareFolders() (out []Change) {
 				p.doc, keys = doc, append(keys, key)
 			}
 			folder := folderIn(side.Root, doc)
-			if name := filepath.Base(metadata.FileOf(doc)); rendering.IsTakenFile(name) {
+			// Values for one cluster mean something else in a file for another one.
+			if name := filepath.Base(metadata.FileOf(doc)); rendering.IsTakenFile(name) || objectOf(doc).isNone() {
 				folder = filepath.Join(folder, name)
 			}
 			p.folders = append(p.folders, folder)

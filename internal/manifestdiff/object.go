@@ -35,6 +35,9 @@ func objectOf(doc manifest.Document) object {
 	return o
 }
 
+// isNone reports whether a document is no object of a cluster, such as the values of a chart, which may have a kind of their own.
+func (o object) isNone() bool { return o.kind == "" || o.version == "" && !o.universal }
+
 // keyOfObject is the key of an object with a name.
 func keyOfObject(universal bool, group, kind, namespace, name string) string {
 	return fmt.Sprintf("%t %q %q %q %q", universal, group, kind, namespace, name)

@@ -2,14 +2,18 @@ package manifest
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 )
 
+// behindSeparator finds a value on the line of a separator. kubectl passes over it, and Kustomize and Helm read it.
+var behindSeparator = regexp.MustCompile(`(?m)^---[ \t]+[^#\s]`)
+
 // HeadKeys returns the keys at the top of each document of data, as the parser of kubectl reads it, and of each item where the
-// document is a list. It returns false where that parser reads no mapping there, or takes none of it.
+// document is a list. It returns false where that parser reads no mapping there, takes none of it, or passes over some of it.
 func HeadKeys(data []byte) (out [][]string, ok bool) {
 	docs, err := readAgain(data)
-	if err != nil {
+	if err != nil || behindSeparator.Match(data) {
 		return nil, false
 	}
 	for _, doc := range docs {
