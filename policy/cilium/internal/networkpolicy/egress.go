@@ -1,7 +1,6 @@
 package networkpolicy
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -18,9 +17,7 @@ func egressText(of Spec) string {
 	if len(of.Egress)+len(of.EgressDeny) == 0 {
 		return ""
 	}
-	// Lists, maps and texts are always JSON.
-	text, _ := json.Marshal([]any{of.EndpointSelector, of.Egress, of.EgressDeny, of.EnableDefaultDeny.Egress})
-	return string(text)
+	return written(of.EndpointSelector, of.Egress, of.EgressDeny, of.EnableDefaultDeny.Egress)
 }
 
 // Excluded returns the specs with rules about calls of the endpoints, each with what they say.
@@ -89,7 +86,7 @@ func (r *reader) readGroup(field string, from CIDRRule) string {
 	for i, text := range from.Except {
 		r.readBlock(item(field+".except", i), text)
 	}
-	return "the group " + jsonOf(from.CIDRGroupRef, from.CIDRGroupSelector, from.Except)
+	return "the group " + written(from.CIDRGroupRef, from.CIDRGroupSelector, from.Except)
 }
 
 // has reports whether the field is written, also without a value.
