@@ -70,6 +70,9 @@ type Target struct {
 	// Unstated says what the target asks for that a control plane computes and that the inbound does not state, so that
 	// nobody knows whether it is selected; "" where that is known. It may be nil.
 	Unstated func(in policy.Inbound) string
+	// Refuses says why nothing can be asked on an inbound that the target selects, such as that it says another protocol; "" where
+	// something can. It may be nil.
+	Refuses func(in policy.Inbound) string
 	// Fit changes as little of an inbound as makes the target select it. If Miss has a
 	// reason for the result too, the policy contradicts itself, and selects nothing.
 	Fit func(in policy.Inbound) policy.Inbound

@@ -42,14 +42,13 @@ func PlaceMiss(kind, asked, there string) Miss {
 
 // LabelMiss is the miss of a workload with another value of a label, or without the label. The
 // request says what the selector asks for, and the value is the one that comes nearest to it.
-func LabelMiss(request, value string, labels map[string]string, key string) Miss {
-	found, ok := labels[key]
+func LabelMiss(request func() string, value, found string, ok bool) Miss {
 	return Miss{func() string {
 		has := "none"
 		if ok {
 			has = fmt.Sprintf("%q", found)
 		}
-		return fmt.Sprintf("its selector asks for %s, the workload has %s", request, has)
+		return fmt.Sprintf("its selector asks for %s, the workload has %s", request(), has)
 	}, value, found}
 }
 

@@ -43,6 +43,7 @@ func TestWideningAroundRules(t *testing.T) {
 		"options without a policy":                     {"", caseOf("c", "linkerd: {defaultInboundPolicy: deny}", web, ""), caseOf("c", "linkerd: {defaultInboundPolicy: all-unauthenticated}", web, "")},
 		"a namespace gets a label":                     {"", caseOf("c", "cilium: {namespaceLabels: {a: {x: 'y'}}}", web, cnp), caseOf("c", "cilium: {namespaceLabels: {a: {x: 'y'}, b: {x: 'y'}}}", web, cnp)},
 		"other calls of a workload":                    {"", caseOf("c", "", web, calls(", egress: [{toEndpoints: [{matchLabels: {app: b}}]}]")), caseOf("c", "", web, calls(", egress: [{toEndpoints: [{matchLabels: {app: c}}]}]"))},
+		"calls to another group of addresses":          {"", caseOf("c", "", web, calls(", egress: [{toCIDRSet: [{cidrGroupRef: a}]}]")), caseOf("c", "", web, calls(", egress: [{toCIDRSet: [{cidrGroupRef: b}]}]"))},
 		"no rules of calls any more":                   {"", caseOf("c", "", web, calls(", egressDeny: [{toEntities: [world]}]")), caseOf("c", "", web, calls(""))},
 		"a gone case denied an unsent method":          {caseOf("c", "", web, mtp), gone, ""},
 		"another service port":                         {"", dataplane(""), dataplane(", servicePort: 9090")},

@@ -271,7 +271,7 @@ func withoutLayers(program policy.Program) policy.Program {
 
 // make adds an inbound, unless it is there already.
 func (p *populator) make(in policy.Inbound, targets ...*target) {
-	if p.leaveOut(in, targets) || p.isGone(in.Workload) {
+	if p.leaveOut(in, targets) || p.isRefused(in) || p.isGone(in.Workload) {
 		return
 	}
 	key := keyOf(in)
@@ -330,6 +330,23 @@ func (p *populator) leaveOut(in policy.Inbound, targets []*target) bool {
 		}
 	}
 	return true
+}
+
+// isRefused reports whether a target refuses an inbound that a target of another set needs. It is told, and no error: no file has the
+// inbound, so that nobody can change it.
+func (p *populator) isRefused(in policy.Inbound) bool {
+	for _, t := range p.all {
+		if t.Refuses == nil || !t.Selects(in) {
+			continue
+		}
+		if reason := t.Refuses(in); reason != "" {
+			if u := (Unasked{Policy: t.Policy, Place: t.Place, Reason: reason}); !slices.Contains(p.Unasked, u) {
+				p.Unasked = append(p.Unasked, u)
+			}
+			return true
+		}
+	}
+	return false
 }
 
 // described stands for the index of an inbound that was not made.

@@ -47,7 +47,7 @@ func (n *node) flow(b *strings.Builder) {
 			if i > 0 {
 				b.WriteString(", ")
 			}
-			b.WriteString(quote(e.key))
+			b.WriteString(Quote(e.key))
 			b.WriteString(": ")
 			e.value.flow(b)
 		}
@@ -69,7 +69,7 @@ func (n *node) print(b *bytes.Buffer, indent int) {
 	case n.kind == mapping && len(n.entries) > 0:
 		for i, e := range n.entries {
 			newLine(b, i, indent)
-			b.WriteString(quote(e.key))
+			b.WriteString(Quote(e.key))
 			b.WriteByte(':')
 			e.value.printBehind(b, indent)
 		}
@@ -106,15 +106,15 @@ func (n *node) flat() string {
 	case mapping:
 		return "{}"
 	case text:
-		return quote(n.scalar)
+		return Quote(n.scalar)
 	default:
 		return n.scalar
 	}
 }
 
-// quote puts a text in quotes, unless every reader of YAML, 1.1 or 1.2, reads it as this
+// Quote puts a text in quotes, unless every reader of YAML, 1.1 or 1.2, reads it as this
 // text without quotes.
-func quote(s string) string {
+func Quote(s string) string {
 	plain := s != "" && (s[0] >= 'a' && s[0] <= 'z' || s[0] >= 'A' && s[0] <= 'Z' || s[0] == '/')
 	for i := 0; plain && i < len(s); i++ {
 		c := s[i]

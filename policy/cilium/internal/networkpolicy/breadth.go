@@ -151,16 +151,16 @@ func (r Ingress) addBreadth(of subject, place string, opts Options, peers, proto
 		return
 	}
 	add := func(to *[]part, lets string, how ...any) {
-		*to = append(*to, part{lets, jsonOf(append(how, r.FromRequires, r.Authentication)...) + of.ofRule(), of, place})
+		*to = append(*to, part{lets, written(append(how, r.FromRequires, r.Authentication)...) + of.ofRule(), of, place})
 	}
 	const everyProtocol = "every protocol"
 	for _, peer := range r.peerItems() {
 		if r.isUniform() {
-			add(protocols, everyProtocol, peer)
+			add(protocols, everyProtocol, peer.field, peer.item)
 		}
 		for _, port := range r.ports() {
 			if port.Protocol == "" || port.Protocol == anyProtocol {
-				add(protocols, everyProtocol, peer, port.Port, port.EndPort)
+				add(protocols, everyProtocol, peer.field, peer.item, port.Port, port.EndPort)
 			}
 		}
 	}

@@ -31,14 +31,14 @@ const (
 func callsOf(field string, of Egress, to peers) []call {
 	whole := call{field: field, ports: Ingress{ICMPs: of.ICMPs}.mergedOn(), peers: to.keys()}
 	for _, name := range of.ToFQDNs {
-		whole.peers = append(whole.peers, "the name "+jsonOf(name.MatchName, name.MatchPattern))
+		whole.peers = append(whole.peers, "the name "+written(name.MatchName, name.MatchPattern))
 	}
 	// Which endpoints and blocks these have, the cluster alone knows.
 	for _, service := range of.ToServices {
-		whole.peers = append(whole.peers, "the service "+jsonOf(service))
+		whole.peers = append(whole.peers, "the service "+written(service))
 	}
 	for _, group := range of.ToGroups {
-		whole.peers = append(whole.peers, "the group "+jsonOf(group))
+		whole.peers = append(whole.peers, "the group "+written(group))
 	}
 	if of.Authentication != nil {
 		whole.auth = of.Authentication.Mode
@@ -51,17 +51,17 @@ func callsOf(field string, of Egress, to peers) []call {
 		c := whole
 		c.field, c.ports, c.hasNames = item(field+".toPorts", i), Ingress{ToPorts: []PortRule{entry}}.mergedOn(), len(entry.ServerNames) > 0
 		if entry.TerminatingTLS != nil {
-			c.proxy, c.terminating = proxyTLS, jsonOf(entry.TerminatingTLS)
+			c.proxy, c.terminating = proxyTLS, written(entry.TerminatingTLS)
 		}
 		if entry.OriginatingTLS != nil {
-			c.proxy, c.originating = proxyTLS, jsonOf(entry.OriginatingTLS)
+			c.proxy, c.originating = proxyTLS, written(entry.OriginatingTLS)
 		}
 		if c.hasNames {
 			c.proxy = proxyTLS
 		}
 		switch {
 		case entry.Listener != nil:
-			c.proxy, c.listener = proxyListener, jsonOf(entry.Listener)
+			c.proxy, c.listener = proxyListener, written(entry.Listener)
 		case entry.Rules != nil && len(entry.Rules.DNS) > 0:
 			c.proxy = proxyDNS
 		case entry.Rules != nil && len(entry.Rules.HTTP) > 0:

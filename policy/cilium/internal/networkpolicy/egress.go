@@ -1,7 +1,6 @@
 package networkpolicy
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -9,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/meshproof/meshproof/internal/metadata"
 )
 
 // egressText returns what a spec says of calls of the endpoints that it selects, "" for nothing.
@@ -16,9 +17,7 @@ func egressText(of Spec) string {
 	if len(of.Egress)+len(of.EgressDeny) == 0 {
 		return ""
 	}
-	// Lists, maps and texts are always JSON.
-	text, _ := json.Marshal([]any{of.EndpointSelector, of.Egress, of.EgressDeny, of.EnableDefaultDeny.Egress})
-	return string(text)
+	return written(of.EndpointSelector, of.Egress, of.EgressDeny, of.EnableDefaultDeny.Egress)
 }
 
 // Excluded returns the specs with rules about calls of the endpoints, each with what they say.
@@ -41,7 +40,7 @@ func (r *reader) readCalls(field string, from []Egress, where direction) (calls 
 		if where.deny {
 			r.refuseFields(at, "a deny rule has no such field", "toFQDNs", "authentication")
 		}
-		to := r.readPeers(at, "to", lists{out.ToEndpoints, out.ToCIDR, out.ToCIDRSet, out.ToEntities})
+		to := r.readPeers(at, toPeers, lists{out.ToEndpoints, out.ToCIDR, out.ToCIDRSet, out.ToEntities})
 		others := len(out.ToServices) + len(out.ToFQDNs) + len(out.ToGroups)
 		to.everyone = to.everyone && others == 0 && len(out.ToPorts)+len(out.ICMPs) > 0
 		ways := len(to.ways)
@@ -68,6 +67,26 @@ func (r *reader) readCalls(field string, from []Egress, where direction) (calls 
 		calls = append(calls, callsOf(at, out, to)...)
 	}
 	return calls
+}
+
+// readGroup refuses what Cilium refuses of a reference to groups of blocks, and returns a text of it. Which blocks they have is no part
+// of what is let in. Cilium merges calls by the reference, and not by the blocks.
+func (r *reader) readGroup(field string, from CIDRRule) string {
+	if r.has(field+".cidr") || from.CIDRGroupRef != nil && from.CIDRGroupSelector != nil {
+		r.refuse(field, "write one of cidr, cidrGroupRef and cidrGroupSelector")
+	}
+	if ref := from.CIDRGroupRef; ref != nil {
+		if problem := metadata.NameProblem(*ref); problem != "" {
+			r.refuse(field+".cidrGroupRef", "%s", problem)
+		}
+	}
+	if selector := from.CIDRGroupSelector; selector != nil {
+		r.readSelector(field+".cidrGroupSelector", *selector)
+	}
+	for i, text := range from.Except {
+		r.readBlock(item(field+".except", i), text)
+	}
+	return "the group " + written(from.CIDRGroupRef, from.CIDRGroupSelector, from.Except)
 }
 
 // has reports whether the field is written, also without a value.

@@ -34,10 +34,7 @@ func Peers(ps []Policy, opts Options) []capability.Target {
 						if s.selects(identityOf(in.Workload, opts)) {
 							return nil
 						}
-						if label := s.wantsOutside(); label != "" {
-							return capability.ReasonOf("it asks for the label " + label + ", " + leavesOut)
-						}
-						return capability.ReasonOf("no workload that can be made has all labels that the selector asks for")
+						return s.missReason
 					},
 					Fit:  func(in policy.Inbound) policy.Inbound { return s.fit(in, opts) },
 					Vary: func(in policy.Inbound) []policy.Inbound { return s.vary(in, opts) },
@@ -46,6 +43,14 @@ func Peers(ps []Policy, opts Options) []capability.Target {
 		}
 	}
 	return out
+}
+
+// missReason says why a workload that was made for the selector is not selected.
+func (s selector) missReason() string {
+	if label := s.wantsOutside(); label != "" {
+		return "it asks for the label " + label + ", " + leavesOut
+	}
+	return "no workload that can be made has all labels that the selector asks for"
 }
 
 // fit changes the labels, the namespace and the account of the inbound's workload so that the

@@ -71,7 +71,7 @@ func (p peers) keys() (out []string) {
 	for _, b := range p.blocks {
 		out = append(out, fmt.Sprint(b.prefix, b.except))
 	}
-	return out
+	return append(out, p.groups...)
 }
 
 func reservedKey(name string) string {

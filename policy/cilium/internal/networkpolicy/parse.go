@@ -197,7 +197,7 @@ func (r *reader) readIngress(field, origin string, from []Ingress, where directi
 		}
 		one := rule{field: at, origin: item(origin, i), icmp: len(in.ICMPs) > 0, mergedOn: in.mergedOn()}
 		r.checkICMP(at, in.ICMPs, in.ToPorts)
-		one.peers = r.readPeers(at, "from", in.lists())
+		one.peers = r.readPeers(at, fromPeers, in.lists())
 		one.peers.everyone = one.peers.everyone && (len(in.ToPorts) > 0 || one.icmp)
 		one.ports = r.readPorts(at+".toPorts", in.ToPorts, where)
 		one.auth = r.readAuthentication(at+".authentication", in.Authentication, where)
@@ -226,6 +226,12 @@ func (l lists) hasEmpty() bool {
 		l.sets != nil && len(*l.sets) == 0 || l.entities != nil && len(*l.entities) == 0
 }
 
+// The beginnings of the fields that name the peers of a rule, by its direction.
+const (
+	fromPeers = "from"
+	toPeers   = "to"
+)
+
 // readPeers reads the peers of a rule. Without a list they are everyone.
 func (r *reader) readPeers(field, verb string, from lists) peers {
 	var out peers
@@ -247,6 +253,10 @@ func (r *reader) readPeers(field, verb string, from lists) peers {
 	if from.sets != nil {
 		at := field + "." + verb + "CIDRSet"
 		for i, set := range *from.sets {
+			if verb == toPeers && set.isOfGroup() {
+				out.groups = append(out.groups, r.readGroup(item(at, i), set))
+				continue
+			}
 			out.blocks = append(out.blocks, r.readSet(item(at, i), set))
 		}
 		named = appendIf(named, len(*from.sets) > 0, verb+"CIDRSet")
@@ -279,7 +289,7 @@ func appendIf(list []string, add bool, value string) []string {
 }
 
 func (r *reader) readSet(field string, from CIDRRule) block {
-	if from.CIDRGroupRef != nil || from.CIDRGroupSelector != nil {
+	if from.isOfGroup() {
 		r.refuse(field, "meshproof does not read a CiliumCIDRGroup: write its blocks as cidr")
 		return block{}
 	}

@@ -1,7 +1,6 @@
 package networkpolicy
 
 import (
-	"encoding/json"
 	"slices"
 )
 
@@ -10,9 +9,6 @@ type peerItem struct {
 	field string
 	item  any
 }
-
-// MarshalJSON writes the field and the peer as a list.
-func (p peerItem) MarshalJSON() ([]byte, error) { return json.Marshal([]any{p.field, p.item}) }
 
 // isUnplayed reports whether a peer is no caller of the lab.
 func (p peerItem) isUnplayed() bool {
@@ -83,9 +79,27 @@ func (r Ingress) entries() (out []PortRule) {
 // parts returns a text for each peer of a rule on each port.
 func (r Ingress) parts(of subject) (out []string) {
 	r.eachPart(func(peer peerItem, what any, _ bool) {
-		out = append(out, "a rule for "+jsonOf(peer, what)+of.ofRule())
+		out = append(out, "a rule for "+textOf(peer, what, nil)+of.ofRule())
 	})
 	return out
+}
+
+// textOf writes one peer of a rule on one port as a rule.
+func textOf(peer peerItem, what any, auth *Authentication) string {
+	rule := map[string]any{}
+	if peer.item != nil {
+		rule[peer.field] = []any{peer.item}
+	}
+	switch what := what.(type) {
+	case []ICMP:
+		rule["icmps"] = what
+	case PortRule:
+		rule["toPorts"] = []PortRule{what}
+	}
+	if auth != nil {
+		rule["authentication"] = auth
+	}
+	return written(rule)
 }
 
 // unplayedParts returns a text for each peer on each port that the lab cannot play: the peer is no caller of the
@@ -93,7 +107,7 @@ func (r Ingress) parts(of subject) (out []string) {
 func (r Ingress) unplayedParts(of subject) (out []string) {
 	r.eachPart(func(peer peerItem, what any, ownProtocol bool) {
 		if peer.isUnplayed() || ownProtocol {
-			out = append(out, jsonOf(peer, what, r.Authentication)+of.ofRule())
+			out = append(out, textOf(peer, what, r.Authentication)+of.ofRule())
 		}
 	})
 	return out
@@ -120,38 +134,4 @@ func (r Ingress) eachPart(visit func(peer peerItem, what any, ownProtocol bool))
 // isOwnProtocol reports whether a port is of a protocol that is written, and is not TCP.
 func (p PortProtocol) isOwnProtocol() bool {
 	return p.Protocol != "" && p.Protocol != anyProtocol && p.Protocol != "TCP"
-}
-
-// jsonOf writes parts as JSON: lists, maps and texts always have that form.
-func jsonOf(parts ...any) string {
-	written, _ := json.Marshal(parts)
-	var value any
-	_ = json.Unmarshal(written, &value)
-	out, _ := json.Marshal(withoutNull(value))
-	return string(out)
-}
-
-// withoutNull leaves out what is not there. An empty list stays: it may mean nothing where no list means all.
-func withoutNull(value any) any {
-	switch value := value.(type) {
-	case map[string]any:
-		out := map[string]any{}
-		for key, one := range value {
-			if one != nil {
-				out[key] = withoutNull(one)
-			}
-		}
-		return out
-	case []any:
-		for len(value) > 0 && value[len(value)-1] == nil {
-			value = value[:len(value)-1]
-		}
-		out := make([]any, len(value))
-		for i, one := range value {
-			out[i] = withoutNull(one)
-		}
-		return out
-	default:
-		return value
-	}
 }

@@ -60,6 +60,8 @@ type peers struct {
 	endpoints []selector
 	entities  []string
 	blocks    []block
+	// groups are texts of the groups of blocks that a rule of egress names.
+	groups []string
 }
 
 // block is a block of addresses without some blocks in it.

@@ -114,6 +114,13 @@ func TestCheckRefusesWhatIsAmbiguous(t *testing.T) {
 		"calls to two services by two listeners": {
 			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{}], egress: [{toServices: [{k8sService: {serviceName: a}}], toPorts: [{ports: [{port: "80"}], listener: {envoyConfig: {name: a}, name: b}}]}, {toServices: [{k8sService: {serviceName: b}}], toPorts: [{ports: [{port: "80"}], listener: {envoyConfig: {name: a}, name: c}}]}]}`),
 		},
+		"calls to a group of blocks by two modes": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{}], egress: [{toCIDRSet: [{cidrGroupRef: office}], authentication: {mode: disabled}}, {toCIDRSet: [{cidrGroupRef: office}], authentication: {mode: required}}]}`),
+			want:     "p.yaml:2: spec.egress[1]: the rule at p.yaml:2: spec.egress[0]" + notMerged,
+		},
+		"calls to groups of blocks, each by another mode": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{}], egress: [{toCIDRSet: [{cidrGroupRef: office}], authentication: {mode: disabled}}, {toCIDRSet: [{cidrGroupRef: home}, {cidrGroupSelector: {matchLabels: {of: office}}}, {cidrGroupRef: office, except: [10.0.0.0/8]}], authentication: {mode: required}}]}`),
+		},
 		"names of servers beside HTTP rules of calls": {
 			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{}], egress: [{toEntities: [world], toPorts: [{ports: [{port: "443", protocol: TCP}], serverNames: [a]}, {ports: [{port: "443", protocol: TCP}], rules: {http: [{}]}}]}]}`),
 			want:     "p.yaml:2: spec.egress[0].toPorts[1]: the rule" + unmerged,

@@ -72,13 +72,16 @@ type Egress struct {
 	Authentication *Authentication `yaml:"authentication"`
 }
 
-// CIDRRule is a block of addresses without some blocks in it.
+// CIDRRule is a block of addresses without some blocks in it, or those of CiliumCIDRGroups.
 type CIDRRule struct {
-	CIDR              string   `yaml:"cidr"`
-	Except            []string `yaml:"except"`
-	CIDRGroupRef      any      `yaml:"cidrGroupRef"`
-	CIDRGroupSelector any      `yaml:"cidrGroupSelector"`
+	CIDR              string    `yaml:"cidr"`
+	Except            []string  `yaml:"except"`
+	CIDRGroupRef      *string   `yaml:"cidrGroupRef"`
+	CIDRGroupSelector *Selector `yaml:"cidrGroupSelector"`
 }
+
+// isOfGroup reports whether the blocks are those of other objects.
+func (c CIDRRule) isOfGroup() bool { return c.CIDRGroupRef != nil || c.CIDRGroupSelector != nil }
 
 // Authentication is how a peer has to prove its identity: disabled, required or
 // test-always-fail.

@@ -56,30 +56,36 @@ func (p Policy) selects(of identity) bool {
 func (p Policy) missReason(of identity) string {
 	reason := "it selects nodes, and no inbound is one"
 	for i, s := range p.specs {
-		misses := s.misses(of)
-		if len(misses) == 0 {
+		first := capability.FirstMiss(s.misses(of))
+		if first == nil {
 			return ""
 		}
 		if i == 0 {
-			reason = misses[0].Reason()
+			reason = first()
 		}
 	}
 	return reason
 }
 
 // misses returns the requirements that the endpoint does not meet, the namespace first.
-func (s spec) misses(of identity) (out []capability.Miss) {
-	for _, r := range slices.Backward(s.subject.requirements) {
-		if r.meets(of) {
-			continue
+func (s spec) misses(of identity) iter.Seq[capability.Miss] {
+	return func(yield func(capability.Miss) bool) {
+		for _, r := range slices.Backward(s.subject.requirements) {
+			if !r.meets(of) && !yield(r.miss(of)) {
+				return
+			}
 		}
-		if r.isOutside() {
-			out = append(out, capability.Miss{Reason: capability.ReasonOf("its selector asks for the label " + r.wants() + ", " + leavesOut)})
-			continue
-		}
-		out = append(out, capability.LabelMiss("the label "+r.wants(), strings.Join(r.values, ""), of.labels, r.key))
 	}
-	return out
+}
+
+// miss is the requirement as one that the endpoint does not meet.
+func (r requirement) miss(of identity) capability.Miss {
+	request := func() string { return "the label " + r.wants() }
+	if r.isOutside() {
+		return capability.Miss{Reason: func() string { return "its selector asks for " + request() + ", " + leavesOut }}
+	}
+	found, ok := of.label(r.key)
+	return capability.LabelMiss(request, strings.Join(r.values, ""), found, ok)
 }
 
 // wants says what the requirement asks for.
@@ -99,7 +105,7 @@ func (r requirement) wants() string {
 func (p Policy) nearest(inbounds []policy.Inbound, identities []identity) (w policy.Workload, reason string) {
 	type candidate struct {
 		workload policy.Workload
-		misses   []capability.Miss
+		misses   iter.Seq[capability.Miss]
 	}
 	var candidates []candidate
 	for i, in := range inbounds {
@@ -107,6 +113,6 @@ func (p Policy) nearest(inbounds []policy.Inbound, identities []identity) (w pol
 			candidates = append(candidates, candidate{in.Workload, s.misses(identities[i])})
 		}
 	}
-	nearest, reason := capability.Nearest(candidates, func(c candidate) iter.Seq[capability.Miss] { return slices.Values(c.misses) })
+	nearest, reason := capability.Nearest(candidates, func(c candidate) iter.Seq[capability.Miss] { return c.misses })
 	return nearest.workload, reason
 }

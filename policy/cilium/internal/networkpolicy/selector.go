@@ -44,13 +44,17 @@ type requirement struct {
 }
 
 // identity is what a selector looks at: a set of labels, which Cilium's peers of one identity
-// share. The world is the one identity of the source reserved; no policy asks for its label.
+// share. They are looked up and not copied: selectors are held against very many workloads. The
+// world is the one identity of the source reserved; no policy asks for its label.
 type identity struct {
 	source string
-	labels map[string]string
+	// A workload has its own labels, those of its namespace and those that Cilium gives it.
+	workload    policy.Workload
+	ofNamespace map[string]string
+	cluster     string
 }
 
-var world = identity{sourceReserved, nil}
+var world = identity{source: sourceReserved}
 
 // worlds are the reserved labels of which the world has one.
 var worlds = []string{"world", "world-ipv4", "world-ipv6"}
@@ -69,24 +73,32 @@ func isOutside(key string) bool {
 		slices.ContainsFunc(outsidePrefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) }))
 }
 
-// identityOf returns the labels of a workload.
+// identityOf returns the identity of a workload.
 func identityOf(w policy.Workload, o Options) identity {
-	namespace := cmp.Or(w.Namespace, defaultNamespace)
-	labels := maps.Clone(w.Labels)
-	if labels == nil {
-		labels = map[string]string{}
+	w.Namespace = cmp.Or(w.Namespace, defaultNamespace)
+	return identity{sourceK8s, w, o.NamespaceLabels[w.Namespace], o.ClusterName}
+}
+
+// label returns the value of a label, and whether the identity has the label. Only a workload has any.
+func (i identity) label(key string) (value string, found bool) {
+	switch ofNamespace, isOfNamespace := strings.CutPrefix(key, namespaceLabelPrefix); {
+	case i.source != sourceK8s:
+		return "", false
+	case key == namespaceLabel, isOfNamespace && ofNamespace == namespaceNameLabel:
+		value, found = i.workload.Namespace, true
+	case key == clusterLabel:
+		value, found = i.cluster, true
+	case key == accountLabel:
+		value, found = i.workload.ServiceAccount, i.workload.ServiceAccount != ""
+	case isOfNamespace:
+		value, found = i.ofNamespace[ofNamespace]
+	case !strings.HasPrefix(key, ownedPrefix):
+		value, found = i.workload.Labels[key]
 	}
-	maps.DeleteFunc(labels, func(key, _ string) bool { return strings.HasPrefix(key, ownedPrefix) })
-	for key, value := range o.NamespaceLabels[namespace] {
-		labels[namespaceLabelPrefix+key] = value
+	if !found || isOutside(key) {
+		return "", false
 	}
-	labels[namespaceLabelPrefix+namespaceNameLabel] = namespace
-	labels[namespaceLabel], labels[clusterLabel] = namespace, o.ClusterName
-	if w.ServiceAccount != "" {
-		labels[accountLabel] = w.ServiceAccount
-	}
-	maps.DeleteFunc(labels, func(key, _ string) bool { return isOutside(key) })
-	return identity{sourceK8s, labels}
+	return value, true
 }
 
 func (s selector) selects(of identity) bool {
@@ -94,7 +106,7 @@ func (s selector) selects(of identity) bool {
 }
 
 func (r requirement) meets(of identity) bool {
-	value, found := of.labels[r.key]
+	value, found := of.label(r.key)
 	found = found && (r.source == sourceAny || r.source == of.source)
 	return labelselector.Expression{Operator: r.operator, Values: r.values}.Meets(value, found)
 }

@@ -28,7 +28,7 @@ func Targets(ps []Policy, opts Options) []capability.Target {
 				Policy: p.String(), Name: p.resource.Metadata.Name, Place: p.doc.Place(""), Key: fmt.Sprint(s.subject.requirements),
 				Inert: len(s.allow)+len(s.deny) == 0,
 				Miss: func(in policy.Inbound) capability.Reason {
-					return capability.FirstMiss(slices.Values(s.misses(identityOf(in.Workload, opts))))
+					return capability.FirstMiss(s.misses(identityOf(in.Workload, opts)))
 				},
 				Fit:  func(in policy.Inbound) policy.Inbound { return s.subject.fit(in, opts) },
 				Vary: func(in policy.Inbound) []policy.Inbound { return s.subject.vary(in, opts) },

@@ -70,7 +70,7 @@ func unplayedOf(field string, of Spec) (out unplayed) {
 	for i, r := range of.IngressDeny {
 		if r.namesUnplayed() || r.hasOwnProtocol() {
 			out.fields = append(out.fields, fmt.Sprintf("%s.ingressDeny[%d]", field, i))
-			out.denied += jsonOf(of.EndpointSelector, r)
+			out.denied += written(of.EndpointSelector, r)
 		}
 	}
 	return out

@@ -116,11 +116,12 @@ func (p Policy) misses(w policy.Workload) iter.Seq[capability.Miss] {
 			if r.Matches(labels.Set(w.Labels)) {
 				continue
 			}
-			value := w.Labels[r.Key()]
+			found, ok := w.Labels[r.Key()]
+			value := found
 			if r.Operator() == selection.Equals {
 				value = r.ValuesUnsorted()[0]
 			}
-			if !yield(capability.LabelMiss(phrase(r), value, w.Labels, r.Key())) {
+			if !yield(capability.LabelMiss(func() string { return phrase(r) }, value, found, ok)) {
 				return
 			}
 		}

@@ -37,8 +37,8 @@ func (r Reach) Misses(w policy.Workload) iter.Seq[capability.Miss] {
 		}
 		for _, key := range slices.Sorted(maps.Keys(r.Labels)) {
 			want := r.Labels[key]
-			if value, ok := w.Labels[key]; (!ok || value != want) &&
-				!yield(capability.LabelMiss(fmt.Sprintf("the label %q with value %q", key, want), want, w.Labels, key)) {
+			request := func() string { return fmt.Sprintf("the label %q with value %q", key, want) }
+			if found, ok := w.Labels[key]; (!ok || found != want) && !yield(capability.LabelMiss(request, want, found, ok)) {
 				return
 			}
 		}

@@ -127,12 +127,25 @@ func Check(s Set, in policy.Inbound) error {
 	if len(servers) == 0 {
 		return nil
 	}
-	says := servers[0].Spec.ProxyProtocol
-	one := in.Protocol == policy.HTTP
-	if says == protocolHTTP1 && !one && in.Protocol != policy.TCP || (says == protocolHTTP2 || says == protocolGRPC) && one {
+	if says := servers[0].Spec.ProxyProtocol; servers[0].saysOtherwise(in) {
 		errs = append(errs, servers[0].doc.Errorf("spec.proxyProtocol", "the Server says %s, and %s speaks %s: give both the same protocol", says, in, in.Protocol))
 	}
 	return errors.Join(errs...)
+}
+
+// saysOtherwise reports whether the inbound speaks another HTTP than the Server says. What the proxies make of its requests depends on
+// those who call: one of two meshed proxies may translate.
+func (s Server) saysOtherwise(in policy.Inbound) bool {
+	says, one := s.Spec.ProxyProtocol, in.Protocol == policy.HTTP
+	return says == protocolHTTP1 && !one && in.Protocol != policy.TCP || (says == protocolHTTP2 || says == protocolGRPC) && one
+}
+
+// refusal says why nothing can be asked on an inbound, "" where something can.
+func (s Server) refusal(in policy.Inbound) string {
+	if !s.saysOtherwise(in) {
+		return ""
+	}
+	return fmt.Sprintf("it says %s, and another Server for the same inbound does not: what it does with requests of %s is not asked", s.Spec.ProxyProtocol, in.Protocol)
 }
 
 // Ignored has a line for each object that has no part in the decision of an inbound.

@@ -16,8 +16,8 @@ func Targets(s Set) (out []capability.Target) {
 	for _, server := range s.Servers {
 		t := capability.Target{
 			Policy: server.String(), Name: server.Metadata.Name, Place: server.doc.Place(""), Key: fmt.Sprint(server.Metadata.Namespace, server.Spec.PodSelector.Requirements(), server.port, server.portName, server.Spec.ProxyProtocol),
-			Miss: func(in policy.Inbound) capability.Reason { return capability.ReasonOf(server.miss(in)) },
-			Fit:  server.fit, Vary: server.vary, Linked: true, Sole: true,
+			Miss:    func(in policy.Inbound) capability.Reason { return capability.ReasonOf(server.miss(in)) },
+			Refuses: server.refusal, Fit: server.fit, Vary: server.vary, Linked: true, Sole: true,
 		}
 		out = append(out, t)
 	}
