@@ -4,12 +4,21 @@ import (
 	"fmt"
 
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
 
 	"github.com/meshproof/meshproof/internal/fieldpath"
 )
 
 // maxCopied bounds the values that the aliases of one document stand for, all together.
 const maxCopied = 100_000
+
+// unsupportedAnchor refuses an anchor behind another one: YAML has one for each value, and the parser nests them without a bound.
+func unsupportedAnchor(t *token.Token) string {
+	if t.PreviousType() == token.AnchorType || t.Prev != nil && t.Prev.PreviousType() == token.AnchorType {
+		return "a value has two anchors: leave one out"
+	}
+	return ""
+}
 
 // anchored returns the value behind an anchor, and keeps it for the aliases that follow.
 func (c *converter) anchored(from *ast.AnchorNode, field string) (*node, error) {

@@ -150,6 +150,8 @@ func check(file string, tokens token.Tokens) error {
 
 func unsupported(t *token.Token) string {
 	switch t.Type {
+	case token.AnchorType:
+		return unsupportedAnchor(t)
 	case token.TagType:
 		return "tags are not supported: leave " + t.Value + " out"
 	case token.DirectiveType:
