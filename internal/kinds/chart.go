@@ -15,9 +15,12 @@ var (
 	literalKind = regexp.MustCompile(`(?m)^["']?kind["']?:[ \t]*["']?[A-Z][A-Za-z]*["']?[ \t]*(#.*)?\r?$`)
 	// madeKind finds a kind that an instruction makes, or a part of it.
 	madeKind = regexp.MustCompile(`\b(kind|type)["']?\s*:[^\n]*\{\{`)
-	// madeText finds an instruction that writes text at the margin, such as a whole manifest, and indented those that do not.
-	madeText = regexp.MustCompile(`(?m)^\{\{-?\s*(\.|\$|\(|"|` + "`" + `|include\b|template\b|tpl\b|to[A-Z]|print|block\b).*$|indent\s+0`)
-	indented = regexp.MustCompile(`indent\s+[1-9][0-9]*\s*-?\}\}\s*$`)
+	// marginal finds the lines that begin with an instruction, and written the instructions that write text, such as a whole manifest. Of these
+	// set and indented write none at the margin.
+	marginal = regexp.MustCompile(`(?m)^\{\{.*$|^.*indent\s+0.*$`)
+	written  = regexp.MustCompile(`\{\{-?\s*(\.|\$|\(|"|` + "`" + `|include\b|template\b|tpl\b|to[A-Z]|print|block\b)[^}]*\}\}`)
+	set      = regexp.MustCompile(`^\{\{-?\s*\$\w+\s*:?=`)
+	indented = regexp.MustCompile(`indent\s+[1-9][0-9]*\s*-?\}\}$`)
 	// silent finds what is no text of a manifest: instructions, and comments of YAML.
 	silent    = regexp.MustCompile(`(?s:\{\{.*?\}\})|(?m:^\s*#.*$)`)
 	separator = regexp.MustCompile(`(?m)^---`)
@@ -33,13 +36,8 @@ func isChart(doc manifest.Document, head manifest.Head) bool {
 // MakesOthersAlone reports whether a template of Helm, which is no YAML, makes objects of other kinds alone, such as a Deployment: each of its
 // manifests states a kind, which no instruction makes, and nothing in it names a kind that is read.
 func MakesOthersAlone(template []byte) bool {
-	if madeKind.Match(template) || namesKnown(template) {
+	if madeKind.Match(template) || namesKnown(template) || writesAtMargin(template) {
 		return false
-	}
-	for _, made := range madeText.FindAll(template, -1) {
-		if !indented.Match(made) {
-			return false
-		}
 	}
 	stated := false
 	for _, part := range separator.Split(string(template), -1) {
@@ -52,6 +50,18 @@ func MakesOthersAlone(template []byte) bool {
 		stated = true
 	}
 	return stated
+}
+
+// writesAtMargin reports whether an instruction may write text that begins at the margin of the manifests.
+func writesAtMargin(template []byte) bool {
+	for _, line := range marginal.FindAll(template, -1) {
+		for _, one := range written.FindAll(line, -1) {
+			if !set.Match(one) && !indented.Match(one) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // namesKnown reports whether a text names a kind that is read. A kind of one word, such as Server, counts where it is stated as a kind alone.
