@@ -43,7 +43,13 @@ var instructions = regexp.MustCompile(`^#@|\{#|^#\s*<?#(if|list|else)\b|\+argocd
 // PlaceholderIn returns the first placeholder in a text, "" where there is none.
 func PlaceholderIn(text string) string {
 	whole := text
-	for strings.ContainsAny(text, "${<%#[(@_+") { // an expression costs more
+	for {
+		// An expression costs more, and begins anew at each byte.
+		begin := mayBegin(text)
+		if begin < 0 {
+			break
+		}
+		text = text[begin:]
 		at := placeholders.FindStringIndex(text)
 		if at == nil {
 			break
@@ -63,6 +69,38 @@ func PlaceholderIn(text string) string {
 		return found[1]
 	}
 	return ""
+}
+
+// mayBegin returns where the first placeholder of the expression may begin, -1 where none does: at one of its first two bytes.
+func mayBegin(text string) int {
+	for i := 0; i+1 < len(text); i++ {
+		next := text[i+1]
+		begins := false
+		switch text[i] {
+		case '{':
+			begins = next == '{' || next == '%'
+		case '<':
+			begins = next == '%' || next == 'p' || next == '+'
+		case '$':
+			begins = next == '{' || next == '(' || next == '_' || next >= 'A' && next <= 'Z'
+		case '%':
+			begins = next == '{' || next == '('
+		case '#':
+			begins = next == '{'
+		case '[', '(', '_':
+			begins = next == text[i]
+		case '@':
+			begins = true
+		case '+':
+			begins = next == 'a'
+		case 'r':
+			begins = strings.HasPrefix(text[i:], "ref+")
+		}
+		if begins {
+			return i
+		}
+	}
+	return -1
 }
 
 // Placeholder is the first one of a document, with the path of its field.
