@@ -71,7 +71,7 @@ var faultsOfStatements = []fault{
 	}},
 	{"a policy of the root namespace is for the other namespaces alone", []change{
 		{"policy/istio/internal/object/target.go", `		for _, key := range slices.Sorted(maps.Keys(r.Labels)) {
-			want`, `		if FAULT && r.Namespace == r.Root && there == r.Root && !yield(capability.NamespaceMiss(r.Namespace, there)) {
+			want`, `		if FAULT && r.Namespace == r.Root && there == r.Root && !yield(capability.PlaceMiss("namespace", r.Namespace, there)) {
 			return
 		}
 		for _, key := range slices.Sorted(maps.Keys(r.Labels)) {
