@@ -170,7 +170,7 @@ var beyondCilium = []difference{
 	{"fromRequires: Cilium 1.19 has taken the field away", "| `fromRequires`, `toRequires` | takes it, and drops it: the CRD has the field, and `IngressRule` and `EgressRule` do not |"},
 	{"toRequires: unknown field", ""},
 	{"the policy has neither spec nor specs", "| `specs: []` and no `spec` | takes it: there is no rule |"},
-	{"does not read a CiliumCIDRGroup", "| `cidrGroupRef`, `cidrGroupSelector` on ingress | asks for the blocks of other objects |"},
+	{"does not read a CiliumCIDRGroup", "| `cidrGroupRef` on ingress, `cidrGroupSelector` | asks for the blocks of other objects |"},
 	{"meshproof knows no node", "| `fromNodes: []` | takes it where it is empty, and else only with the flag `enable-node-selector-labels` |"},
 	{"cannot ask a cloud", "| `fromGroups` | asks a cloud for addresses |"},
 	{"cannot judge the server name", "| `serverNames` on ingress | compares the name in the TLS of the workload |"},

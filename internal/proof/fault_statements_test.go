@@ -71,7 +71,7 @@ var faultsOfStatements = []fault{
 	}},
 	{"a policy of the root namespace is for the other namespaces alone", []change{
 		{"policy/istio/internal/object/target.go", `		for _, key := range slices.Sorted(maps.Keys(r.Labels)) {
-			want`, `		if FAULT && r.Namespace == r.Root && there == r.Root && !yield(capability.NamespaceMiss(r.Namespace, there)) {
+			want`, `		if FAULT && r.Namespace == r.Root && there == r.Root && !yield(capability.PlaceMiss("namespace", r.Namespace, there)) {
 			return
 		}
 		for _, key := range slices.Sorted(maps.Keys(r.Labels)) {
@@ -133,7 +133,7 @@ var faultsOfStatements = []fault{
 	}},
 	{"a subject of Cilium needs one of its labels", []change{
 		{"policy/cilium/internal/networkpolicy/selector.go", "func (s selector) selects(of identity) bool {\n", "func (s selector) selects(of identity) bool {\n	if n := len(s.requirements) - 1; FAULT && n > 1 && s.requirements[n].key == namespaceLabel && strings.HasSuffix(s.field, \".endpointSelector\") {\n		return s.requirements[n].meets(of) && slices.ContainsFunc(s.requirements[:n], func(r requirement) bool { return r.meets(of) })\n	}\n"},
-		{"policy/cilium/internal/networkpolicy/select.go", "func (s spec) misses(of identity) (out []capability.Miss) {\n", "func (s spec) misses(of identity) (out []capability.Miss) {\n	if FAULT && s.subject.selects(of) {\n		return nil\n	}\n"},
+		{"policy/cilium/internal/networkpolicy/select.go", "		for _, r := range slices.Backward(s.subject.requirements) {\n", "		if FAULT && s.subject.selects(of) {\n			return\n		}\n		for _, r := range slices.Backward(s.subject.requirements) {\n"},
 		{"policy/cilium/internal/evaluation/evaluate.go", "			if !meets(subject, own, \"k8s\") {\n", "			one := false\n			for key, want := range subject.MatchLabels {\n				one = one || own[key] == want\n			}\n			if !meets(subject, own, \"k8s\") && !(FAULT && one && !clusterwide) {\n"},
 	}},
 	{"a namespace in a subject of Cilium is dropped", []change{

@@ -222,7 +222,7 @@ var commonFaults = []fault{
 		{"policy/cilium/internal/evaluation/match.go", `return none || w.FromCIDRSet != nil && len(*w.FromCIDRSet) == 0`, `return !FAULT && (none || w.FromCIDRSet != nil && len(*w.FromCIDRSet) == 0)`},
 	}},
 	{"labels that Cilium leaves out count", []change{
-		{"policy/cilium/internal/networkpolicy/selector.go", `return isOutside(key) })`, `return !FAULT && isOutside(key) })`},
+		{"policy/cilium/internal/networkpolicy/selector.go", `if !found || isOutside(key) {`, `if !found || !FAULT && isOutside(key) {`},
 		{"policy/cilium/internal/evaluation/match.go", `if isUnknown(key) &&`, `if !FAULT && isUnknown(key) &&`},
 	}},
 	{"the end of a range of ports is not read", []change{

@@ -80,13 +80,13 @@ func (r *reader) readGroup(field string, from CIDRRule) string {
 			r.refuse(field+".cidrGroupRef", "%s", problem)
 		}
 	}
-	if selector := from.CIDRGroupSelector; selector != nil {
-		r.readSelector(field+".cidrGroupSelector", *selector)
+	if from.CIDRGroupSelector != nil {
+		r.refuse(field+".cidrGroupSelector", "meshproof does not read a CiliumCIDRGroup by its labels: name it by cidrGroupRef")
 	}
 	for i, text := range from.Except {
 		r.readBlock(item(field+".except", i), text)
 	}
-	return "the group " + written(from.CIDRGroupRef, from.CIDRGroupSelector, from.Except)
+	return "the group " + written(from.CIDRGroupRef, from.Except)
 }
 
 // has reports whether the field is written, also without a value.

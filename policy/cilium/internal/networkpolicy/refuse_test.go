@@ -119,7 +119,7 @@ func TestCheckRefusesWhatIsAmbiguous(t *testing.T) {
 			want:     "p.yaml:2: spec.egress[1]: the rule at p.yaml:2: spec.egress[0]" + notMerged,
 		},
 		"calls to groups of blocks, each by another mode": {
-			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{}], egress: [{toCIDRSet: [{cidrGroupRef: office}], authentication: {mode: disabled}}, {toCIDRSet: [{cidrGroupRef: home}, {cidrGroupSelector: {matchLabels: {of: office}}}, {cidrGroupRef: office, except: [10.0.0.0/8]}], authentication: {mode: required}}]}`),
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{}], egress: [{toCIDRSet: [{cidrGroupRef: office}], authentication: {mode: disabled}}, {toCIDRSet: [{cidrGroupRef: home}, {cidrGroupRef: office, except: [10.0.0.0/8]}], authentication: {mode: required}}]}`),
 		},
 		"names of servers beside HTTP rules of calls": {
 			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{}], egress: [{toEntities: [world], toPorts: [{ports: [{port: "443", protocol: TCP}], serverNames: [a]}, {ports: [{port: "443", protocol: TCP}], rules: {http: [{}]}}]}]}`),

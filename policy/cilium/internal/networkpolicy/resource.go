@@ -74,10 +74,10 @@ type Egress struct {
 
 // CIDRRule is a block of addresses without some blocks in it, or those of CiliumCIDRGroups.
 type CIDRRule struct {
-	CIDR              string    `yaml:"cidr"`
-	Except            []string  `yaml:"except"`
-	CIDRGroupRef      *string   `yaml:"cidrGroupRef"`
-	CIDRGroupSelector *Selector `yaml:"cidrGroupSelector"`
+	CIDR              string   `yaml:"cidr"`
+	Except            []string `yaml:"except"`
+	CIDRGroupRef      *string  `yaml:"cidrGroupRef"`
+	CIDRGroupSelector any      `yaml:"cidrGroupSelector"`
 }
 
 // isOfGroup reports whether the blocks are those of other objects.
