@@ -28,6 +28,15 @@ func (r Reason) String() string {
 	return r()
 }
 
+// Texts returns the text of each reason.
+func Texts(reasons []Reason) []string {
+	var out []string
+	for _, r := range reasons {
+		out = append(out, r.String())
+	}
+	return out
+}
+
 // Miss is a requirement of a policy that a workload does not meet. Wanted is the one value that the
 // policy asks for, and Found what the workload has; both are the same where any of several values would do.
 type Miss struct {

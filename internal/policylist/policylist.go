@@ -45,12 +45,12 @@ func Parse[P fmt.Stringer](docs []manifest.Document, parse func(manifest.Documen
 	return ps, nil
 }
 
-// Select divides the policies: those without a reason to be ignored, in the order of their names, and a
-// line for each other one, in the order of the list.
-func Select[P fmt.Stringer](ps []P, missReason func(P) string) (selected []P, ignored []string) {
+// Select divides the policies: those without a reason to be ignored, in the order of their names, and for
+// each other one what writes the line about it, in the order of the list. Most callers read no line.
+func Select[P fmt.Stringer, R ~func() string](ps []P, missReason func(P) R) (selected []P, ignored []R) {
 	for _, p := range ps {
-		if reason := missReason(p); reason != "" {
-			ignored = append(ignored, Ignored(p, reason))
+		if reason := missReason(p); reason != nil {
+			ignored = append(ignored, func() string { return Ignored(p, reason()) })
 			continue
 		}
 		selected = append(selected, p)

@@ -13,7 +13,7 @@ var faultsOfStatements = []fault{
 	{"a mode needs one label of its selector", []change{
 		{"policy/istio/internal/peerauthentication/compose.go", `		return capability.FirstMiss(p.reach(rootNamespace).Misses(w))`, `		for key, value := range p.labels() {
 			if FAULT && w.Namespace == p.resource.Metadata.Namespace && w.Labels[key] == value {
-				return ""
+				return nil
 			}
 		}
 		return capability.FirstMiss(p.reach(rootNamespace).Misses(w))`},
@@ -21,14 +21,14 @@ var faultsOfStatements = []fault{
 	{"the mode of the mesh is not that of the root namespace", []change{
 		{"policy/istio/internal/peerauthentication/compose.go", `	case p.level(rootNamespace) == ofMesh:
 `, `	case FAULT && p.level(rootNamespace) == ofMesh && w.Namespace == rootNamespace:
-		return inRoot
+		return capability.ReasonOf(inRoot)
 	case p.level(rootNamespace) == ofMesh:
 `},
 	}},
 	{"a selector of the root namespace counts for its own workloads", []change{
 		{"policy/istio/internal/peerauthentication/compose.go", `	case p.resource.Metadata.Namespace == rootNamespace:
-		return inRoot`, `	case p.resource.Metadata.Namespace == rootNamespace && !(FAULT && w.Namespace == rootNamespace):
-		return inRoot`},
+		return capability.ReasonOf(inRoot)`, `	case p.resource.Metadata.Namespace == rootNamespace && !(FAULT && w.Namespace == rootNamespace):
+		return capability.ReasonOf(inRoot)`},
 	}},
 	{"places in the query leave the usual header", []change{
 		{"policy/istio/internal/authentication/authentication.go", `	for _, name := range r.FromParams {
@@ -57,7 +57,7 @@ var faultsOfStatements = []fault{
 	{"an issuer needs one label of its selector", []change{
 		{"policy/istio/internal/authentication/authentication.go", `	return capability.FirstMiss(p.reach(rootNamespace).Misses(w))`, `	for key, value := range p.resource.Spec.Selector.Labels() {
 		if FAULT && w.Namespace == p.resource.Metadata.Namespace && w.Labels[key] == value {
-			return ""
+			return nil
 		}
 	}
 	return capability.FirstMiss(p.reach(rootNamespace).Misses(w))`},

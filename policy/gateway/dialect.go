@@ -59,7 +59,9 @@ func (p policies) Program(in policy.Inbound) language.Program {
 	return language.Program{Program: authorization.Lower(selection, in, p.options), JudgesPlaintext: true}
 }
 
-func (p policies) Ignored(in policy.Inbound) []string { return authorization.Select(p.all, in).Ignored }
+func (p policies) Ignored(in policy.Inbound) []string {
+	return capability.Texts(authorization.Select(p.all, in).Ignored)
+}
 
 func (p policies) Evaluate(in policy.Inbound) func(policy.Request) policy.Decision {
 	return evaluation.ForInbound(p.all, in, p.options)

@@ -107,7 +107,7 @@ func (p policies) Program(in policy.Inbound) language.Program {
 func (p policies) Ignored(in policy.Inbound) []string {
 	_, tokens := authentication.Demand(p.tokens, in, p.options.RootNamespace)
 	modes := peerauthentication.Compose(p.peers, in.Workload, p.options.RootNamespace)
-	return slices.Concat(authorization.Select(p.all, in, p.options).Ignored, tokens, modes.Ignored)
+	return slices.Concat(capability.Texts(authorization.Select(p.all, in, p.options).Ignored), tokens, modes.Ignored)
 }
 
 func (p policies) Evaluate(in policy.Inbound) func(policy.Request) policy.Decision {

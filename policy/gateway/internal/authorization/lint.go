@@ -53,7 +53,7 @@ func (p Policy) lintSplit() []policy.Warning {
 func (p Policy) lintReach(inbounds []policy.Inbound) []policy.Warning {
 	var ports []uint16
 	for _, in := range inbounds {
-		if p.missReason(in.Workload) == "" {
+		if p.missReason(in.Workload) == nil {
 			ports = append(ports, in.Port)
 		}
 	}

@@ -83,21 +83,21 @@ func (p Policy) uri(s Source, td spiffeid.TrustDomain) policy.Is {
 type Selection struct {
 	// Policies are in the order of their names.
 	Policies []Policy
-	// Ignored has a line for each policy that does not apply.
-	Ignored []string
+	// Ignored writes a line for each policy that does not apply.
+	Ignored []capability.Reason
 }
 
 // Select returns the policies that apply to the workload of the inbound. A policy
 // applies to all inbounds of a workload or to none. Ignored keeps the order of ps;
 // nothing else of the result depends on it.
 func Select(ps []Policy, in policy.Inbound) Selection {
-	selected, ignored := policylist.Select(ps, func(p Policy) string { return p.missReason(in.Workload) })
+	selected, ignored := policylist.Select(ps, func(p Policy) capability.Reason { return p.missReason(in.Workload) })
 	return Selection{selected, ignored}
 }
 
-// missReason says why the policy does not apply to the workload, "" where it does.
-func (p Policy) missReason(w policy.Workload) string {
-	return capability.FirstMiss(p.misses(w)).String()
+// missReason says why the policy does not apply to the workload, nil where it does.
+func (p Policy) missReason(w policy.Workload) capability.Reason {
+	return capability.FirstMiss(p.misses(w))
 }
 
 // misses are the requirements that the workload does not meet, in the order in which they are

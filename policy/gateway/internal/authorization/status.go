@@ -96,7 +96,7 @@ func statusOf(doc manifest.Document, p Policy, invalid error, pods []policy.Work
 func (c *Condition) accept(p Policy, pods []policy.Workload) {
 	var names []string
 	for _, pod := range pods {
-		if p.missReason(pod) == "" {
+		if p.missReason(pod) == nil {
 			names = append(names, pod.Name)
 		}
 	}

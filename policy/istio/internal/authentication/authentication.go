@@ -203,9 +203,9 @@ func isTimeout(text string) bool {
 	return err == nil && d >= time.Millisecond && d%time.Millisecond == 0
 }
 
-// missReason says why the policy does not apply to the workload, "" where it does.
-func (p Policy) missReason(w policy.Workload, rootNamespace string) string {
-	return capability.FirstMiss(p.reach(rootNamespace).Misses(w)).String()
+// missReason says why the policy does not apply to the workload, nil where it does.
+func (p Policy) missReason(w policy.Workload, rootNamespace string) capability.Reason {
+	return capability.FirstMiss(p.reach(rootNamespace).Misses(w))
 }
 
 // reach is which workloads the policy is about.
@@ -218,8 +218,8 @@ func (p Policy) reach(rootNamespace string) object.Reach {
 // requires none. Of several rules for one issuer, one is enough.
 func Demand(ps []Policy, in policy.Inbound, rootNamespace string) (d token.Demand, ignored []string) {
 	for _, p := range ps {
-		if reason := p.missReason(in.Workload, rootNamespace); reason != "" {
-			ignored = append(ignored, policylist.Ignored(p, reason))
+		if reason := p.missReason(in.Workload, rootNamespace); reason != nil {
+			ignored = append(ignored, policylist.Ignored(p, reason.String()))
 			continue
 		}
 		// Istio states bypass_cors_preflight for every filter.
@@ -255,7 +255,7 @@ func placesOver(protocol policy.Protocol, places []token.Place) (filled, unfille
 func Targets(ps []Policy, rootNamespace string) []capability.Target {
 	var out []capability.Target
 	for _, p := range ps {
-		miss := func(in policy.Inbound) string { return p.missReason(in.Workload, rootNamespace) }
+		miss := func(in policy.Inbound) capability.Reason { return p.missReason(in.Workload, rootNamespace) }
 		t := p.reach(rootNamespace).Target(p.resource.Object, p.place, miss)
 		t.Conditions = true
 		out = append(out, t)

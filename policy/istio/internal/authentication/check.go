@@ -29,7 +29,7 @@ func (s stated) issuer() token.Issuer {
 func Check(ps []Policy, in policy.Inbound, rootNamespace string, program policy.Program) error {
 	var rules []stated
 	for _, p := range ps {
-		if in.Protocol.Layer() == policy.L4 || p.missReason(in.Workload, rootNamespace) != "" {
+		if in.Protocol.Layer() == policy.L4 || p.missReason(in.Workload, rootNamespace) != nil {
 			continue
 		}
 		for _, rule := range p.resource.Spec.Rules {

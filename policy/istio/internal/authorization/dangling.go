@@ -14,7 +14,7 @@ import (
 // is stated, and the RequestAuthentication that reads the tokens they ask for. Both usually stand in another folder.
 func References(ps []Policy, in policy.Inbound, opts Options, demand token.Demand) (out capability.References) {
 	for _, p := range ps {
-		if p.missReason(in.Workload, opts) != "" {
+		if p.missReason(in.Workload, opts) != nil {
 			continue
 		}
 		spec, _ := p.doc.Lookup("spec")

@@ -28,7 +28,7 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, demand func(poli
 	for _, p := range ps {
 		var selected []policy.Inbound
 		for _, in := range inbounds {
-			if p.missReason(in.Workload, opts) == "" {
+			if p.missReason(in.Workload, opts) == nil {
 				selected = append(selected, in)
 			}
 		}

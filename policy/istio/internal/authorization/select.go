@@ -11,21 +11,21 @@ import (
 type Selection struct {
 	// Policies are in the order of their names.
 	Policies []Policy
-	// Ignored has a line for each policy that does not apply.
-	Ignored []string
+	// Ignored writes a line for each policy that does not apply.
+	Ignored []capability.Reason
 }
 
 // Select returns the policies that apply to the workload of the inbound. A policy applies to
 // all inbounds of a workload or to none. Ignored keeps the order of ps; nothing else of the
 // result depends on it.
 func Select(ps []Policy, in policy.Inbound, opts Options) Selection {
-	selected, ignored := policylist.Select(ps, func(p Policy) string { return p.missReason(in.Workload, opts) })
+	selected, ignored := policylist.Select(ps, func(p Policy) capability.Reason { return p.missReason(in.Workload, opts) })
 	return Selection{selected, ignored}
 }
 
-// missReason says why the policy does not apply to the workload, "" where it does.
-func (p Policy) missReason(w policy.Workload, opts Options) string {
-	return capability.FirstMiss(p.reach(opts).Misses(w)).String()
+// missReason says why the policy does not apply to the workload, nil where it does.
+func (p Policy) missReason(w policy.Workload, opts Options) capability.Reason {
+	return capability.FirstMiss(p.reach(opts).Misses(w))
 }
 
 // reach is which workloads the policy is about.

@@ -14,7 +14,7 @@ import (
 func Targets(ps []Policy, opts Options) []capability.Target {
 	var out []capability.Target
 	for _, p := range ps {
-		miss := func(in policy.Inbound) string { return p.missReason(in.Workload, opts) }
+		miss := func(in policy.Inbound) capability.Reason { return p.missReason(in.Workload, opts) }
 		t := p.reach(opts).Target(p.resource.Object, p.doc.Place(""), miss)
 		for _, on := range t.OnPorts(p.ports()) {
 			out = append(out, on.OnAddresses(p.addresses())...)

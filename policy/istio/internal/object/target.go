@@ -20,10 +20,10 @@ type Reach struct {
 
 // Target is what an object of this reach selects. Its place is that of the object, and missReason says why
 // it does not select an inbound.
-func (r Reach) Target(of Object, place string, missReason func(policy.Inbound) string) capability.Target {
+func (r Reach) Target(of Object, place string, missReason func(policy.Inbound) capability.Reason) capability.Target {
 	return capability.Target{
 		Policy: of.String(), Name: of.Metadata.Name, Place: place, Key: r.Namespace + " " + fmt.Sprint(r.Labels),
-		Miss: func(in policy.Inbound) capability.Reason { return capability.ReasonOf(missReason(in)) }, Fit: r.fit, Vary: r.vary,
+		Miss: missReason, Fit: r.fit, Vary: r.vary,
 	}
 }
 

@@ -35,16 +35,16 @@ func (p Policy) level(rootNamespace string) level {
 	}
 }
 
-// missReason says why the policy does not apply to the workload, "" where it does. A policy of
+// missReason says why the policy does not apply to the workload, nil where it does. A policy of
 // the root namespace with a selector applies to no workload.
-func (p Policy) missReason(w policy.Workload, rootNamespace string) string {
+func (p Policy) missReason(w policy.Workload, rootNamespace string) capability.Reason {
 	switch {
 	case p.level(rootNamespace) == ofMesh:
-		return ""
+		return nil
 	case p.resource.Metadata.Namespace == rootNamespace:
-		return inRoot
+		return capability.ReasonOf(inRoot)
 	default:
-		return capability.FirstMiss(p.reach(rootNamespace).Misses(w)).String()
+		return capability.FirstMiss(p.reach(rootNamespace).Misses(w))
 	}
 }
 
@@ -80,8 +80,8 @@ type Composition struct {
 func Compose(ps []Policy, w policy.Workload, rootNamespace string) (c Composition) {
 	for i := range ps {
 		p := &ps[i]
-		if reason := p.missReason(w, rootNamespace); reason != "" {
-			c.Ignored = append(c.Ignored, policylist.Ignored(p, reason))
+		if reason := p.missReason(w, rootNamespace); reason != nil {
+			c.Ignored = append(c.Ignored, policylist.Ignored(p, reason.String()))
 			continue
 		}
 		at := &c.taken[p.level(rootNamespace)]
@@ -164,7 +164,7 @@ func Lint(ps []Policy, inbounds []policy.Inbound, rootNamespace string) []policy
 		}
 		var selected []policy.Inbound
 		for _, in := range inbounds {
-			if p.missReason(in.Workload, rootNamespace) == "" {
+			if p.missReason(in.Workload, rootNamespace) == nil {
 				selected = append(selected, in)
 			}
 		}
@@ -196,7 +196,7 @@ func Lint(ps []Policy, inbounds []policy.Inbound, rootNamespace string) []policy
 func Targets(ps []Policy, rootNamespace string) []capability.Target {
 	var out []capability.Target
 	for _, p := range ps {
-		miss := func(in policy.Inbound) string { return p.missReason(in.Workload, rootNamespace) }
+		miss := func(in policy.Inbound) capability.Reason { return p.missReason(in.Workload, rootNamespace) }
 		t := p.reach(rootNamespace).Target(p.resource.Object, p.doc.Place(""), miss)
 		// Istio takes no selector of the root namespace.
 		t.Inert = p.level(rootNamespace) == ofWorkload && p.resource.Metadata.Namespace == rootNamespace
