@@ -28,7 +28,7 @@ const (
 var known = messages.Closed{
 	"envoy.config.listener.v3.Listener": {
 		messages.Read: "address additional_addresses filter_chains default_filter_chain listener_filters connection_balance_config",
-		apart:         "name traffic_direction use_original_dst udp_listener_config api_listener internal_listener fcds_config filter_chain_matcher",
+		apart:         "name traffic_direction use_original_dst udp_listener_config api_listener internal_listener fcds_config filter_chain_matcher socket_options",
 		measures:      "stat_prefix stats_matcher metadata access_log",
 		limits: `per_connection_buffer_limit_bytes per_connection_buffer_high_watermark_timeout listener_filters_timeout
 			continue_on_listener_filters_timeout tcp_backlog_size max_connections_to_accept_per_socket_event ignore_global_conn_limit

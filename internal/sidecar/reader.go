@@ -176,6 +176,7 @@ func (r *reader) checkInbound(d dump.Decoded[*listenerv3.Listener], labels []str
 		r.tell(l, dump.Lost, "filter chains come by discovery of their own (fcds_config), which is not read")
 	}
 	r.tellUnbound(l)
+	r.tellSocketOptions(l, dump.BesideRBAC)
 	if l.FilterChainMatcher != nil {
 		r.tell(l, dump.BesideRBAC, "filter_chain_matcher selects the filter chain: the addresses of its inbounds are the listener's")
 	}
@@ -200,6 +201,7 @@ func (r *reader) outbound(d dump.Decoded[*listenerv3.Listener]) {
 		tell(fault.Path, fault.What)
 	}
 	checkKnown(d.Message.ProtoReflect(), nil, tell)
+	r.tellSocketOptions(d.Message, dump.Exposed)
 }
 
 // listenerFilter tells what of a listener filter is not known. It may give connections another destination, as by a PROXY

@@ -23,6 +23,8 @@ var forgedWays = []forged{
 	{"an unknown listener filter", unverified, []edit{add(listener+".listener_filters", typed("x", "acme.Filter", ""))}},
 	{"a listener filter by discovery", unverified, []edit{add(listener+".listener_filters", `{"name": "x", "config_discovery": {"config_source": {"ads": {}}}}`)}},
 	{"an inspector of TLS", verified, []edit{add(listener+".listener_filters", typed("t", "envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector", ""))}},
+	{"socket options about keepalive", verified, []edit{put(listener+".socket_options", `[{"level": 1, "name": 9, "int_value": 1, "state": "STATE_PREBIND"}, {"level": 6, "name": 4, "int_value": 300}, {"level": "6", "name": "5", "int_value": 60}, {"level": 6, "name": 6, "int_value": 5}, {"level": 6, "name": 18, "int_value": 9}]`)}},
+	{"a socket option about keepalive and another one", unverified, []edit{put(listener+".socket_options", `[{"level": 1, "name": 9, "int_value": 1}, {"level": 1, "name": 15, "int_value": 1}]`)}},
 	{"socket options", unverified, []edit{put(listener+".socket_options", `[{"level": 1, "name": 2, "int_value": 3}]`)}},
 	{"another network namespace", unverified, []edit{put(listener+".address.socket_address.network_namespace_filepath", `"/proc/1/ns/net"`)}},
 	{"a resolver", unverified, []edit{put(listener+".address.socket_address.resolver_name", `"x"`)}},
