@@ -15,10 +15,10 @@ var (
 	literalKind = regexp.MustCompile(`(?m)^["']?kind["']?:[ \t]*["']?[A-Z][A-Za-z]*["']?[ \t]*(#.*)?\r?$`)
 	// madeKind finds a kind that an instruction makes, or a part of it.
 	madeKind = regexp.MustCompile(`\b(kind|type)["']?\s*:[^\n]*\{\{`)
-	// marginal finds the lines that begin with an instruction, and written the instructions that write text, such as a whole manifest. Of these
-	// set and indented write none at the margin.
-	marginal = regexp.MustCompile(`(?m)^\{\{.*$|^.*indent\s+0.*$`)
-	written  = regexp.MustCompile(`\{\{-?\s*(\.|\$|\(|"|` + "`" + `|include\b|template\b|tpl\b|to[A-Z]|print|block\b)[^}]*\}\}`)
+	// marginal finds the lines that begin with an instruction, which may end some lines below and takes the spaces in front of it away by a dash,
+	// and written the instructions that write text, such as a whole manifest. Of these set and indented write none at the margin.
+	marginal = regexp.MustCompile(`(?m)^(\{\{|[ \t]+\{\{-)(?s:.*?)\}\}.*$|^.*indent\s+0.*$`)
+	written  = regexp.MustCompile(`\{\{-?\s*(\.|\$|\(|"|` + "`" + `|include\b|template\b|tpl\b|to[A-Z]|print|block\b)(?s:.*?)(\}\}|\z)`)
 	set      = regexp.MustCompile(`^\{\{-?\s*\$\w+\s*:?=`)
 	indented = regexp.MustCompile(`indent\s+[1-9][0-9]*\s*-?\}\}$`)
 	// silent finds what is no text of a manifest: instructions, and comments of YAML.
