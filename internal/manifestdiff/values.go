@@ -1,0 +1,36 @@
+package manifestdiff
+
+import "regexp"
+
+// stated finds settings of a mesh in the values of a chart, in parameters such as {name: proxy.a, value: b}, and in flags.
+var stated = regexp.MustCompile(`(?:\\n|\b)(rootNamespace|trustDomain|trustDomainAliases|pathNormalization|extensionProviders|` +
+	`policyEnforcementMode|enable-policy|policyAuditMode|policy-audit-mode|policyCIDRMatchMode|policy-cidr-match-mode|policy-default-local-cluster|l7Proxy|enable-l7-proxy|` +
+	`defaultInboundPolicy|identityTrustDomain|clusterDomain|clusterNetworks)\b[\w.\[\]]*["'\\]*(?::|=|, *"?value"?:) *["'\\]*([^\s"',}\\]+)`)
+
+// Settings by the names that charts and flags have for them, with their defaults.
+var (
+	closing  = map[string]string{"policyEnforcementMode": "default", "enable-policy": "default"}
+	ofCilium = map[string]string{
+		"policyAuditMode": "false", "policy-audit-mode": "false", "policyCIDRMatchMode": "null", "policy-cidr-match-mode": "", "policy-default-local-cluster": "true",
+		"l7Proxy": "true", "enable-l7-proxy": "true",
+	}
+	ofLinkerd = map[string]string{"identityTrustDomain": "cluster.local", "clusterDomain": "cluster.local", "clusterNetworks": "10.0.0.0/8"}
+	inbound   = map[string]string{"defaultInboundPolicy": "all-unauthenticated"}
+)
+
+// sets returns the field of an object that may set up a mesh where one of these settings is not its default: an object of an operator or of a tool that
+// installs a chart, the values of a chart, also in a ConfigMap. It returns "" where there is none.
+func (o object) sets(defaults map[string]string) string {
+	if !o.isOfMeshConfig() && !o.isNone() && o.kind != "ConfigMap" {
+		return ""
+	}
+	for _, key := range o.doc.Keys() {
+		at, _ := o.doc.Lookup(key)
+		for _, found := range stated.FindAllStringSubmatch(key+": "+at.Flow(), -1) {
+			if usual, known := defaults[found[1]]; known && found[2] != usual {
+				return key
+			}
+		}
+	}
+	return ""
+}
