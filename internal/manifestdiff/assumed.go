@@ -78,7 +78,7 @@ func statesMeshConfig(o object, options options) string {
 		if moved && o.kind == "ServiceMeshControlPlane" { // it has names of its own for these settings, and its namespace is the root namespace
 			return "spec"
 		}
-		if states(fieldOf(o.fields, "spec")) || moved && o.isElsewhere() {
+		if states(fieldOf(o.fields, "spec")) || moved && (o.isElsewhere() || o.installsElsewhere("istiod", "istio-system")) {
 			return "spec"
 		}
 	}
@@ -92,6 +92,9 @@ func statesMeshConfig(o object, options options) string {
 	defaults := map[string]string{}
 	for _, key := range unread {
 		defaults[key] = ""
+	}
+	if moved {
+		defaults["istioNamespace"] = "istio-system"
 	}
 	return o.sets(defaults)
 }

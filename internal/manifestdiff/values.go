@@ -1,9 +1,13 @@
 package manifestdiff
 
-import "regexp"
+import (
+	"cmp"
+	"regexp"
+	"strings"
+)
 
 // stated finds settings of a mesh in the values of a chart, in parameters such as {name: proxy.a, value: b}, and in flags.
-var stated = regexp.MustCompile(`(?:\\n|\b)(rootNamespace|trustDomain|trustDomainAliases|pathNormalization|extensionProviders|` +
+var stated = regexp.MustCompile(`(?:\\n|\b)(rootNamespace|istioNamespace|trustDomain|trustDomainAliases|pathNormalization|extensionProviders|` +
 	`policyEnforcementMode|enable-policy|policyAuditMode|policy-audit-mode|policyCIDRMatchMode|policy-cidr-match-mode|policy-default-local-cluster|l7Proxy|enable-l7-proxy|` +
 	`defaultInboundPolicy|identityTrustDomain|clusterDomain|clusterNetworks)\b[\w.\[\]]*["'\\]*(?::|=|, *"?value"?:) *["'\\]*([^\s"',}\\]+)`)
 
@@ -33,4 +37,14 @@ func (o object) sets(defaults map[string]string) string {
 		}
 	}
 	return ""
+}
+
+// installsElsewhere reports whether an object of Flux or Argo CD installs a chart of that name, in another namespace than the usual one.
+func (o object) installsElsewhere(chart, usual string) bool {
+	text := func(keys ...string) string { text, _ := fieldOf(o.fields, keys...).(string); return text }
+	in := cmp.Or(text("spec", "targetNamespace"), text("spec", "destination", "namespace"), o.written())
+	return in != "" && in != usual && anyIn(o.fields, func(value any) bool {
+		of, _ := fieldOf(value, "chart").(string)
+		return of == chart || strings.HasSuffix(of, "/"+chart)
+	})
 }
