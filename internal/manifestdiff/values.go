@@ -8,18 +8,18 @@ import (
 
 // stated finds settings of a mesh in the values of a chart, in parameters such as {name: proxy.a, value: b}, and in flags.
 var stated = regexp.MustCompile(`(?:\\n|\b)(rootNamespace|istioNamespace|trustDomain|trustDomainAliases|pathNormalization|extensionProviders|` +
-	`policyEnforcementMode|enable-policy|policyAuditMode|policy-audit-mode|policyCIDRMatchMode|policy-cidr-match-mode|policy-default-local-cluster|l7Proxy|enable-l7-proxy|` +
-	`defaultInboundPolicy|identityTrustDomain|clusterDomain|clusterNetworks)\b[\w.\[\]]*["'\\]*(?::|=|, *"?value"?:) *["'\\]*([^\s"',}\\]+)`)
+	`policyEnforcementMode|enable-policy|enablePolicy|policyAuditMode|policy-audit-mode|policyCIDRMatchMode|policy-cidr-match-mode|policy-default-local-cluster|l7Proxy|enable-l7-proxy|` +
+	`defaultInboundPolicy|default-inbound-policy|identityTrustDomain|clusterDomain|clusterNetworks)\b[\w.\[\]]*["'\\]*(?::|=|, *"?value"?:) *["'\\]*([^\s"',}\\]+)`)
 
 // Settings by the names that charts and flags have for them, with their defaults.
 var (
-	closing  = map[string]string{"policyEnforcementMode": "default", "enable-policy": "default"}
+	closing  = map[string]string{"policyEnforcementMode": "default", "enable-policy": "default", "enablePolicy": "default"}
 	ofCilium = map[string]string{
 		"policyAuditMode": "false", "policy-audit-mode": "false", "policyCIDRMatchMode": "null", "policy-cidr-match-mode": "", "policy-default-local-cluster": "true",
 		"l7Proxy": "true", "enable-l7-proxy": "true",
 	}
 	ofLinkerd = map[string]string{"identityTrustDomain": "cluster.local", "clusterDomain": "cluster.local", "clusterNetworks": "10.0.0.0/8"}
-	inbound   = map[string]string{"defaultInboundPolicy": "all-unauthenticated"}
+	inbound   = map[string]string{"defaultInboundPolicy": "all-unauthenticated", "default-inbound-policy": "all-unauthenticated"}
 )
 
 // sets returns the field of an object that may set up a mesh where one of these settings is not its default: an object of an operator or of a tool that
