@@ -39,6 +39,7 @@ func TestMakesOthersAlone(t *testing.T) {
 		"a manifest that takes its indent away": {deployment + "---\n{{- if .Values.a }}\n  {{- include \"common.policy\" . }}\n{{- end }}\n", false},
 		"a manifest that is made on two lines":  {deployment + "---\n{{ include \"common.policy\"\n     (dict \"a\" .) }}\n", false},
 		"a manifest with a brace in its call":   {deployment + "---\n{{ include \"common.policy\" (dict \"a\" \"{}\") }}\n", false},
+		"a manifest by another function":        {deployment + "---\n{{ index .Values \"extra-objects\" | join \"\\n---\\n\" }}\n", false},
 		"a value that takes its indent away":    {deployment + "  {{- with .Values.a }}\n  a:\n    {{- toYaml . | nindent 4 }}\n  {{- end }}\n  {{- $b := 1 }}\n", true},
 		"a manifest without a kind":             {deployment + "---\napiVersion: security.istio.io/v1\n{{- with .Values.a }}\nmetadata: {}\n{{- end }}\n", false},
 		"a value at the margin":                 {deployment + "{{ .Values.more }}\n", false},
