@@ -15,12 +15,13 @@ var (
 	literalKind = regexp.MustCompile(`(?m)^["']?kind["']?:[ \t]*["']?[A-Z][A-Za-z]*["']?[ \t]*(#.*)?\r?$`)
 	// madeKind finds a kind that an instruction makes, or a part of it.
 	madeKind = regexp.MustCompile(`\b(kind|type)["']?\s*:[^\n]*\{\{`)
-	// marginal finds the lines that begin with an instruction, and written the instructions that write text, such as a whole manifest. Of these
-	// set and indented write none at the margin.
-	marginal = regexp.MustCompile(`(?m)^\{\{.*$|^.*indent\s+0.*$`)
-	written  = regexp.MustCompile(`\{\{-?\s*(\.|\$|\(|"|` + "`" + `|include\b|template\b|tpl\b|to[A-Z]|print|block\b)[^}]*\}\}`)
-	set      = regexp.MustCompile(`^\{\{-?\s*\$\w+\s*:?=`)
-	indented = regexp.MustCompile(`indent\s+[1-9][0-9]*\s*-?\}\}$`)
+	// marginal finds the lines that begin with an instruction, which may end some lines below and takes the spaces in front of it away by a dash.
+	// Each instruction of them writes text, such as a whole manifest, but for silenced ones. Of the others set and indented write none at the margin.
+	marginal    = regexp.MustCompile(`(?m)^(\{\{|[ \t]+\{\{-)(?s:.*?)\}\}.*$|^.*indent\s+0.*$`)
+	instruction = regexp.MustCompile(`\{\{(?s:.*?)(\}\}|\z)`)
+	silenced    = regexp.MustCompile(`^\{\{-?\s*((if|else|end|range|with|define|break|continue|fail)\b|/\*)`)
+	set         = regexp.MustCompile(`^\{\{-?\s*\$\w+\s*:?=`)
+	indented    = regexp.MustCompile(`indent\s+[1-9][0-9]*\s*-?\}\}$`)
 	// silent finds what is no text of a manifest: instructions, and comments of YAML.
 	silent    = regexp.MustCompile(`(?s:\{\{.*?\}\})|(?m:^\s*#.*$)`)
 	separator = regexp.MustCompile(`(?m)^---`)
@@ -55,8 +56,8 @@ func MakesOthersAlone(template []byte) bool {
 // writesAtMargin reports whether an instruction may write text that begins at the margin of the manifests.
 func writesAtMargin(template []byte) bool {
 	for _, line := range marginal.FindAll(template, -1) {
-		for _, one := range written.FindAll(line, -1) {
-			if !set.Match(one) && !indented.Match(one) {
+		for _, one := range instruction.FindAll(line, -1) {
+			if !silenced.Match(one) && !set.Match(one) && !indented.Match(one) {
 				return true
 			}
 		}

@@ -147,11 +147,11 @@ func isValue(doc manifest.Document, head manifest.Head, dialects []language.Dial
 }
 
 // HasNoObject reports whether no document of data may be a policy, another object or a case, as kubectl reads them. Where it does not read them, no
-// such key may stand in the text.
+// such key may stand in the text, and no instruction of a template may write at its margin.
 func HasNoObject(data []byte) bool {
 	all, ok := manifest.HeadKeys(data)
 	if !ok {
-		return !objectKey.Match(data) && !caseKey.Match(data)
+		return !objectKey.Match(data) && !caseKey.Match(data) && !writesAtMargin(data)
 	}
 	return !slices.ContainsFunc(all, mayBeObject)
 }

@@ -86,20 +86,23 @@ func TestSplit(t *testing.T) {
 func TestHasNoObject(t *testing.T) {
 	t.Parallel()
 	for yaml, want := range map[string]bool{
-		"on: [push]\njobs: {}\n":                         true,
-		"entries:\n- attrs: {flow: !Find [a, [b, c]]}\n": true,
-		"- {hosts: all}\n- {hosts: db}\n":                true,
-		`{"a": 1e999}`:                                   true,
-		"on: a\n---\nkind: AuthorizationPolicy\n":        false,
-		"on: a\nSpec: {}\n":                              false,
-		"- {on: a}\n- {knid: {}}\n":                      false,
-		"- {on: a}\n- Kind: a\n":                         false,
-		"{\n// settings of an editor\n\"a\": 1}\n":       true,
-		"spec:\n\ta: {{ .Values.a }}\n":                  false,
-		"{{- if .Values.a }}\nkind : b\n":                false,
-		"case: a\nrequests: []\nrequests: []\n":          false,
-		"on: a\n---\ncase: b\nworkloads: [\n":            false,
-		"!Find {requests: {cpu: 1}}: [\n":                true,
+		"on: [push]\njobs: {}\n":                                                    true,
+		"entries:\n- attrs: {flow: !Find [a, [b, c]]}\n":                            true,
+		"- {hosts: all}\n- {hosts: db}\n":                                           true,
+		`{"a": 1e999}`:                                                              true,
+		"on: a\n---\nkind: AuthorizationPolicy\n":                                   false,
+		"on: a\nSpec: {}\n":                                                         false,
+		"- {on: a}\n- {knid: {}}\n":                                                 false,
+		"- {on: a}\n- Kind: a\n":                                                    false,
+		"{\n// settings of an editor\n\"a\": 1}\n":                                  true,
+		"spec:\n\ta: {{ .Values.a }}\n":                                             false,
+		"{{- if .Values.a }}\nkind : b\n":                                           false,
+		"case: a\nrequests: []\nrequests: []\n":                                     false,
+		"on: a\n---\ncase: b\nworkloads: [\n":                                       false,
+		"!Find {requests: {cpu: 1}}: [\n":                                           true,
+		"{{ include \"lib.policy\" . }}\n":                                          false,
+		"{{- range .Values.a }}\n---\n{{ tpl . $ }}\n{{- end }}\n":                  false,
+		"a: {{ .Values.a }}\n{{- if .Values.b }}\nb: {{ .Values.b }}\n{{- end }}\n": true,
 	} {
 		if got := kinds.HasNoObject([]byte(yaml)); got != want {
 			t.Errorf("%q: %t", yaml, got)

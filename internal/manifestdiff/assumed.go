@@ -28,6 +28,7 @@ var assumptions = []assumption{
 	{"istio.io", statesMeshConfig, wholeOf, "state it by --istio"},
 	{"cilium.io", statesEnforcement, wholeOf, "the default is taken: review the change by hand"},
 	{"cilium.io", closesEndpoints, endpointsOf, "an endpoint that no policy of Cilium selects is taken for open: review by hand which ones are selected now"},
+	{"cilium.io", func(o object, _ options) string { return o.sets(closing) }, endpointsOf, "an endpoint that no policy of Cilium selects is taken for open: review by hand which ones are selected now"},
 	{"linkerd.io", statesLinkerd, wholeOf, "the defaults of an installation are taken: review the change by hand"},
 	{"kuma.io", movesKuma, wholeOf, "state the namespace by --system-namespace"},
 	{"linkerd.io", statesDefaultInbound, portsOfServer, "all-unauthenticated is taken where no Server is: review by hand which ports have a Server now"},
@@ -77,10 +78,9 @@ func statesMeshConfig(o object, options options) string {
 		if moved && o.kind == "ServiceMeshControlPlane" { // it has names of its own for these settings, and its namespace is the root namespace
 			return "spec"
 		}
-		if states(fieldOf(o.fields, "spec")) || moved && o.isElsewhere() {
+		if states(fieldOf(o.fields, "spec")) || moved && (o.isElsewhere() || o.installsElsewhere("istiod", "istio-system")) {
 			return "spec"
 		}
-		return ""
 	}
 	config := o.meshConfig()
 	if moved && (o.runs("pilot") || o.isLabelled("app", "istiod") || o.kind == "ConfigMap" && config != nil && begins(o.name, []string{"istio"})) && o.namespace != "istio-system" {
@@ -89,7 +89,14 @@ func statesMeshConfig(o object, options options) string {
 	if states(config) {
 		return "data.mesh"
 	}
-	return ""
+	defaults := map[string]string{}
+	for _, key := range unread {
+		defaults[key] = ""
+	}
+	if moved {
+		defaults["istioNamespace"] = "istio-system"
+	}
+	return o.sets(defaults)
 }
 
 // isOfMeshConfig reports whether an object is of a kind that nobody reads here, and that may have a mesh config of Istio: one of an
@@ -175,7 +182,7 @@ func statesEnforcement(o object, _ options) string {
 			}
 		}
 	}
-	return ""
+	return o.sets(ofCilium)
 }
 
 // installation finds the settings of Linkerd that say what a policy means, in its ConfigMap and in the arguments of its control
@@ -200,7 +207,7 @@ func statesLinkerd(o object, _ options) string {
 			return podPlaces[o.kind] + "spec.containers"
 		}
 	}
-	return ""
+	return o.sets(ofLinkerd)
 }
 
 // movesKuma returns the field where a control plane of Kuma is in another namespace than the usual one, whose policies are
@@ -235,7 +242,7 @@ func statesDefaultInbound(o object, _ options) string {
 			return fieldpath.Child(field, defaultInbound)
 		}
 	}
-	return ""
+	return o.sets(inbound)
 }
 
 // compareAssumed names settings of a mesh of which another value is taken, where the policies with which they decide have

@@ -44,6 +44,12 @@ func TestAssumedSettings(t *testing.T) {
 	plane := func(namespace, image, args string) string {
 		return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: c, namespace: " + namespace + "}, spec: {template: {spec: {containers: [{name: c, image: '" + image + "', args: [" + args + "]}]}}}}"
 	}
+	release := func(values string) string {
+		return "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: m}, spec: {values: {" + values + "}}}"
+	}
+	application := func(helm string) string {
+		return "{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {name: m}, spec: {source: {helm: {" + helm + "}}}}"
+	}
 	root := configMap("istio", `mesh: "rootNamespace: a"`)
 	for name, tt := range map[string]struct {
 		document, old, recent, stated, want string
@@ -75,6 +81,26 @@ func TestAssumedSettings(t *testing.T) {
 		"an argument of Cilium":                        {plane("kube-system", "quay.io/cilium/cilium:1", "--enable-policy=always"), cnp, another, "", "containers"},
 		"an argument of Cilium as it is by default":    {plane("kube-system", "quay.io/cilium/cilium:1", "--enable-policy=default"), cnp, another, "", ""},
 		"settings of some nodes":                       {"{apiVersion: cilium.io/v2, kind: CiliumNodeConfig, metadata: {name: o}, spec: {defaults: {enable-policy: always}}}", cnp, another, "", "spec"},
+		"values of a chart of Istio":                   {"{meshConfig: {rootNamespace: a}}", ap, deny, "", "meshConfig"},
+		"values of Istio that are stated":              {"{meshConfig: {rootNamespace: a}}", ap, deny, "istio: {rootNamespace: a}", ""},
+		"a parameter of Istio":                         {application("parameters: [{name: meshConfig.rootNamespace, value: a}]"), ap, deny, "", "spec"},
+		"values of Istio without such a field":         {"{meshConfig: {accessLogFile: a}}", ap, deny, "", ""},
+		"a chart of Istio in another namespace":        {strings.Replace(release("{}"), "values: {{}}", "targetNamespace: a, chart: {spec: {chart: istiod}}", 1), ap, deny, "", "spec"},
+		"a chart of Istio where it usually is":         {"{global: {istioNamespace: istio-system}}", ap, deny, "", ""},
+		"values with another namespace of Istio":       {"{global: {istioNamespace: a}}", ap, deny, "", "global"},
+		"a chart of Cilium":                            {release("policyEnforcementMode: always"), cnp, endpoints("web", "[{}]"), "", "spec"},
+		"a chart of Cilium, and the same endpoints":    {"{policyEnforcementMode: always}", cnp, another, "", ""},
+		"a chart of Cilium as it is by default":        {"{policyEnforcementMode: default, policyCIDRMatchMode: , l7Proxy: true}", cnp, endpoints("web", "[{}]"), "", ""},
+		"values of Cilium in a text":                   {application(`values: "a: b\npolicyAuditMode: true\n"`), cnp, another, "", "spec"},
+		"flags in values of Cilium":                    {"{cilium: {extraArgs: [--policy-audit-mode=true]}}", cnp, another, "", "cilium"},
+		"values of Cilium in a ConfigMap":              {configMap("cilium-values", `values.yaml: "policyEnforcementMode: always"`), cnp, endpoints("web", "[{}]"), "", "data"},
+		"a chart of Linkerd":                           {release("proxy: {defaultInboundPolicy: deny}"), ap, server, "", "spec"},
+		"a parameter of Linkerd":                       {application("parameters: [{name: proxy.defaultInboundPolicy, value: deny}]"), ap, server, "", "spec"},
+		"an annotation of pods in values":              {"{podAnnotations: {config.linkerd.io/default-inbound-policy: deny}}", ap, server, "", "podAnnotations"},
+		"an annotation of a Namespace by Argo CD":      {"{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {name: m}, spec: {syncPolicy: {managedNamespaceMetadata: {annotations: {config.linkerd.io/default-inbound-policy: deny}}}}}", ap, server, "", "all-unauthenticated"},
+		"Cilium by the cluster of kOps":                {"{apiVersion: kops.k8s.io/v1alpha2, kind: Cluster, metadata: {name: m}, spec: {networking: {cilium: {enablePolicy: always}}}}", cnp, endpoints("web", "[{}]"), "", "spec"},
+		"a chart of Linkerd, and the same ports":       {"{proxy: {defaultInboundPolicy: deny}}", server, open, "", ""},
+		"names of Linkerd by a chart":                  {release("identityTrustDomain: a"), server, open, "", "spec"},
 		"policies of the cluster":                      {"{apiVersion: policy.networking.k8s.io/v1alpha2, kind: ClusterNetworkPolicy, metadata: {name: o}, spec: {tier: Baseline}}", endpoints("web", "[{}]"), endpoints("db", "[{}]"), "", "spec"},
 		"another mesh's policies":                      {root, cnp, another, "", ""},
 		"Cilium enforces always":                       {configMap("cilium-config", "enable-policy: always"), cnp, another, "", "data.enable-policy"},

@@ -68,7 +68,7 @@ func (c *comparison) comparePolicies() (out []Change) {
 		out = append(out, c.compareKustomized(after)...)
 		out = append(out, c.compareDeliveries()...)
 	}
-	out = append(out, compareUnplaced(before, after)...)
+	out = append(out, c.compareUnplaced(before, after)...)
 	out = append(out, compareAges(before, after, object.isOfLinkerd, func(a, b object) bool { return a.kind == b.kind })...)
 	out = append(out, compareModes(before, after)...)
 	return append(out, compareAges(c.oldObjects, c.recentObjects, object.isService, sharePods)...)

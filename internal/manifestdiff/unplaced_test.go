@@ -21,6 +21,9 @@ func TestUnplacedPolicies(t *testing.T) {
 		return "type: MeshTrafficPermission\nmesh: default\nname: p\nspec: {from: [{targetRef: {kind: Mesh}, default: {action: " + action + "}}]}\n"
 	}
 	const none, usual, shop = "", ", namespace: default", ", namespace: shop"
+	application := func(namespace string) string {
+		return "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\nspec: {source: {path: a}, destination: {namespace: " + namespace + "}}\n"
+	}
 	for name, tt := range map[string]struct {
 		same, a, b string
 		want       bool
@@ -38,6 +41,9 @@ func TestUnplacedPolicies(t *testing.T) {
 		"none, and gone":                          {istio("q", shop, "GET"), istio("p", none, "GET"), "", false},
 		"the same beside one of the usual one":    {istio("p", none, "GET"), istio("q", usual, "GET"), istio("q", usual, "POST"), false},
 		"one of the cluster":                      {istio("q", usual, "GET"), cilium("CiliumClusterwideNetworkPolicy", none, "a"), cilium("CiliumClusterwideNetworkPolicy", none, "b"), false},
+		"none, where Argo CD applies others":      {together(application("shop"), istio("q", shop, "GET")), istio("p", none, "GET"), istio("p", none, "POST"), true},
+		"none, where Argo CD applies for a mesh":  {application("istio-system"), istio("p", none, "GET"), istio("p", none, "POST"), true},
+		"none, where Argo CD applies it alone":    {together(application("web"), istio("q", shop, "GET")), istio("p", none, "GET"), istio("p", none, "POST"), false},
 		"one in universal form":                   {istio("q", usual, "GET"), universal("Deny"), universal("Allow"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
