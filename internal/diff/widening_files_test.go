@@ -19,6 +19,7 @@ func TestWideningByFiles(t *testing.T) {
 		deny     = "---\n{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: d, namespace: shop}, spec: {action: DENY, rules: [{}]}}\n"
 		filter   = "---\n{apiVersion: networking.istio.io/v1alpha3, kind: EnvoyFilter, metadata: {name: d, namespace: shop}, spec: {}}\n"
 		chart    = "apiVersion: v2\nname: w\nversion: 1.0.0\n"
+		twice    = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: w}\nspec: {replicas: 1, replicas: 2}\n"
 		template = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: {{ .Release.Name }}}\n"
 		argo     = "{apiVersion: argoproj.io/v1alpha1, kind: ApplicationSet, metadata: {name: s, namespace: argocd}, spec: {generators: [{git: {repoURL: 'https://git.example/a', files: [{path: apps/*/config.json}]}}], template: {spec: {project: default}}}}\n"
 		mtp      = "{type: MeshTrafficPermission, mesh: default, name: p, spec: {targetRef: {kind: Mesh}, default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/a}}]}}}\n"
@@ -72,6 +73,10 @@ func TestWideningByFiles(t *testing.T) {
 		"a workflow":                         {old: files{"p.yaml": p, ".github/w.yaml": "on: [push]\n"}, recent: files{"p.yaml": p, ".github/w.yaml": "on: [push]\n"}, quiet: true},
 		"a template of a chart that changes": {old: files{"p.yaml": p, "w/Chart.yaml": chart, "w/templates/d.yaml": template}, recent: files{"p.yaml": p, "w/Chart.yaml": chart, "w/templates/d.yaml": template + "spec: {}\n"}},
 		"a template of a chart that is gone": {old: files{"p.yaml": p, "w/Chart.yaml": chart, "w/templates/d.yaml": template}, recent: files{"p.yaml": p, "w/Chart.yaml": chart}},
+		"a workload with a key twice":        {old: files{"p.yaml": p, "d.yaml": twice}, recent: files{"p.yaml": p, "d.yaml": twice}, quiet: true},
+		"such a workload that changes":       {old: files{"p.yaml": p, "d.yaml": twice}, recent: files{"p.yaml": p, "d.yaml": twice + "status: {}\n"}},
+		"values with a comment of templates": {old: files{"p.yaml": p, "v.yaml": "# {{ .a }}\na: 1\n"}, recent: files{"p.yaml": p, "v.yaml": "# {{ .a }}\na: 1\n"}, quiet: true},
+		"such values that change":            {old: files{"p.yaml": p, "v.yaml": "# {{ .a }}\na: 1\n"}, recent: files{"p.yaml": p, "v.yaml": "# {{ .a }}\na: 2\n"}},
 		"a chart that changes":               {old: files{"p.yaml": p, "w/Chart.yaml": chart}, recent: files{"p.yaml": p, "w/Chart.yaml": chart + "dependencies: []\n"}},
 		"a chart":                            {old: files{"p.yaml": p, "w/Chart.yaml": chart, "w/templates/d.yaml": template}, recent: files{"p.yaml": p, "w/Chart.yaml": chart, "w/templates/d.yaml": template}, quiet: true},
 		"parameters of Argo CD in JSON":      {old: files{"p.yaml": p, "set.yaml": argo, "apps/a/config.json": `{"policy": true}`}, recent: files{"p.yaml": p, "set.yaml": argo, "apps/a/config.json": `{"policy": false}`}},

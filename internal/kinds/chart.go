@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/dataplane"
+	"github.com/meshproof/meshproof/internal/spelling"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -27,11 +29,15 @@ var (
 	separator = regexp.MustCompile(`(?m)^---`)
 )
 
-// isChart reports whether a document describes a chart of Helm: a name and a version, an apiVersion without a group, and nothing that an object has.
-func isChart(doc manifest.Document, head manifest.Head) bool {
-	keys := doc.Keys()
-	return slices.Contains([]string{"v1", "v2"}, head.APIVersion) && slices.Contains(keys, "name") && slices.Contains(keys, "version") &&
-		!slices.Contains(keys, "metadata") && isNoObject(doc.WithoutKey("apiVersion"))
+// isOtherForm reports whether a document with an apiVersion is of a tool's own form, such as the Chart.yaml of Helm or the sources of Grafana: it has
+// nothing else that an object has, and its group is none of those of policies, however it is spelt.
+func isOtherForm(doc manifest.Document, head manifest.Head, dialects []language.Dialect) bool {
+	isNear := func(known manifest.Head) bool {
+		_, close := spelling.Closest(group(head), []string{group(known)})
+		return known.APIVersion != "" && close
+	}
+	return head.Type == "" && head.Kind == "" && isNoObject(doc.WithoutKey("apiVersion")) &&
+		!slices.ContainsFunc(slices.Concat(kindsOf(dialects), dataplane.Kinds), isNear)
 }
 
 // MakesOthersAlone reports whether a template of Helm, which is no YAML, makes objects of other kinds alone, such as a Deployment: each of its

@@ -74,7 +74,7 @@ func Split(file string, docs []manifest.Document) (own []manifest.Document, othe
 			errs = append(errs, doc.Errorf("", "kind %q is not read: meshproof knows its successor, MeshTrafficPermission: take it out of the files", predecessor))
 		case hidden(doc, head, dialects) != "":
 			errs = append(errs, doc.Errorf("type", "%q is a kind that meshproof reads, and apiVersion and kind say %s %s: give the document one kind", hidden(doc, head, dialects), head.APIVersion, head.Kind))
-		case head == (manifest.Head{}) && (isOfOtherTool(file) || isNoObject(doc)) || isValue(doc, head, dialects) || isChart(doc, head):
+		case head == (manifest.Head{}) && (isOfOtherTool(file) || isNoObject(doc)) || isValue(doc, head, dialects) || isOtherForm(doc, head, dialects):
 			others = append(others, doc)
 		case head.Type == "" && (head.APIVersion == "" || head.Kind == "") || isMisspelt(head, kindsOf(dialects)):
 			_, err := dialect.Parse([]manifest.Document{doc}, language.Options{})

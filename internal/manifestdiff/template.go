@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/rendering"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // compareTemplates names the policies with placeholders, and the files with instructions of template tools, of
@@ -21,10 +22,17 @@ func (c *comparison) compareTemplates() (out []Change) {
 		}
 	}
 	for _, side := range []Side{c.recent, c.old} {
-		for _, found := range rendering.InstructionsOf(slices.Concat(side.Policies, side.Dataplanes, side.Others)) {
+		for _, found := range rendering.InstructionsOf(slices.Concat(side.Policies, side.Dataplanes, slices.DeleteFunc(slices.Clone(side.Others), saysNothing))) {
 			effect := fmt.Sprintf("stands in a file with the comment %q, which a template tool reads, and %s", found.Text, rendering.Remedy)
 			out = append(out, Change{found.Place, found.Document.String(), effect})
 		}
 	}
 	return out
+}
+
+// saysNothing reports whether nothing of a document is taken for true: it is no object, or one of which each change is named. A template tool
+// makes the same of it as before.
+func saysNothing(doc manifest.Document) bool {
+	o := objectOf(doc)
+	return o.isNone() || categoryOf(o) == unknown && !o.isOfTool() && !o.isOfMeshConfig()
 }
