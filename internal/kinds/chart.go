@@ -5,8 +5,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/dataplane"
+	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -26,6 +29,7 @@ var (
 	indented    = regexp.MustCompile(`indent\s+[1-9][0-9]*\s*-?\}\}$`)
 	// silent finds what is no text of a manifest: instructions, and comments of YAML.
 	silent    = regexp.MustCompile(`(?s:\{\{.*?\}\})|(?m:^\s*#.*$)`)
+	route     = regexp.MustCompile(`\bkind["']?\s*:\s*["']?\w*Route\b`)
 	separator = regexp.MustCompile(`(?m)^---`)
 )
 
@@ -71,20 +75,28 @@ func writesAtMargin(template []byte) bool {
 	return false
 }
 
-// namesKnown reports whether a text names a kind that is read. A kind of one word, such as Server, counts where it is stated as a kind alone.
+// namesKnown reports whether a text names a kind that is read, or a version of a group that has one: what stands in such a group, such as a Mesh,
+// may decide beside the policies. Routes of Gateway API are policies where they lead to a Server.
 func namesKnown(text []byte) bool {
-	known := Known()
-	for _, head := range dataplane.Kinds {
-		known = append(known, cmp.Or(head.Type, head.Kind))
+	return route.Match(text) || slices.ContainsFunc(knownNames(), func(name *regexp.Regexp) bool { return name.Match(text) })
+}
+
+// knownNames are the names of the kinds that are read, with their groups. A kind of one word, such as Server, counts where it is stated as a kind alone.
+var knownNames = sync.OnceValue(func() (names []*regexp.Regexp) {
+	known := slices.Concat(kindsOf(dialects.Having[language.Dialect]()), dataplane.Kinds)
+	for _, of := range dialects.Having[capability.RoutingLister]() {
+		known = append(known, of.RoutingKinds()...)
 	}
-	for _, kind := range known {
+	for _, head := range known {
+		kind := cmp.Or(head.Type, head.Kind)
 		expression := `(?i)\b(kind|type)["']?\s*:\s*["']?` + kind
 		if strings.ToLower(kind[1:]) != kind[1:] {
 			expression = "(?i)" + kind
 		}
-		if regexp.MustCompile(expression).Match(text) {
-			return true
+		if of := group(head); of != "" {
+			expression += `|\b` + regexp.QuoteMeta(of) + `/v`
 		}
+		names = append(names, regexp.MustCompile(expression))
 	}
-	return false
-}
+	return names
+})
