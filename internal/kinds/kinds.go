@@ -99,7 +99,7 @@ func hidden(doc manifest.Document, head manifest.Head, dialects []language.Diale
 	if at, ok := doc.Lookup("type"); head.Type != "" || !ok || at.Decode(&typed) != nil {
 		return ""
 	}
-	if typed == predecessor || slices.Contains(slices.Concat(kindsOf(dialects), dataplane.Kinds), manifest.Head{Type: typed}) {
+	if typed == predecessor || slices.Contains(readKinds(dialects), manifest.Head{Type: typed}) {
 		return typed
 	}
 	return ""
@@ -140,10 +140,21 @@ func isNoObject(doc manifest.Document) bool {
 // isValue reports whether a document has a kind alone, such as the values of a chart that asks which kind it makes, and no kind that is read.
 func isValue(doc manifest.Document, head manifest.Head, dialects []language.Dialect) bool {
 	return head.Type == "" && head.APIVersion == "" && head.Kind != "" && isNoObject(doc.WithoutKey("kind")) &&
-		!slices.ContainsFunc(slices.Concat(kindsOf(dialects), dataplane.Kinds), func(known manifest.Head) bool {
+		!slices.ContainsFunc(readKinds(dialects), func(known manifest.Head) bool {
 			_, close := spelling.Closest(head.Kind, []string{cmp.Or(known.Kind, known.Type)})
 			return close
 		})
+}
+
+// isOtherForm reports whether a document with an apiVersion is of a tool's own form, such as the Chart.yaml of Helm or the sources of Grafana: it has
+// nothing else that an object has, and its group is none of those of policies, however it is spelt.
+func isOtherForm(doc manifest.Document, head manifest.Head, dialects []language.Dialect) bool {
+	isNear := func(known manifest.Head) bool {
+		_, close := spelling.Closest(group(head), []string{group(known)})
+		return known.APIVersion != "" && close
+	}
+	return head.Type == "" && head.Kind == "" && isNoObject(doc.WithoutKey("apiVersion")) &&
+		!slices.ContainsFunc(readKinds(dialects), isNear)
 }
 
 // HasNoObject reports whether no document of data may be a policy, another object or a case, as kubectl reads them. Where it does not read them, no
@@ -162,6 +173,11 @@ func kindsOf(dialects []language.Dialect) []manifest.Head {
 		known = append(known, d.Kinds()...)
 	}
 	return known
+}
+
+// readKinds are the kinds of policies, and of Dataplanes.
+func readKinds(dialects []language.Dialect) []manifest.Head {
+	return slices.Concat(kindsOf(dialects), dataplane.Kinds)
 }
 
 // Known returns the names of the kinds of policies, each once, in the order of the dialects.

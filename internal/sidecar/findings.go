@@ -1,6 +1,8 @@
 package sidecar
 
 import (
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+
 	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
 )
@@ -31,6 +33,16 @@ func (c *chain) unknown(kind dump.Kind, filter, reason string) dump.Unknown {
 		u.Position = dump.InFront
 	}
 	return u
+}
+
+// tell tells something about a listener.
+func (r *reader) tell(l *listenerv3.Listener, kind dump.Kind, reason string) {
+	r.found.add(dump.Unknown{Kind: kind, Listener: l.Name, Reason: reason})
+}
+
+// tellIdle tells something about a listener by which no request goes past the filters of another one.
+func (r *reader) tellIdle(l *listenerv3.Listener, kind dump.Kind, reason string) {
+	r.found.add(dump.Unknown{Kind: kind, Listener: l.Name, Reason: reason, Idle: true})
 }
 
 func (c *chain) tell(kind dump.Kind, filter, typeURL, reason string) {

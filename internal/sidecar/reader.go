@@ -120,16 +120,6 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 	permissive(r.sidecar.Inbounds[from:])
 }
 
-// tell tells something about a listener.
-func (r *reader) tell(l *listenerv3.Listener, kind dump.Kind, reason string) {
-	r.found.add(dump.Unknown{Kind: kind, Listener: l.Name, Reason: reason})
-}
-
-// tellIdle tells something about a listener by which no request goes past the filters of another one.
-func (r *reader) tellIdle(l *listenerv3.Listener, kind dump.Kind, reason string) {
-	r.found.add(dump.Unknown{Kind: kind, Listener: l.Name, Reason: reason, Idle: true})
-}
-
 // servesOnlySidecar reports whether a listener is the mesh's own, for metrics or the health of the sidecar, and tells what it opens.
 func (r *reader) servesOnlySidecar(d dump.Decoded[*listenerv3.Listener], g guarded) bool {
 	l := d.Message

@@ -8,11 +8,8 @@ import (
 	"sync"
 
 	"github.com/meshproof/meshproof/internal/capability"
-	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/dialects"
-	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/policy/language"
-	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 var (
@@ -33,19 +30,8 @@ var (
 	separator = regexp.MustCompile(`(?m)^---`)
 )
 
-// isOtherForm reports whether a document with an apiVersion is of a tool's own form, such as the Chart.yaml of Helm or the sources of Grafana: it has
-// nothing else that an object has, and its group is none of those of policies, however it is spelt.
-func isOtherForm(doc manifest.Document, head manifest.Head, dialects []language.Dialect) bool {
-	isNear := func(known manifest.Head) bool {
-		_, close := spelling.Closest(group(head), []string{group(known)})
-		return known.APIVersion != "" && close
-	}
-	return head.Type == "" && head.Kind == "" && isNoObject(doc.WithoutKey("apiVersion")) &&
-		!slices.ContainsFunc(slices.Concat(kindsOf(dialects), dataplane.Kinds), isNear)
-}
-
-// MakesOthersAlone reports whether a template of Helm, which is no YAML, makes objects of other kinds alone, such as a Deployment: each of its
-// manifests states a kind, which no instruction makes, and nothing in it names a kind that is read.
+// MakesOthersAlone reports whether a text that is no YAML, such as a template of Helm, makes objects of other kinds alone, such as a Deployment: each
+// of its manifests states a kind, which no instruction makes, and nothing in it names a kind that is read.
 func MakesOthersAlone(template []byte) bool {
 	if madeKind.Match(template) || namesKnown(template) || writesAtMargin(template) {
 		return false
@@ -83,7 +69,7 @@ func namesKnown(text []byte) bool {
 
 // knownNames are the names of the kinds that are read, with their groups. A kind of one word, such as Server, counts where it is stated as a kind alone.
 var knownNames = sync.OnceValue(func() (names []*regexp.Regexp) {
-	known := slices.Concat(kindsOf(dialects.Having[language.Dialect]()), dataplane.Kinds)
+	known := readKinds(dialects.Having[language.Dialect]())
 	for _, of := range dialects.Having[capability.RoutingLister]() {
 		known = append(known, of.RoutingKinds()...)
 	}
