@@ -149,6 +149,11 @@ func Drafts(docs []manifest.Document) (out []string) {
 	return out
 }
 
+// OwnersOf returns the dialects that read some of the documents as policies, in the order of the list.
+func OwnersOf(docs []manifest.Document) []language.Dialect {
+	return slices.DeleteFunc(slices.Clone(dialects), func(d language.Dialect) bool { return !slices.ContainsFunc(docs, d.Owns) })
+}
+
 // OwnerOf returns the dialect that reads a document as a policy, nil where none does.
 func OwnerOf(doc manifest.Document) language.Dialect {
 	for _, d := range dialects {

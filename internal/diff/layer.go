@@ -3,7 +3,9 @@ package diff
 import (
 	"slices"
 
-	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/dialects"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -14,42 +16,43 @@ type Layer struct {
 	Old, Recent Side
 }
 
-// ofSeveral is the dialect that several meshes enforce beside their own policies, in a way that no text defines.
-const ofSeveral = "gateway"
-
-const (
-	// ofConnections is the dialect that judges connections beside a mesh.
-	ofConnections = "cilium"
-	// closed is the dialect of a mesh that lets nobody in without a policy: where its last policy goes, the mesh itself may go.
-	closed = "kuma"
-)
-
 // Layers returns a pair of sides for each dialect, where the policies of one side are of two: Cilium's for connections, and those of a
 // mesh for requests. A request has to pass both, so that access widens only where it widens under one. It returns nil where each side has one
 // dialect, or policies that cannot be told apart so: those of cases, those of Gateway API, and those of two meshes, as a workload may go from one to the other.
 func Layers(old, recent Side) (out []Layer) {
-	ofOld, ofNew := lab.DialectsOf(old.Policies), lab.DialectsOf(recent.Policies)
-	all := slices.Concat(ofOld, ofNew)
-	if len(ofOld) < 2 && len(ofNew) < 2 || old.HasCases || recent.HasCases || slices.Contains(all, ofSeveral) {
+	ofOld, ofNew := dialects.OwnersOf(old.Policies), dialects.OwnersOf(recent.Policies)
+	if len(ofOld) < 2 && len(ofNew) < 2 || old.HasCases || recent.HasCases {
 		return nil
 	}
-	slices.Sort(all)
-	all = slices.Compact(all)
-	meshes := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return name == ofConnections })
-	if len(meshes) > 1 || slices.Contains(ofOld, closed) && !slices.Contains(ofNew, closed) {
-		return nil
+	meshes := 0
+	for _, d := range dialects.OwnersOf(slices.Concat(old.Policies, recent.Policies)) {
+		layered, ok := d.(capability.Layered)
+		if !ok {
+			return nil
+		}
+		if layered.Layer().Closed && slices.Contains(ofOld, d) && !slices.Contains(ofNew, d) {
+			return nil
+		}
+		one := Layer{d.Name(), old.ofDialect(d), recent.ofDialect(d)}
+		if layered.Layer().BesideMesh {
+			// A connection is judged before the requests in it.
+			out = slices.Insert(out, 0, one)
+			continue
+		}
+		meshes++
+		out = append(out, one)
 	}
-	for _, name := range all {
-		out = append(out, Layer{name, old.ofDialect(name), recent.ofDialect(name)})
+	if meshes > 1 {
+		return nil
 	}
 	return out
 }
 
 // ofDialect returns a side with the policies of one dialect alone.
-func (s Side) ofDialect(name string) Side {
+func (s Side) ofDialect(d language.Dialect) Side {
 	s.Files = s.ReplacingPolicies(func(docs []manifest.Document) []manifest.Document {
-		return slices.DeleteFunc(slices.Clone(docs), func(doc manifest.Document) bool { return ownerOf([]manifest.Document{doc}) != name })
+		return slices.DeleteFunc(slices.Clone(docs), func(doc manifest.Document) bool { return !d.Owns(doc) })
 	})
-	s.Options.Dialect = name
+	s.Options.Dialect = d.Name()
 	return s
 }

@@ -10,16 +10,6 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// DialectsOf returns the names of the dialects that own some of the documents.
-func DialectsOf(docs []manifest.Document) (names []string) {
-	for _, d := range dialects.Having[language.Dialect]() {
-		if slices.ContainsFunc(docs, d.Owns) {
-			names = append(names, d.Name())
-		}
-	}
-	return names
-}
-
 // KeepDialect leaves the policies, routes, timeouts and services of one dialect among those outside of cases.
 // [LeaveOut] tells what it takes away.
 func (f *Files) KeepDialect(name string) {
@@ -47,13 +37,14 @@ func (f *Files) KeptNothing() bool {
 
 // CheckDialect refuses policies of several dialects outside of cases.
 func (f *Files) CheckDialect() error {
-	names := DialectsOf(f.Policies)
-	if len(names) < 2 {
+	owners := dialects.OwnersOf(f.Policies)
+	if len(owners) < 2 {
 		return nil
 	}
-	for i, name := range names {
-		first := slices.IndexFunc(f.Policies, func(doc manifest.Document) bool { return slices.Contains(DialectsOf([]manifest.Document{doc}), name) })
-		names[i] += " (" + f.Policies[first].Place("") + ")"
+	var names []string
+	for _, d := range owners {
+		first := f.Policies[slices.IndexFunc(f.Policies, d.Owns)]
+		names = append(names, d.Name()+" ("+first.Place("")+")")
 	}
 	return fmt.Errorf("%s: there are policies of %s, and what they mean together is not defined: choose those of one by --dialect", f.Name, strings.Join(names, " and "))
 }

@@ -33,6 +33,9 @@ type dialect struct{}
 
 func (dialect) Name() string { return "cilium" }
 
+// Layer implements [capability.Layered].
+func (dialect) Layer() capability.Layer { return capability.Layer{BesideMesh: true} }
+
 func (dialect) Kinds() []manifest.Head { return networkpolicy.Kinds }
 
 // Abbreviations implements [capability.Abbreviator].

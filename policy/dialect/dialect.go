@@ -42,7 +42,7 @@ func Parse(docs []manifest.Document, opts language.Options) (language.Policies, 
 		errs = append(errs, opts.Document.Errorf(key, "no dialect has this option: only another compiler can read it"))
 	}
 	for _, doc := range docs {
-		if i := ownerOf(doc); i >= 0 {
+		if i := slices.Index(known, dialects.OwnerOf(doc)); i >= 0 {
 			own[i] = append(own[i], doc)
 		} else {
 			errs = append(errs, unowned(doc))
@@ -69,10 +69,6 @@ func Parse(docs []manifest.Document, opts language.Options) (language.Policies, 
 		return nil, err
 	}
 	return set, nil
-}
-
-func ownerOf(doc manifest.Document) int {
-	return slices.IndexFunc(known, func(d language.Dialect) bool { return d.Owns(doc) })
 }
 
 func names() string {

@@ -36,6 +36,9 @@ type dialect struct{}
 
 func (dialect) Name() string { return "istio" }
 
+// Layer implements [capability.Layered].
+func (dialect) Layer() capability.Layer { return capability.Layer{} }
+
 func (dialect) Kinds() []manifest.Head {
 	return slices.Concat(authorization.Kinds, authentication.Kinds, peerauthentication.Kinds)
 }

@@ -47,6 +47,9 @@ type dialect struct{}
 
 func (dialect) Name() string { return "kuma" }
 
+// Layer implements [capability.Layered].
+func (dialect) Layer() capability.Layer { return capability.Layer{Closed: true} }
+
 func (dialect) Kinds() []manifest.Head { return permission.Kinds }
 
 func (dialect) Owns(doc manifest.Document) bool { return permission.Owns(doc) }

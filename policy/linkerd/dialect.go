@@ -31,6 +31,9 @@ type dialect struct{}
 
 func (dialect) Name() string { return "linkerd" }
 
+// Layer implements [capability.Layered].
+func (dialect) Layer() capability.Layer { return capability.Layer{} }
+
 func (dialect) Kinds() []manifest.Head { return authorization.Kinds }
 
 // SharedKinds implements [capability.Sharer]: routes of Servers.
