@@ -22,6 +22,8 @@ type Source struct {
 	Name string
 	// Content is a text that is another one where the content is, as [Unread] has it.
 	Content string
+	// Text is its beginning where it is a text, and the whole of it where that is no longer than a part.
+	Text string
 }
 
 // sourceEndings end the names of files of which tools make manifests, idleEndings those of copies and of texts for people.
@@ -49,14 +51,15 @@ func Sources(path string, kinds []string) (out []Source, err error) {
 			continue
 		}
 		named, isData := isSource(file), slices.Contains(dataEndings, strings.ToLower(filepath.Ext(file)))
-		content, says, err := look(file, words, named || isData)
+		source, says, err := look(file, words, named || isData)
+		source.Name = inside
 		if named && err != nil {
 			return nil, err
 		}
 		if named || says {
-			out = append(out, Source{inside, content})
+			out = append(out, source)
 		} else if isData && err == nil {
-			data = append(data, Source{inside, content})
+			data = append(data, source)
 		}
 	}
 	if len(out) > 0 {
@@ -108,20 +111,20 @@ const (
 	longest  = 256
 )
 
-// look returns a text that stands for the content of a regular file, of any size, and whether it is a text that says one of the words: it
-// has no byte that no text has. Where the content is not wanted, it ends at such a byte. The content is "" for what is no regular file.
-func look(path string, says words, wanted bool) (content string, found bool, err error) {
+// look returns what stands for the content of a regular file, of any size, and whether it is a text that says one of the words: it
+// has no byte that no text has. Where the content is not wanted, it ends at such a byte. The source is empty for what is no regular file.
+func look(path string, says words, wanted bool) (of Source, found bool, err error) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return "", false, nil
+		return Source{}, false, nil
 	}
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return "", false, err
+		return Source{}, false, err
 	}
 	defer file.Close()
 	sum, isText := sha256.New(), true
 	part := make([]byte, 0, partSize+longest)
-	for {
+	for begin := true; ; begin = false {
 		kept := max(0, len(part)-longest)
 		part = part[:copy(part, part[kept:])]
 		n, err := io.ReadFull(file, part[len(part):len(part)+partSize])
@@ -129,13 +132,17 @@ func look(path string, says words, wanted bool) (content string, found bool, err
 		part = part[:len(part)+n]
 		isText = isText && !bytes.Contains(part, []byte{0})
 		found = found || isText && says.standIn(part)
+		if begin && isText {
+			of.Text = string(part)
+		}
 		switch {
 		case !isText && !wanted:
-			return "", false, nil
+			return Source{}, false, nil
 		case err == io.EOF || err == io.ErrUnexpectedEOF:
-			return fmt.Sprintf("%x", sum.Sum(nil)), found && isText, nil
+			of.Content = fmt.Sprintf("%x", sum.Sum(nil))
+			return of, found && isText, nil
 		case err != nil:
-			return "", false, err
+			return Source{}, false, err
 		}
 	}
 }

@@ -150,9 +150,17 @@ func (f *Files) addToolFiles(to *manifestdiff.Side) error {
 	if err != nil {
 		return err
 	}
-	to.Sources = map[string]string{}
+	to.Sources, to.Texts = map[string]string{}, map[string]string{}
 	for _, source := range f.Sources {
-		to.Sources[source.Name] = source.Content
+		to.Sources[source.Name], to.Texts[source.Name] = source.Content, source.Text
+	}
+	for _, link := range to.Links { // what a link leads to is read by the name of the link
+		if goal, err := filepath.EvalSymlinks(link); err == nil {
+			maps.DeleteFunc(to.Texts, func(name, _ string) bool {
+				of, err := filepath.EvalSymlinks(filepath.Join(f.root, name))
+				return err == nil && of == goal
+			})
+		}
 	}
 	documents := slices.Clone(to.Others)
 	for _, name := range names {

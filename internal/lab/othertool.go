@@ -19,7 +19,7 @@ func ofOtherTool(roots []string, of file) (folder.Source, bool) {
 			continue
 		}
 		if kinds.HasNoObject(of.data) || kinds.MakesOthersAlone(of.data) {
-			return folder.Source{Name: inside, Content: fmt.Sprintf("%x", sha256.Sum256(of.data))}, true
+			return folder.Source{Name: inside, Content: fmt.Sprintf("%x", sha256.Sum256(of.data)), Text: string(of.data)}, true
 		}
 	}
 	return folder.Source{}, false

@@ -18,21 +18,34 @@ type assumption struct {
 	// states returns the field where an object states another value than the default, "" where it does not. What options
 	// state is read.
 	states func(o object, options options) string
+	// says reports whether a text that is not read, such as a template, may state such a value; nil where none does.
+	says func(text string, options options) bool
 	// subjects has what of a policy the setting decides with: where it is as before, the setting is no matter.
 	subjects func(o object) []string
 	// say is what to do.
 	say string
+	// isLocal is true where an object decides in its own namespace alone.
+	isLocal bool
 }
 
 var assumptions = []assumption{
-	{"istio.io", statesMeshConfig, wholeOf, "state it by --istio"},
-	{"cilium.io", statesEnforcement, wholeOf, "the default is taken: review the change by hand"},
-	{"cilium.io", closesEndpoints, endpointsOf, "an endpoint that no policy of Cilium selects is taken for open: review by hand which ones are selected now"},
-	{"cilium.io", func(o object, _ options) string { return o.sets(closing) }, endpointsOf, "an endpoint that no policy of Cilium selects is taken for open: review by hand which ones are selected now"},
-	{"linkerd.io", statesLinkerd, wholeOf, "the defaults of an installation are taken: review the change by hand"},
-	{"kuma.io", movesKuma, wholeOf, "state the namespace by --system-namespace"},
-	{"linkerd.io", statesDefaultInbound, portsOfServer, "all-unauthenticated is taken where no Server is: review by hand which ports have a Server now"},
+	{mesh: "istio.io", states: statesMeshConfig, says: func(text string, options options) bool { return setsIn(text, ofIstio(options)) }, subjects: wholeOf, say: "state it by --istio"},
+	{mesh: "cilium.io", states: statesEnforcement, says: setting(ofCilium), subjects: wholeOf, say: "the default is taken: review the change by hand"},
+	{mesh: "cilium.io", states: closesEndpoints, says: closesIn, subjects: endpointsOf, say: sayOpen, isLocal: true},
+	{mesh: "cilium.io", states: func(o object, _ options) string { return o.sets(closing) }, says: setting(closing), subjects: endpointsOf, say: sayOpen},
+	{mesh: "linkerd.io", states: statesLinkerd, says: setting(ofLinkerd), subjects: wholeOf, say: "the defaults of an installation are taken: review the change by hand"},
+	{mesh: "kuma.io", states: movesKuma, subjects: wholeOf, say: "state the namespace by --system-namespace"},
+	{mesh: "linkerd.io", states: statesDefaultInbound, says: setting(inbound), subjects: portsOfServer, say: "all-unauthenticated is taken where no Server is: review by hand which ports have a Server now"},
+	{mesh: "istio.io", states: carrying("security.istio.io"), says: carryingIn("security.istio.io"), subjects: wholeOf, say: sayCarried},
+	{mesh: "cilium.io", states: carrying("cilium.io"), says: carryingIn("cilium.io"), subjects: endpointsOf, say: sayCarried},
+	{mesh: "linkerd.io", states: carrying("policy.linkerd.io"), says: carryingIn("policy.linkerd.io"), subjects: wholeOf, say: sayCarried},
+	{mesh: "kuma.io", states: carrying("kuma.io"), says: carryingIn("kuma.io"), subjects: wholeOf, say: sayCarried},
 }
+
+const (
+	sayOpen    = "an endpoint that no policy of Cilium selects is taken for open: review by hand which ones are selected now"
+	sayCarried = "a policy stands in it: write out what is applied"
+)
 
 // wholeOf has all that a policy says.
 func wholeOf(o object) []string { return []string{o.doc.Flow()} }
@@ -70,7 +83,7 @@ var meshConfig = map[string]string{
 
 func statesMeshConfig(o object, options options) string {
 	moved := !options.state(meshConfig["rootNamespace"]) // the root namespace is that of the control plane, unless the mesh config says otherwise
-	unread := slices.DeleteFunc(slices.Collect(maps.Keys(meshConfig)), func(key string) bool { return options.state(meshConfig[key]) })
+	unread := unstated(options)
 	states := func(config any) bool {
 		return slices.ContainsFunc(unread, func(key string) bool { return namesField(config, key) })
 	}
@@ -89,14 +102,24 @@ func statesMeshConfig(o object, options options) string {
 	if states(config) {
 		return "data.mesh"
 	}
+	return o.sets(ofIstio(options))
+}
+
+// unstated returns the fields of a mesh config that no option states.
+func unstated(options options) []string {
+	return slices.DeleteFunc(slices.Collect(maps.Keys(meshConfig)), func(key string) bool { return options.state(meshConfig[key]) })
+}
+
+// ofIstio has the settings of Istio that no option states, with their defaults.
+func ofIstio(options options) map[string]string {
 	defaults := map[string]string{}
-	for _, key := range unread {
+	for _, key := range unstated(options) {
 		defaults[key] = ""
 	}
-	if moved {
+	if !options.state(meshConfig["rootNamespace"]) {
 		defaults["istioNamespace"] = "istio-system"
 	}
-	return o.sets(defaults)
+	return defaults
 }
 
 // isOfMeshConfig reports whether an object is of a kind that nobody reads here, and that may have a mesh config of Istio: one of an
@@ -225,6 +248,9 @@ func closesEndpoints(o object, _ options) string {
 	if o.group == "policy.networking.k8s.io" {
 		return "spec" // policies of the cluster, which go before others or behind them
 	}
+	if field := o.closesByValues(); field != "" {
+		return field
+	}
 	types, _ := fieldOf(o.fields, "spec", "policyTypes").([]any)
 	if o.kind != "NetworkPolicy" || o.group != "networking.k8s.io" || len(types) > 0 && !slices.Contains(types, any("Ingress")) {
 		return ""
@@ -250,28 +276,51 @@ func statesDefaultInbound(o object, _ options) string {
 func (c *comparison) compareAssumed(before, after objects) (out []Change) {
 	stated := options{c.old.Options, c.recent.Options}
 	for _, of := range assumptions {
-		if !of.isTouched(before, after) {
+		touched := of.touched(before, after)
+		if len(touched) == 0 {
 			continue
 		}
 		for _, o := range slices.Concat(c.recentObjects.all, c.oldObjects.all) {
+			if in := o.installsIn(); of.isLocal && in != "" && !touched[in] && !touched[""] {
+				continue
+			}
 			if field := of.states(o, stated); field != "" {
 				out = append(out, Change{o.doc.Place(field), o.String(), "is not read, and policies have changed: " + of.say})
+			}
+		}
+		for _, side := range []Side{c.recent, c.old} {
+			for _, name := range slices.Sorted(maps.Keys(side.Texts)) {
+				if of.says != nil && of.says(withoutComments(side.Texts[name]), stated) {
+					out = append(out, Change{name, "a file of which a tool may make manifests", "is not read, and policies have changed: " + of.say})
+				}
 			}
 		}
 	}
 	return out
 }
 
-// isTouched reports whether something has changed of what the setting decides with.
-func (a assumption) isTouched(before, after objects) bool {
-	texts := func(all objects) (out []string) {
+// touched returns the namespaces in which something has changed of what the setting decides with, "" where it may be any.
+func (a assumption) touched(before, after objects) map[string]bool {
+	texts := func(all objects) map[string]string {
+		out := map[string]string{}
 		for _, o := range all.all {
 			if strings.HasSuffix(o.group, a.mesh) {
-				out = append(out, a.subjects(o)...)
+				for _, text := range a.subjects(o) {
+					out[text] = o.written()
+				}
 			}
 		}
-		slices.Sort(out)
-		return slices.Compact(out)
+		return out
 	}
-	return !slices.Equal(texts(before), texts(after))
+	olds, recents, out := texts(before), texts(after), map[string]bool{}
+	add := func(all, others map[string]string) {
+		for text, namespace := range all {
+			if _, both := others[text]; !both {
+				out[namespace] = true
+			}
+		}
+	}
+	add(recents, olds)
+	add(olds, recents)
+	return out
 }

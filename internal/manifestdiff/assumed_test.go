@@ -50,6 +50,12 @@ func TestAssumedSettings(t *testing.T) {
 	application := func(helm string) string {
 		return "{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {name: m}, spec: {source: {helm: {" + helm + "}}}}"
 	}
+	foreign := func(values string) string {
+		return strings.Replace(release(values), "spec: {", "spec: {chartRef: {kind: OCIRepository, name: a}, ", 1)
+	}
+	inA := func(app string) string {
+		return strings.Replace(endpoints(app, "[{}]"), "name: p", "name: p, namespace: a", 1)
+	}
 	root := configMap("istio", `mesh: "rootNamespace: a"`)
 	for name, tt := range map[string]struct {
 		document, old, recent, stated, want string
@@ -94,6 +100,21 @@ func TestAssumedSettings(t *testing.T) {
 		"values of Cilium in a text":                   {application(`values: "a: b\npolicyAuditMode: true\n"`), cnp, another, "", "spec"},
 		"flags in values of Cilium":                    {"{cilium: {extraArgs: [--policy-audit-mode=true]}}", cnp, another, "", "cilium"},
 		"values of Cilium in a ConfigMap":              {configMap("cilium-values", `values.yaml: "policyEnforcementMode: always"`), cnp, endpoints("web", "[{}]"), "", "data"},
+		"values of Cilium in a Secret":                 {"{apiVersion: v1, kind: Secret, metadata: {name: v}, stringData: {values.yaml: 'policyEnforcementMode: always'}}", cnp, endpoints("web", "[{}]"), "", "stringData"},
+		"a patch of a machine in JSON":                 {`[{op: add, path: /cluster/inlineManifests, value: [{name: c, contents: "data:\n  enable-policy: always\n"}]}]`, cnp, endpoints("web", "[{}]"), "", "is not read"},
+		"a policy in values":                           {release("raw: {p: {apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, spec: {}}}"), cnp, endpoints("web", "[{}]"), "", "a policy stands in it"},
+		"a policy in a text of values":                 {release(`extra: ["apiVersion: security.istio.io/v1\nkind: AuthorizationPolicy\n"]`), ap, deny, "", "a policy stands in it"},
+		"a policy in a ConfigMap":                      {configMap("a", `p.yaml: "apiVersion: policy.linkerd.io/v1beta3\nkind: Server\n"`), server, open, "", "a policy stands in it"},
+		"a policy in a file of values":                 {"{extraObjects: [{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission}]}", mtp, other, "", "a policy stands in it"},
+		"other objects in values":                      {foreign("raw: {p: {apiVersion: cilium.io/v2alpha1, kind: CiliumL2AnnouncementPolicy}, q: {apiVersion: networking.istio.io/v1, kind: Gateway}}"), cnp, endpoints("web", "[{}]"), "", ""},
+		"a definition of the kind":                     {"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: o}, spec: {names: {kind: CiliumNetworkPolicy}, a: 'apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy'}}", cnp, endpoints("web", "[{}]"), "", ""},
+		"a NetworkPolicy by values":                    {release("networkPolicy: {ingress: [], enabled: true}"), cnp, endpoints("web", "[{}]"), "", "taken for open"},
+		"NetworkPolicies by values":                    {release("networkpolicies: {main: {controller: main}}"), cnp, endpoints("web", "[{}]"), "", "taken for open"},
+		"a NetworkPolicy that values switch off":       {foreign("networkPolicy: {enabled: false}, global: {networkPolicy: false}"), cnp, endpoints("web", "[{}]"), "", ""},
+		"a NetworkPolicy by values in a text":          {application(`values: "a: b\nnetworkPolicy:\n  enabled: true\n"`), cnp, endpoints("web", "[{}]"), "", "taken for open"},
+		"a NetworkPolicy by values elsewhere":          {strings.Replace(foreign("networkPolicy: {enabled: true}"), "name: m", "name: m, namespace: b", 1), inA("web"), inA("db"), "", ""},
+		"a NetworkPolicy of another namespace":         {strings.Replace(kubernetes("[Ingress]"), "name: dd", "name: dd, namespace: b", 1), inA("web"), inA("db"), "", ""},
+		"a NetworkPolicy, and one for the cluster":     {strings.Replace(kubernetes("[Ingress]"), "name: dd", "name: dd, namespace: b", 1), cnp, strings.Replace(endpoints("web", "[{}]"), "CiliumNetworkPolicy", "CiliumClusterwideNetworkPolicy", 1), "", "taken for open"},
 		"a chart of Linkerd":                           {release("proxy: {defaultInboundPolicy: deny}"), ap, server, "", "spec"},
 		"a parameter of Linkerd":                       {application("parameters: [{name: proxy.defaultInboundPolicy, value: deny}]"), ap, server, "", "spec"},
 		"an annotation of pods in values":              {"{podAnnotations: {config.linkerd.io/default-inbound-policy: deny}}", ap, server, "", "podAnnotations"},
@@ -138,6 +159,48 @@ func TestAssumedSettings(t *testing.T) {
 				fields = append(fields, change.String())
 			}
 			if got := strings.Join(fields, "; "); !strings.Contains(got, tt.want) || (got == "") != (tt.want == "") {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// A text that is not read, such as a template or a script, may have such a setting, or a policy.
+func TestAssumedInTexts(t *testing.T) {
+	t.Parallel()
+	parse := func(text string) []manifest.Document {
+		docs, err := manifest.Parse("a.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return docs
+	}
+	const (
+		web    = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: shop}, spec: {endpointSelector: {matchLabels: {app: web}}, ingress: [{}]}}"
+		istio  = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p}, spec: {}}"
+		server = "{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: s}, spec: {port: 80, accessPolicy: deny}}"
+	)
+	for name, tt := range map[string]struct{ text, policy, want string }{
+		"values of Cilium":             {"host: {{ .Values.host }}\npolicyEnforcementMode: always\n", web, "taken for open"},
+		"values as they are":           {"host: {{ .Values.host }}\npolicyEnforcementMode: default\n", web, ""},
+		"a comment":                    {"host: {{ .Values.host }}\n  # policyEnforcementMode: always\n", web, ""},
+		"a template of Kubernetes":     {"apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: {{ .Release.Name }}}\n", web, "taken for open"},
+		"a template of something else": {"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: {{ .Release.Name }}}\n", web, ""},
+		"a policy in a script":         {"cat <<E\napiVersion: security.istio.io/v1\nkind: AuthorizationPolicy\nE\n", istio, "a policy stands in it"},
+		"a script":                     {"istioctl install --set meshConfig.rootNamespace=a\n", istio, "--istio"},
+		"a program":                    {"set {\n  name  = \"proxy.defaultInboundPolicy\"\n  value = \"deny\"\n}\n", server, "all-unauthenticated"},
+		"another mesh's settings":      {"policyEnforcementMode: always\n", istio, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			side := func(text string) manifestdiff.Side {
+				return manifestdiff.Side{Policies: parse(text), Sources: map[string]string{"a": "1"}, Texts: map[string]string{"a": tt.text}}
+			}
+			var got string
+			for _, change := range manifestdiff.Changes(side(""), side(tt.policy)) {
+				got += change.String()
+			}
+			if !strings.Contains(got, tt.want) || (got == "") != (tt.want == "") {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})

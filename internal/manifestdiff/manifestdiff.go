@@ -31,6 +31,8 @@ type Side struct {
 	Files map[string]string
 	// Sources are texts that stand for the contents of files of which a tool may make manifests, by their paths in the folder.
 	Sources map[string]string
+	// Texts are those of the files of Sources that are texts and not too long, by the same paths.
+	Texts map[string]string
 	// Options have the settings of meshes that an author states, by their keys in a case file, such as istio.rootNamespace.
 	Options manifest.Document
 	// Absent are the places where a kustomization leads out of the folder, each with what it names there.

@@ -3,13 +3,14 @@ package manifestdiff
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // stated finds settings of a mesh in the values of a chart, in parameters such as {name: proxy.a, value: b}, and in flags.
 var stated = regexp.MustCompile(`(?:\\n|\b)(rootNamespace|istioNamespace|trustDomain|trustDomainAliases|pathNormalization|extensionProviders|` +
 	`policyEnforcementMode|enable-policy|enablePolicy|policyAuditMode|policy-audit-mode|policyCIDRMatchMode|policy-cidr-match-mode|policy-default-local-cluster|l7Proxy|enable-l7-proxy|` +
-	`defaultInboundPolicy|default-inbound-policy|identityTrustDomain|clusterDomain|clusterNetworks)\b[\w.\[\]]*["'\\]*(?::|=|, *"?value"?:) *["'\\]*([^\s"',}\\]+)`)
+	`defaultInboundPolicy|default-inbound-policy|identityTrustDomain|clusterDomain|clusterNetworks)\b[\w.\[\]]*["'\\]*(?: *[:=]|, *"?value"?:|\s+value *=) *["'\\]*([^\s"',}\\]+)`)
 
 // Settings by the names that charts and flags have for them, with their defaults.
 var (
@@ -25,24 +26,55 @@ var (
 // sets returns the field of an object that may set up a mesh where one of these settings is not its default: an object of an operator or of a tool that
 // installs a chart, the values of a chart, also in a ConfigMap. It returns "" where there is none.
 func (o object) sets(defaults map[string]string) string {
-	if !o.isOfMeshConfig() && !o.isNone() && o.kind != "ConfigMap" {
+	if !o.mayHaveValues() {
 		return ""
 	}
 	for _, key := range o.doc.Keys() {
 		at, _ := o.doc.Lookup(key)
-		for _, found := range stated.FindAllStringSubmatch(key+": "+at.Flow(), -1) {
-			if usual, known := defaults[found[1]]; known && found[2] != usual {
-				return key
-			}
+		if setsIn(key+": "+at.Flow(), defaults) {
+			return key
 		}
+	}
+	if len(o.doc.Keys()) == 0 && setsIn(o.doc.Flow(), defaults) { // a patch in JSON is a list
+		return firstItem
 	}
 	return ""
 }
 
+const firstItem = "[0]"
+
+// mayHaveValues reports whether an object may have the values of a chart.
+func (o object) mayHaveValues() bool {
+	return o.isOfMeshConfig() || o.isNone() || o.group == "" && (o.kind == "ConfigMap" || o.kind == "Secret")
+}
+
+// setsIn reports whether a text states one of these settings, and not as its default.
+func setsIn(text string, defaults map[string]string) bool {
+	return slices.ContainsFunc(stated.FindAllStringSubmatch(text, -1), func(found []string) bool {
+		usual, known := defaults[found[1]]
+		return known && found[2] != usual
+	})
+}
+
+// setting is [setsIn] for settings whose defaults are always the same.
+func setting(defaults map[string]string) func(string, options) bool {
+	return func(text string, _ options) bool { return setsIn(text, defaults) }
+}
+
+// comment finds the lines of a text that say nothing.
+var comment = regexp.MustCompile(`(?m)^[ \t]*(#|//).*$`)
+
+func withoutComments(text string) string { return comment.ReplaceAllString(text, "") }
+
+// installsIn returns the namespace into which an object goes, or what it installs; "" where that is not known.
+func (o object) installsIn() string {
+	text := func(keys ...string) string { text, _ := fieldOf(o.fields, keys...).(string); return text }
+	return cmp.Or(text("spec", "targetNamespace"), text("spec", "destination", "namespace"), o.written())
+}
+
 // installsElsewhere reports whether an object of Flux or Argo CD installs a chart of that name, in another namespace than the usual one.
 func (o object) installsElsewhere(chart, usual string) bool {
-	text := func(keys ...string) string { text, _ := fieldOf(o.fields, keys...).(string); return text }
-	in := cmp.Or(text("spec", "targetNamespace"), text("spec", "destination", "namespace"), o.written())
+	in := o.installsIn()
 	return in != "" && in != usual && anyIn(o.fields, func(value any) bool {
 		of, _ := fieldOf(value, "chart").(string)
 		return of == chart || strings.HasSuffix(of, "/"+chart)
