@@ -44,6 +44,7 @@ func Draw(c cases.Case, seed, number uint64) (cases.Case, bool) {
 		if !change(u, &out) {
 			return c, false
 		}
+		countUp(policies, u.policies)
 		out.Policies = nil
 		next := 0
 		for _, p := range u.policies {

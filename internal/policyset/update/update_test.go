@@ -1,11 +1,13 @@
 package update
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/policyset"
+	"github.com/meshproof/meshproof/internal/policyset/tree"
 	"github.com/meshproof/meshproof/internal/verdict"
 )
 
@@ -68,5 +70,41 @@ func TestUpdated(t *testing.T) {
 			}
 			t.Log(made)
 		})
+	}
+}
+
+// A compiler that knows a policy by its uid and its version, and a spec by its generation, is sound: an API server counts them up.
+func TestVersionsCountUp(t *testing.T) {
+	t.Parallel()
+	counted := 0
+	for number := range uint64(300) {
+		before := policyset.DrawFresh(7, number, policyset.Forms(feature.GEP3779)...)
+		after, ok := Draw(before, 7, number)
+		if !ok || len(after.Policies) != len(before.Policies) {
+			continue
+		}
+		was, _, err := tree.Values(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		is, _, err := tree.Values(after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range is {
+			changed, old, recent := !reflect.DeepEqual(was[i], is[i]), tree.Metadata(was[i]), tree.Metadata(is[i])
+			if old["resourceVersion"] != nil && changed {
+				counted++
+			}
+			specs := !reflect.DeepEqual(tree.Specs(was[i]), tree.Specs(is[i]))
+			for field, counts := range map[string]bool{"resourceVersion": changed, "generation": specs, "uid": old["namespace"] != recent["namespace"] || old["creationTimestamp"] != recent["creationTimestamp"]} {
+				if old[field] != nil && (old[field] != recent[field]) != counts {
+					t.Errorf("set %d: %s was %v and is %v, want another one: %t", number, field, old[field], recent[field], counts)
+				}
+			}
+		}
+	}
+	if counted == 0 {
+		t.Error("no policy that changed has a version")
 	}
 }
