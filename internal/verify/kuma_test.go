@@ -101,6 +101,9 @@ func TestKumaSidecar(t *testing.T) {
 		edits []edit
 	}{
 		"with its bootstrap":                                                  {verified, []edit{kumaBootstrap, kumaClusters}},
+		"beside Kuma's proxy for probes":                                      {unverified, []edit{kumaBootstrap, kumaClusters, put(kumaNode+".metadata", `{"dataplane.appProbeProxy.enabled": "true"}`)}},
+		"beside Kuma's proxy for probes, as no text":                          {unverified, []edit{kumaBootstrap, kumaClusters, put(kumaNode+".metadata", `{"dataplane.appProbeProxy.enabled": true}`)}},
+		"without Kuma's proxy for probes":                                     {verified, []edit{kumaBootstrap, kumaClusters, put(kumaNode+".metadata", `{"dataplane.appProbeProxy.enabled": "false"}`)}},
 		"with the ID of its node in a list":                                   {unverified, []edit{kumaBootstrap, kumaClusters, put("configs.1.bootstrap.node.id", `["default.other"]`)}},
 		"with its listener for admin":                                         {verified, []edit{kumaBootstrap, kumaClusters, kumaAdmin}},
 		"admin for callers without a certificate":                             {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(adminTLS+".require_client_certificate", `false`)}},

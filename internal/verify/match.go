@@ -128,6 +128,9 @@ func (v *Verification) tellWholeSidecar(illegible []string) {
 		if past := passedBy(node); len(past) > 0 {
 			v.notVerified(Contradicted, whole, past...)
 		}
+		if past := passedByProbes(node); past != "" {
+			v.notVerified(Contradicted, whole, past)
+		}
 	}
 	for _, u := range v.sidecar.Unplaced() {
 		v.notVerified(OtherJudges, whole, u.String())

@@ -108,3 +108,17 @@ func (s *subject) otherKumaNode(id string) string {
 	}
 	return fmt.Sprintf("the dump is that of Dataplane %q of mesh %q, and not of %q of mesh %q", name, mesh, s.dataplane, w.Mesh)
 }
+
+// proxiesProbes is what the node of a Kuma sidecar says of a process beside it, to which the probes of the kubelet go. Kuma's injector starts it in
+// each pod, unless it is told not to, and redirects no connection to it (app/kuma-dp/pkg/dataplane/probes).
+const proxiesProbes = "dataplane.appProbeProxy.enabled"
+
+// passedByProbes says that anybody reaches the workload by that process; "" where the node has none.
+func passedByProbes(node dump.Node) string {
+	value, has := node.Metadata[proxiesProbes]
+	if !has || fmt.Sprint(value) == "false" {
+		return ""
+	}
+	return fmt.Sprintf("the node says that Kuma's proxy for probes runs beside the sidecar (%s=%v): without a certificate, and past all filters, it sends a GET of any path to any port of the workload "+
+		"for whoever reaches its port, 9001 by default. The annotation kuma.io/application-probe-proxy-port: \"0\" leaves it out", proxiesProbes, value)
+}
