@@ -80,6 +80,11 @@ func transparent(dump any) any {
 	return dump
 }
 
+// nodeRedirects has the node state what Kuma's transparent proxy redirects.
+func nodeRedirects(what string) edit {
+	return put(kumaNode+".metadata", `{"ipv6Enabled": false, "transparentProxy": {"ipFamilyMode": "ipv4", "redirect": {`+what+`}}}`)
+}
+
 // ipv6 adds the same for IPv6.
 var ipv6 = redirectedBy("INBOUND", "inbound:passthrough:ipv4", "::", 15006)
 
@@ -101,6 +106,13 @@ func TestKumaSidecar(t *testing.T) {
 		edits []edit
 	}{
 		"with its bootstrap":                                                  {verified, []edit{kumaBootstrap, kumaClusters}},
+		"beside Kuma's proxy for probes":                                      {unverified, []edit{kumaBootstrap, kumaClusters, put(kumaNode+".metadata", `{"dataplane.appProbeProxy.enabled": "true"}`)}},
+		"beside Kuma's proxy for probes, as no text":                          {unverified, []edit{kumaBootstrap, kumaClusters, put(kumaNode+".metadata", `{"dataplane.appProbeProxy.enabled": true}`)}},
+		"without Kuma's proxy for probes":                                     {verified, []edit{kumaBootstrap, kumaClusters, put(kumaNode+".metadata", `{"dataplane.appProbeProxy.enabled": "false"}`)}},
+		"redirected connections":                                              {verified, []edit{kumaBootstrap, transparent, nodeRedirects(`"inbound": {"enabled": true, "port": 15006}, "outbound": {"enabled": true, "port": 15001}`)}},
+		"no redirected connections of others":                                 {unverified, []edit{kumaBootstrap, transparent, nodeRedirects(`"inbound": {"enabled": false}, "outbound": {"enabled": true, "port": 15001}`)}},
+		"redirected connections, in a form that is not known":                 {unverified, []edit{kumaBootstrap, transparent, nodeRedirects(`"inbound": "yes"`)}},
+		"no redirected connections at all, on ports of its own":               {verified, []edit{kumaBootstrap, kumaClusters, nodeRedirects(`"inbound": {"enabled": false}, "outbound": {"enabled": false}`)}},
 		"with the ID of its node in a list":                                   {unverified, []edit{kumaBootstrap, kumaClusters, put("configs.1.bootstrap.node.id", `["default.other"]`)}},
 		"with its listener for admin":                                         {verified, []edit{kumaBootstrap, kumaClusters, kumaAdmin}},
 		"admin for callers without a certificate":                             {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(adminTLS+".require_client_certificate", `false`)}},

@@ -125,7 +125,7 @@ func (v *Verification) tellWholeSidecar(illegible []string) {
 		v.notVerified(Contradicted, whole, reason)
 	}
 	for _, node := range v.sidecar.Nodes {
-		if past := passedBy(node); len(past) > 0 {
+		if past := append(passedBy(node), passedByKuma(node)...); len(past) > 0 {
 			v.notVerified(Contradicted, whole, past...)
 		}
 	}

@@ -108,3 +108,33 @@ func (s *subject) otherKumaNode(id string) string {
 	}
 	return fmt.Sprintf("the dump is that of Dataplane %q of mesh %q, and not of %q of mesh %q", name, mesh, s.dataplane, w.Mesh)
 }
+
+// proxiesProbes is what the node of a Kuma sidecar says of a process beside it, to which the probes of the kubelet go. Kuma's injector starts it in
+// each pod, unless it is told not to, and redirects no connection to it (app/kuma-dp/pkg/dataplane/probes).
+const proxiesProbes = "dataplane.appProbeProxy.enabled"
+
+// proxyOfKuma has the settings of Kuma's transparent proxy (DataplaneConfig in pkg/transparentproxy/config/dataplane), where the node states them.
+const proxyOfKuma = "transparentProxy"
+
+// passedByKuma says which connections to a workload do not pass its sidecar, as the node of a Kuma sidecar has it.
+func passedByKuma(node dump.Node) (out []string) {
+	if value, has := node.Metadata[proxiesProbes]; has && fmt.Sprint(value) != "false" {
+		out = append(out, fmt.Sprintf("the node says that Kuma's proxy for probes runs beside the sidecar (%s=%v): without a certificate, and past all filters, it sends a GET of any path to any port of the workload "+
+			"for whoever reaches its port, 9001 by default. The annotation kuma.io/application-probe-proxy-port: \"0\" leaves it out", proxiesProbes, value))
+	}
+	if settings, has := node.Metadata[proxyOfKuma]; has {
+		redirects := func(direction string) any {
+			at := settings
+			for _, key := range []string{"redirect", direction, "enabled"} {
+				fields, _ := at.(map[string]any)
+				at = fields[key]
+			}
+			return at
+		}
+		// Where it redirects in neither direction, the inbounds bind their ports.
+		if redirects("inbound") != true && redirects("outbound") != false {
+			out = append(out, fmt.Sprintf("the node says that Kuma's transparent proxy redirects no inbound connections (%s.redirect.inbound.enabled): callers reach the workload past the sidecar", proxyOfKuma))
+		}
+	}
+	return out
+}
