@@ -40,16 +40,17 @@ func newDiff() *cobra.Command {
 		Short: "List every class of requests that a change of policies decides otherwise",
 		Long: `Diff cuts the requests to each inbound into classes that both sets of policies decide alike, and
 lists each class whose decision, shadow or deciding policy changes, with a request of it and the rules
-that decide. OLD and NEW are files or folders as for prove. Either may have no policy: no policy of Kuma
-allows nothing, and no AuthorizationPolicy allows everything. Cases are compared by their names. Policies
-are compared on the inbounds of NEW, or on those of OLD if NEW has none. For a policy that selects none of
-them an inbound is made, and one for each two policies that can select one workload together. Routes and
-timeouts are compared for the workloads that send: which requests go elsewhere, and which may wait longer.
+that decide. OLD and NEW are files or folders as for prove. One of them may have no policy: without a policy
+of Kuma nobody gets in, and without an AuthorizationPolicy everybody does. Cases are compared by their names.
+Policies are compared on the Dataplanes of both sides, or on those of the side that has some. For a policy that
+selects none of them an inbound is made, and one for each two policies that can select one workload together.
+Routes and timeouts are compared for the workloads that send: which requests go elsewhere, and which may wait
+longer.
 
 Exit status: 0; 1 if a policy cannot be asked; 1 with --deny-widening if a caller gets in who did not before, if
-plaintext is let in, or if NEW has a case that OLD lacks; 1 with --deny-other-changes if anything but the
-policies changes; 1 with --strict if NEW has a warning; 1 with --confirm if Envoy does not decide as the
-policies say.`,
+an inbound takes plaintext now, if NEW has a case that OLD lacks, or if a document beside the policies changes
+that may let callers in; 1 with --deny-other-changes if anything but the policies changes; 1 with --strict if NEW
+has a warning; 1 with --confirm if Envoy does not decide as the policies say.`,
 		Example: `  meshproof diff main/policies pr/policies --deny-widening
   meshproof diff old.yaml new.yaml --label app=backend --confirm
   meshproof diff option1.yaml option3.yaml --new-kuma-option option3 --any-names`,

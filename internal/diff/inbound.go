@@ -83,7 +83,7 @@ func (c Comparison) modeChange() []InboundChange {
 	}
 	change := InboundChange{Text: fmt.Sprintf("%s: mtls %s → %s", c.Inbound, was, is)}
 	if is.TakesPlaintext() && !was.TakesPlaintext() {
-		change.Widens = "plaintext is let in"
+		change.Widens = "plaintext is taken"
 	}
 	return []InboundChange{change}
 }

@@ -16,6 +16,7 @@ func TestSplit(t *testing.T) {
 		"kind XAuthorizationPolicy of gateway.networking.x-k8s.io, kind AuthorizationPolicy of gateway.networking.k8s.io, kind AuthorizationPolicy of security.istio.io, kind RequestAuthentication of security.istio.io, kind PeerAuthentication of security.istio.io, kind CiliumNetworkPolicy of cilium.io, kind CiliumClusterwideNetworkPolicy of cilium.io, " +
 		"kind Server of policy.linkerd.io, kind ServerAuthorization of policy.linkerd.io, kind AuthorizationPolicy of policy.linkerd.io, kind MeshTLSAuthentication of policy.linkerd.io, kind NetworkAuthentication of policy.linkerd.io"
 	const written = "the known ones of this name are type MeshTrafficPermission, kind MeshTrafficPermission of kuma.io/v1alpha1"
+	const noName = "p.yaml:1: the document has requests and no name: write the name of the case under case; a policy has no requests"
 	for yaml, want := range map[string]string{
 		"{type: MeshTrafficPermission}":                                                  own,
 		"{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission}":                    own,
@@ -41,8 +42,8 @@ func TestSplit(t *testing.T) {
 		"{replicas: 2, Kind: AuthorizationPolicy}":                                  "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known,
 		"{replicas: 2, specs: {}}":                                                  "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known,
 		"[{op: remove}, {metadata: {}, spec: {}}]":                                  "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known,
-		"{Case: a, workloads: [], requests: []}":                                    "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known,
-		"{caes: a, workloads: [], requests: []}":                                    "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known,
+		"{Case: a, workloads: [], requests: []}":                                    noName,
+		"{caes: a, workloads: [], requests: []}":                                    noName,
 		"{kind: Deployment, replicas: 2}":                                           other,
 		"{kind: Deployment, replicas: 2, spec: {}}":                                 `p.yaml:1: kind: kind "Deployment" of apiVersion "" is unknown: ` + known,
 		"{kind: AuthorizationPolicies, rules: []}":                                  `p.yaml:1: kind: kind "AuthorizationPolicies" of apiVersion "" is unknown: did you mean AuthorizationPolicy?`,

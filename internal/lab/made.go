@@ -104,7 +104,7 @@ func (s PolicySet) assumed(in policy.Inbound) string {
 	if len(s.Described) > 0 || s.Chosen {
 		return ""
 	}
-	return fmt.Sprintf("%s, namespace %s, mesh %s, without labels: no Dataplane describes an inbound, and --label none either", in, in.Workload.Namespace, in.Workload.Mesh)
+	return fmt.Sprintf("%s, namespace %s, mesh %s, without labels: neither a Dataplane nor --label describes an inbound", in, in.Workload.Namespace, in.Workload.Mesh)
 }
 
 // add adds the callers that were made.

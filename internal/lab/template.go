@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/manifestdiff"
+	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -33,9 +35,9 @@ func (f *Files) WithoutPods(s Surroundings) []policy.Warning {
 	type subject struct {
 		capability.Target
 		selects bool
-		// reason and object are those of the nearest template.
+		// reason and object are those of the nearest template, and what it lacks.
 		reason, object string
-		lacks          int
+		lacks          lack
 	}
 	var order []*subject
 	byPlace := map[string]*subject{}
@@ -48,13 +50,13 @@ func (f *Files) WithoutPods(s Surroundings) []policy.Warning {
 		for _, template := range templates {
 			reason, lacks := missOf(t, s.Inbound, template)
 			switch {
-			case lacks < 0:
+			case lacks.elsewhere:
 				// It is of another namespace.
 			case slices.Contains(unknown, template.Namespace):
 				of.selects = true
 			case reason == "":
 				of.selects = true
-			case of.reason == "" || lacks < of.lacks:
+			case of.reason == "" || lacks.isLess(of.lacks):
 				of.reason, of.object, of.lacks = reason, template.Object, lacks
 			}
 		}
@@ -68,9 +70,22 @@ func (f *Files) WithoutPods(s Surroundings) []policy.Warning {
 	return out
 }
 
-// missOf says why a target does not select the pods of a workload, and how many labels they lack; "" where it does, or where the files cannot
-// tell: it is about all namespaces, or asks for a label that a control plane computes. The number is negative for pods of another namespace.
-func missOf(t capability.Target, like policy.Inbound, template manifestdiff.Template) (reason string, lacks int) {
+// lack is what the pods of a workload lack to be selected.
+type lack struct {
+	// elsewhere is set where they are of another namespace.
+	elsewhere bool
+	// labels counts the labels that they lack, and edits how far the values are that they have instead.
+	labels, edits int
+}
+
+// isLess reports whether pods lack less than others: of two with as many labels, those whose values are spelt more alike.
+func (l lack) isLess(than lack) bool {
+	return cmp.Or(cmp.Compare(l.labels, than.labels), cmp.Compare(l.edits, than.edits)) < 0
+}
+
+// missOf says why a target does not select the pods of a workload, and what they lack; "" where it does, or where the files cannot
+// tell: it is about all namespaces, or asks for a label that a control plane computes.
+func missOf(t capability.Target, like policy.Inbound, template manifestdiff.Template) (reason string, lacks lack) {
 	in := like
 	w := &in.Workload
 	w.Name, w.Namespace, w.Labels, w.ServiceAccount = template.Name, template.Namespace, template.Labels, template.Account
@@ -79,25 +94,26 @@ func missOf(t capability.Target, like policy.Inbound, template manifestdiff.Temp
 	fit := t.Fit(in)
 	switch {
 	case t.Elsewhere != "", t.Fit(elsewhere).Workload.Namespace == elsewhere.Workload.Namespace:
-		return "", 0
+		return "", lack{}
 	case fit.Workload.Namespace != w.Namespace:
 		fit.Workload.Labels = w.Labels
 		if !template.Placed && t.Selects(fit) {
-			return "", 0 // whoever applies the workload may choose the namespace of the target
+			return "", lack{} // whoever applies the workload may choose the namespace of the target
 		}
-		return "", -1
+		return "", lack{elsewhere: true}
 	}
 	for key, value := range fit.Workload.Labels {
 		if own, has := w.Labels[key]; has && own == value {
 			continue
 		}
 		if strings.Contains(key, "/") && !strings.HasPrefix(key, "app.kubernetes.io/") {
-			return "", 0
+			return "", lack{}
 		}
-		lacks++
+		lacks.labels++
+		lacks.edits += spelling.Distance(w.Labels[key], value)
 	}
 	if !maps.Equal(fit.Tags, in.Tags) {
-		return "", 0
+		return "", lack{}
 	}
 	fit.Workload.Labels = w.Labels
 	return t.Miss(fit).String(), lacks

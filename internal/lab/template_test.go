@@ -25,6 +25,7 @@ func TestWithoutPods(t *testing.T) {
 		want string
 	}{
 		"another value":                     {fmt.Sprintf(istio, "shop", labels("app: wbe")), fmt.Sprintf(pods, "Deployment"), "p.yaml:1: the policy selects no pods of the workloads that the folder has in its namespace (Deployment shop/web: "},
+		"the nearest of two workloads":      {fmt.Sprintf(istio, "shop", labels("app: wbe")), strings.ReplaceAll(web, "web", "api") + web, "(Deployment shop/web: "},
 		"the labels of a StatefulSet":       {fmt.Sprintf(istio, "shop", labels("app: web")), fmt.Sprintf(pods, "StatefulSet"), ""},
 		"no selector":                       {fmt.Sprintf(istio, "shop", ""), fmt.Sprintf(pods, "Deployment"), ""},
 		"another namespace":                 {fmt.Sprintf(istio, "cart", labels("app: wbe")), fmt.Sprintf(pods, "Deployment"), ""},

@@ -109,11 +109,14 @@ func unowned(doc manifest.Document) error {
 	} else if written != nil {
 		use = "the known ones of this name are " + strings.Join(written, ", ")
 	}
+	_, asCase := doc.Lookup("requests")
 	switch head := doc.Type(); {
 	case head.Type != "":
 		return doc.Errorf("type", "kind %q is unknown: %s", head.Type, use)
 	case head.Kind != "":
 		return doc.Errorf("kind", "kind %q of apiVersion %q is unknown: %s", head.Kind, head.APIVersion, use)
+	case asCase:
+		return doc.Errorf("", "the document has requests and no name: write the name of the case under case; a policy has no requests")
 	default:
 		return doc.Errorf("", "the policy has neither type nor apiVersion and kind: %s", use)
 	}
