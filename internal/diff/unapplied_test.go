@@ -77,6 +77,9 @@ func TestWideningBehindUnappliedPolicies(t *testing.T) {
 		return fmt.Sprintf("---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: rules}, data: {main: %q}}\n", text)
 	}
 	settings := "---\n{apiVersion: example.com/v1, kind: Widget, metadata: {name: s}, checks: {AuthorizationPolicy: danger}}\n"
+	webhook := func(group string) string {
+		return "---\n{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: w}, webhooks: [{name: a.example, rules: [{apiGroups: [" + group + "], resources: ['*']}]}]}\n"
+	}
 	for name, tt := range map[string]struct {
 		old, recent files
 		// want is a part of the reason, "" for none.
@@ -144,6 +147,10 @@ func TestWideningBehindUnappliedPolicies(t *testing.T) {
 		"a file that Kustomize does not name": {files{"p.yaml": wide + deny, "kustomization.yaml": "resources: [p.yaml]\n"}, files{"p.yaml": wide, "d.yaml": deny, "kustomization.yaml": "resources: [p.yaml]\n"}, "is not named by the kustomization of its folder"},
 		"a file that Flux leaves out":         {files{"p.yaml": wide, "d.yaml": deny, ".sourceignore": "*.test.yaml\n"}, files{"p.yaml": wide, "d.test.yaml": deny, ".sourceignore": "*.test.yaml\n"}, "may leave policies out"},
 		"a folder that becomes a module":      {files{"p.yaml": wide, "sec/d.yaml": deny}, files{"p.yaml": wide, "sec/d.yaml": deny, ".gitmodules": "path = sec\n"}, ".gitmodules"},
+		"a webhook for other objects":         {files{"p.yaml": wide, "h.yaml": webhook("cert-manager.io")}, files{"p.yaml": narrow, "h.yaml": webhook("cert-manager.io")}, ""},
+		"a webhook for policies":              {files{"p.yaml": wide, "h.yaml": webhook("security.istio.io")}, files{"p.yaml": narrow, "h.yaml": webhook("security.istio.io")}, "may leave policies out"},
+		"a webhook for everything":            {files{"p.yaml": wide, "h.yaml": webhook("'*'")}, files{"p.yaml": narrow, "h.yaml": webhook("'*'")}, "may leave policies out"},
+		"a webhook that does not say":         {files{"p.yaml": wide, "h.yaml": webhook("")}, files{"p.yaml": narrow, "h.yaml": webhook("")}, "may leave policies out"},
 		"a chart of others":                   {files{"p.yaml": wide, "h.yaml": unread("helm.toolkit.fluxcd.io", "HelmRelease", "chart: {spec: {sourceRef: {kind: HelmRepository}}}")}, files{"p.yaml": narrow, "h.yaml": unread("helm.toolkit.fluxcd.io", "HelmRelease", "chart: {spec: {sourceRef: {kind: HelmRepository}}}")}, ""},
 		"a chart of the repository":           {files{"p.yaml": wide, "h.yaml": unread("helm.toolkit.fluxcd.io", "HelmRelease", "chart: {spec: {sourceRef: {kind: GitRepository}}}")}, files{"p.yaml": narrow, "h.yaml": unread("helm.toolkit.fluxcd.io", "HelmRelease", "chart: {spec: {sourceRef: {kind: GitRepository}}}")}, "may leave policies out"},
 		"options of Argo CD":                  {files{"p.yaml": wide, "a.yaml": unread("argoproj.io", "Application", "syncPolicy: {syncOptions: [CreateNamespace=true]}")}, files{"p.yaml": narrow, "a.yaml": unread("argoproj.io", "Application", "syncPolicy: {syncOptions: [CreateNamespace=true]}")}, ""},

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/fieldpath"
 )
@@ -59,7 +60,7 @@ func (c *comparison) compareDeliveries() (out []Change) {
 		folders[filepath.Dir(objectOf(doc).file())] = true
 	}
 	for _, o := range c.recentObjects.all {
-		if o.category != unknown || o.isOfKustomize() || o.kind == "" || !o.isOfTool() || o.isOfForeignChart() {
+		if o.category != unknown || o.isOfKustomize() || o.kind == "" || !o.isOfTool() || o.isOfForeignChart() || c.isAskedForOthers(o) {
 			continue
 		}
 		if o.kind == "AppProject" && o.group == "argoproj.io" && !c.addsPlaces() {
@@ -82,6 +83,21 @@ func (c *comparison) compareDeliveries() (out []Change) {
 		out = append(out, Change{name, toolFile, effect})
 	}
 	return out
+}
+
+// isAskedForOthers reports whether an API server asks a webhook, or the webhooks of an object, for objects of other groups alone than those of the policies.
+func (c *comparison) isAskedForOthers(o object) bool {
+	if o.group != "admissionregistration.k8s.io" || !strings.HasSuffix(o.kind, "WebhookConfiguration") {
+		return false
+	}
+	webhooks := mappings(fieldOf(o.fields, "webhooks"))
+	return len(webhooks) > 0 && !slices.ContainsFunc(webhooks, func(webhook map[string]any) bool {
+		rules := mappings(webhook["rules"])
+		return len(rules) == 0 || slices.ContainsFunc(rules, func(rule map[string]any) bool {
+			groups := textsOf(rule["apiGroups"])
+			return len(groups) == 0 || slices.Contains(groups, "*") || slices.ContainsFunc(slices.Concat(c.recentPolicies.all, c.oldPolicies.all), func(policy object) bool { return slices.Contains(groups, policy.group) })
+		})
+	})
 }
 
 // addsPlaces reports whether a policy is of another kind, namespace or folder than all policies before.

@@ -9,8 +9,19 @@ import (
 // behindSeparator finds a value on the line of a separator. kubectl passes over it, and Kustomize and Helm read it.
 var behindSeparator = regexp.MustCompile(`(?m)^---[ \t]+[^#\s]`)
 
+// beforeColon finds what may be a key in a text: a line that lacks a space behind its colon is no mapping.
+var beforeColon = regexp.MustCompile(`(\w+)["']?\s*:`)
+
+// keysIn returns what may be keys in a text that stands in the place of a mapping.
+func keysIn(text string) (keys []string) {
+	for _, found := range beforeColon.FindAllStringSubmatch(text, -1) {
+		keys = append(keys, found[1])
+	}
+	return keys
+}
+
 // HeadKeys returns the keys at the top of each document of data, as the parser of kubectl reads it, and of each item where the
-// document is a list. It returns false where that parser reads no mapping there, takes none of it, or passes over some of it.
+// document is a list. A text has what may be a key in it. It returns false where that parser takes none of data, or passes over some of it.
 func HeadKeys(data []byte) (out [][]string, ok bool) {
 	docs, err := readAgain(data)
 	if err != nil || behindSeparator.Match(data) {
@@ -22,8 +33,8 @@ func HeadKeys(data []byte) (out [][]string, ok bool) {
 			items = []any{doc}
 		}
 		for _, item := range items {
-			keys, isMapping := keysOf(item)
-			if !isMapping {
+			keys, ok := keysOf(item)
+			if !ok {
 				return nil, false
 			}
 			out = append(out, keys)
@@ -42,6 +53,8 @@ func keysOf(from any) (keys []string, ok bool) {
 		for key := range from {
 			keys = append(keys, key)
 		}
+	case string:
+		keys = keysIn(from)
 	default:
 		return nil, false
 	}
@@ -49,7 +62,8 @@ func keysOf(from any) (keys []string, ok bool) {
 	return keys, true
 }
 
-// HeadKeys returns the keys at the top of the document, and of each item where it is a list. It returns false where one of these is no mapping.
+// HeadKeys returns the keys at the top of the document, and of each item where it is a list. A text has what may be a key in it. It returns false
+// where one of these is neither a mapping nor a text.
 func (d Document) HeadKeys() (out [][]string, ok bool) {
 	if d.node == nil {
 		return nil, false
@@ -62,10 +76,14 @@ func (d Document) HeadKeys() (out [][]string, ok bool) {
 		}
 	}
 	for _, item := range items {
-		if item.node.kind != mapping {
+		switch item.node.kind {
+		case mapping:
+			out = append(out, item.Keys())
+		case text:
+			out = append(out, keysIn(item.node.scalar))
+		default:
 			return nil, false
 		}
-		out = append(out, item.Keys())
 	}
 	return out, len(out) > 0
 }
