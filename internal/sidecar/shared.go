@@ -21,7 +21,7 @@ func (r *reader) shareWorkloads() {
 			switch other, ok := first[workload]; {
 			case !ok:
 				first[workload] = i
-			case r.areApart(i, other) && !told[workload]:
+			case r.areApart(i, other) && !r.partPorts(workload, i, other) && !told[workload]:
 				told[workload] = true
 				tell("it leads to %s, as the inbound on %s does", workload, r.nameApart(other, in))
 			}
@@ -104,6 +104,14 @@ func (r *reader) tellCallsPast(first map[string]int) {
 func (r *reader) areApart(i, j int) bool {
 	one, other := r.leads[i].chain, r.leads[j].chain
 	return !isSame(r.sidecar.Inbounds[i].Address, r.sidecar.Inbounds[j].Address) && (one == nil || one != other)
+}
+
+// partPorts reports whether a cluster sends the connections of two chains of one listener on to where they were going, and each chain has other
+// ports: Envoy takes no connection to the port of a chain for a chain without this port. A default chain gets some, for which it is judged by itself.
+func (r *reader) partPorts(cluster string, i, j int) bool {
+	one, other := r.sidecar.Inbounds[i], r.sidecar.Inbounds[j]
+	sendsOn := len(r.leads[i].destinations[cluster]) > 0 && len(r.leads[j].destinations[cluster]) > 0
+	return sendsOn && one.SharesListener(other) && one.Match.GetDestinationPort().GetValue() != other.Match.GetDestinationPort().GetValue()
 }
 
 // nameApart names the address of an inbound beside another one: by its port, where that tells them apart.

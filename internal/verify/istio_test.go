@@ -126,6 +126,11 @@ func TestIstioSidecar(t *testing.T) {
 		"a black hole with an endpoint":                                        {unverified, []edit{put(blackHole+".load_assignment", `{"cluster_name": "BlackHoleCluster", "endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": "127.0.0.1", "port_value": 8080}}}}]}]}`)}},
 		"a port of no chain, open to others":                                   {differs, []edit{put(probes+".destination_port", `9103`)}},
 		"a port of no chain, open to others on HTTP":                           {differs, []edit{put(istioInbound+".filter_chains.1.filters.1.typed_config.http_filters.2.typed_config.rules.policies.ns[shop]-policy[callers]-rule[2].permissions.0.and_rules.rules.0.or_rules.rules.0.destination_port", `1`)}},
+		"a port that no Service has, with a mode of its own":                   {verified, []edit{ofPort(1), ofPort(2)}},
+		"a port that no Service has, with a mode of its own, open to others":   {differs, []edit{ofPort(1), ofPort(2), put(istioInbound+".filter_chains.6.filters.2.typed_config.rules.policies.more", `{"permissions": [{"any": true}], "principals": [{"any": true}]}`)}},
+		"a port that no Service has, beside a default for every port":          {verified, []edit{ofPort(2), copied(anyPortTCP, istioInbound+".default_filter_chain"), drop(anyPortTCP)}},
+		"a port that no Service has, beside an open default for every port":    {differs, []edit{ofPort(2), copied(anyPortTCP, istioInbound+".default_filter_chain"), drop(anyPortTCP), put(istioInbound+".default_filter_chain.filters.2.typed_config.rules.policies.more", `{"permissions": [{"destination_port": 9103}], "principals": [{"any": true}]}`)}},
+		"a port that no Service has, in another listener":                      {unverified, []edit{copied(istioInbound, "0.configs.3.static_listeners[]", put("name", `"more"`), put("filter_chains.2.filter_chain_match.destination_port", `9103`), drop("filter_chains.4"), drop("filter_chains.3"), drop("filter_chains.1"), drop("filter_chains.0"), listenerOf)}},
 		"no chain asks for the port":                                           {differs, []edit{put(probes, `{"any": true}`)}},
 		"the tcp inbound asks for no port":                                     {differs, []edit{put(shopTCP+`.filters.2.typed_config.rules.policies.ns[shop]-policy[callers]-rule[2].permissions`, `[{"any": true}]`)}},
 	} {
@@ -137,6 +142,11 @@ func TestIstioSidecar(t *testing.T) {
 			}
 		})
 	}
+}
+
+// ofPort copies a chain for every port, for one that no Service has: Istio makes such chains where portLevelMtls names the port.
+func ofPort(chain int) edit {
+	return copied(fmt.Sprintf("%s.filter_chains.%d", istioInbound, chain), istioInbound+".filter_chains[]", put("filter_chain_match.destination_port", `9103`))
 }
 
 // handingOver makes the inbound hand redirected connections over to the listeners of their destinations.

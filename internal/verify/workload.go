@@ -50,7 +50,7 @@ func (s *subject) strayEndpoints(enforced sidecar.Inbound, found sidecar.Sidecar
 		case port == 0:
 			out = append(out, fmt.Sprintf("it is for every port, and leads to port %d of the workload", to.Port()))
 		case !slices.Contains(ports, to.Port()):
-			out = append(out, fmt.Sprintf("it leads to port %d of the workload, and not to port %d: a Dataplane says so by servicePort", to.Port(), ports[0]))
+			out = append(out, fmt.Sprintf("it leads to port %d of the workload, and not to port %d: only a Dataplane of Kuma can say so, by servicePort", to.Port(), ports[0]))
 		}
 	}
 	// Endpoints of one port may be told in the same words.
