@@ -65,6 +65,8 @@ type Target struct {
 	Elsewhere string
 	// OutsideText is the text of the [OutsideDocument] that it decides about, and of nothing else; "" for none.
 	OutsideText string
+	// IsExcluded is true where the whole of the policy is parts that no proof is about, see [Excluder].
+	IsExcluded bool
 	// Miss says why the target does not select an inbound, nil where it does.
 	Miss func(in policy.Inbound) Reason
 	// Unstated says what the target asks for that a control plane computes and that the inbound does not state, so that
@@ -123,6 +125,9 @@ type Kindred interface {
 type Excluder interface {
 	// Excluded returns the name of each part, with a text that is the same where the part says the same.
 	Excluded() map[string]string
+	// FirstExcluded returns the names of the parts that only shut out where these policies come to those of another set: none of
+	// its parts was about the same.
+	FirstExcluded(before Excluder) []string
 }
 
 // Speaker is a set of policies of which some say what an inbound speaks, so that a proxy closes connections of

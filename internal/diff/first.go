@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/metadata"
@@ -49,14 +50,28 @@ func (d *Difference) firstServers() (n int) {
 
 // firstTexts is a note about these classes. The first policy of a workload narrows what its folder says. Where another folder, or
 // a default of the mesh, keeps callers out until now, the same policy lets them in, and no folder shows which of both it is.
-func (d *Difference) firstTexts() []string {
+func (d *Difference) firstTexts() (out []string) {
+	for _, part := range d.firstParts {
+		out = append(out, "note: "+part+" is no part of a proof, and nothing in OLD was about the same: it shuts out, but where a policy of another folder or a default of the mesh did so before, it lets more out")
+	}
 	if d.first == 0 {
-		return nil
+		return out
 	}
 	gets := "get"
 	if d.first == 1 {
 		gets = "gets"
 	}
-	return []string{fmt.Sprintf("note: %s of requests %s in by a rule now, and by no rule before: where a policy of another folder or a default of the mesh kept such requests out, NEW lets them in",
-		terminal.Plural(d.first, "class", "classes"), gets)}
+	return append(out, fmt.Sprintf("note: %s of requests %s in by a rule now, and by no rule before: where a policy of another folder or a default of the mesh kept such requests out, NEW lets them in",
+		terminal.Plural(d.first, "class", "classes"), gets))
+}
+
+// addFirstExclusions notes the parts of the new policies that no proof is about and that only shut out. Each other change of a policy that is nothing
+// else is told, see [otherExclusions], so that such a policy need not be asked.
+func (d *Difference) addFirstExclusions(of Comparison) {
+	for _, part := range firstExclusions(of.old.Reading().Set(), of.recent.Reading().Set()) {
+		if !slices.Contains(d.firstParts, part) {
+			d.firstParts = append(d.firstParts, part)
+		}
+	}
+	d.Unasked = slices.DeleteFunc(d.Unasked, func(u lab.Unasked) bool { return u.IsExcluded })
 }

@@ -150,8 +150,17 @@ func unalike(was, is language.Policies) []string {
 	return slices.Concat(lessProof(is, was), newStrangers(is, was), otherAuthorizers(is, was), newProtocols(is, was))
 }
 
-// otherExclusions says which parts of the policies differ that no proof is about.
-func otherExclusions(was, is language.Policies) (out []string) {
+// firstExclusions returns the names of the parts of the new policies that no proof is about, and that only shut out.
+func firstExclusions(was, is language.Policies) []string {
+	old, recent, known := bothAs[capability.Excluder](was, is)
+	if !known {
+		return nil
+	}
+	return recent.FirstExcluded(old)
+}
+
+// otherExclusions says which parts of the policies differ that no proof is about. Those that only shut out count where all differences do.
+func otherExclusions(was, is language.Policies, all bool) (out []string) {
 	of := func(p language.Policies) map[string]string {
 		if excluder, ok := p.(capability.Excluder); ok {
 			return excluder.Excluded()
@@ -161,8 +170,9 @@ func otherExclusions(was, is language.Policies) (out []string) {
 	before, after := of(was), of(is)
 	parts := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
 	slices.Sort(parts)
+	first := firstExclusions(was, is)
 	for _, part := range slices.Compact(parts) {
-		if before[part] != after[part] {
+		if before[part] != after[part] && (all || !slices.Contains(first, part)) {
 			out = append(out, part+" differs: it is no part of a proof, and no request shows what it lets in or out")
 		}
 	}

@@ -206,6 +206,9 @@ func (d *Difference) compareInboundsOf(c *Case, all bool) (err error) {
 		c.Inbounds = append(c.Inbounds, comparison.modeChange()...)
 		d.Opens = append(d.Opens, comparison.opens(all)...)
 	}
+	if len(c.Comparisons) > 0 && !all {
+		d.addFirstExclusions(c.Comparisons[0])
+	}
 	d.Opens = append(d.Opens, overwritten(c.Old, c.New, c.Comparisons, all)...)
 	slices.SortStableFunc(c.Inbounds, func(a, b InboundChange) int { return cmp.Compare(a.Text, b.Text) })
 	return nil
@@ -215,7 +218,7 @@ func (d *Difference) compareInboundsOf(c *Case, all bool) (err error) {
 func (c Comparison) opens(all bool) []string {
 	was, is := c.old.Reading().Set(), c.recent.Reading().Set()
 	out := slices.Concat(
-		lessProof(was, is), newStrangers(was, is), otherExclusions(was, is),
+		lessProof(was, is), newStrangers(was, is), otherExclusions(was, is, all),
 		otherAuthorizers(was, is), movedAuthorizers(c.old, c.recent),
 		answeredByPolicies(c.old, c.recent), unknownReferences(c.old, c.recent, all),
 		newNeighbours(c.old, c.recent), openedByAge(c.old, c.recent), newProtocols(was, is),

@@ -57,6 +57,8 @@ type Unasked struct {
 	// OutsideText is the text of what another folder may have and the policy decides about, see [capability.OutsideDocument]; ""
 	// where that is not known.
 	OutsideText string
+	// IsExcluded is true where the whole of the policy is parts that no proof is about, see [capability.Excluder].
+	IsExcluded bool
 }
 
 // String names the policy, and why it is asked nowhere.

@@ -36,7 +36,7 @@ func (p *populator) targets(set PolicySet) []*target {
 			}
 			// What another set of documents does with it is not known.
 			if set.Changed == nil && !t.Inert || set.Changed != nil && set.Changed(t.Place) {
-				p.Unasked = append(p.Unasked, Unasked{Policy: t.Policy, Place: t.Place, Reason: t.Elsewhere, OutsideText: t.OutsideText})
+				p.Unasked = append(p.Unasked, Unasked{Policy: t.Policy, Place: t.Place, Reason: t.Elsewhere, OutsideText: t.OutsideText, IsExcluded: t.IsExcluded})
 			}
 			continue
 		}

@@ -139,6 +139,15 @@ func (p policies) Excluded() map[string]string {
 	return out
 }
 
+// FirstExcluded implements [capability.Excluder].
+func (p policies) FirstExcluded(before capability.Excluder) []string {
+	was, ok := before.(policies)
+	if !ok {
+		return nil
+	}
+	return networkpolicy.FirstCalls(was.all, p.all, was.options)
+}
+
 // Notes says that Cilium drops where a caller sees a closed connection here, and which rules are about
 // calls of a workload, or about callers and packets that the lab cannot play.
 func (p policies) Notes(observed []policy.Decision) (out []string) {

@@ -26,12 +26,37 @@ func Excluded(ps []Policy) map[string]string {
 	for _, p := range ps {
 		for _, s := range p.specs {
 			if s.egress != "" {
-				out[fmt.Sprintf("%s.egress of %s", s.field, p)] = s.egress
+				out[nameOfCalls(s.field, p)] = s.egress
 			}
 		}
 	}
 	return out
 }
+
+// FirstCalls returns the names of the specs with rules about calls of endpoints, where no spec that was there before had such rules
+// about any of these: everything was open to them.
+func FirstCalls(was, is []Policy, before Options) (out []string) {
+	var ruled []subject
+	for _, p := range was {
+		for _, s := range p.resource.all() {
+			if egressText(*s) != "" {
+				ruled = append(ruled, p.subjectOf(s))
+			}
+		}
+	}
+	for _, p := range is {
+		for i, s := range p.resource.all() {
+			of := p.subjectOf(s)
+			if egressText(*s) != "" && before.PolicyEnforcement != enforceAlways && !slices.ContainsFunc(ruled, func(old subject) bool { return !old.isApart(of) }) {
+				out = append(out, nameOfCalls(p.resource.fieldOf(i), p))
+			}
+		}
+	}
+	return out
+}
+
+// nameOfCalls names the rules of a spec about calls.
+func nameOfCalls(field string, of Policy) string { return fmt.Sprintf("%s.egress of %s", field, of) }
 
 // readCalls refuses egress that Cilium refuses, and returns what it has to merge.
 func (r *reader) readCalls(field string, from []Egress, where direction) (calls []call) {

@@ -20,7 +20,9 @@ func Targets(ps []Policy, opts Options) []capability.Target {
 			out = append(out, capability.Elsewhere(p.String(), p.resource.Metadata.Name, p.doc.Place(""), "it is about nodes, and meshproof proves workloads", false))
 		}
 		if p.ofEgress() {
-			out = append(out, capability.Elsewhere(p.String(), p.resource.Metadata.Name, p.doc.Place(""), "it has rules of egress alone: they are about calls of the workload, and nothing asks for these", true))
+			t := capability.Elsewhere(p.String(), p.resource.Metadata.Name, p.doc.Place(""), "it has rules of egress alone: they are about calls of the workload, and nothing asks for these", true)
+			t.IsExcluded = true
+			out = append(out, t)
 			continue
 		}
 		for _, s := range p.specs {
