@@ -54,7 +54,7 @@ func size(c *choice.Chooser, most int) int {
 	return c.Number(most/2, most)
 }
 
-// AnotherPolicy returns the policy under another name, or in another namespace.
+// AnotherPolicy returns the policy under another name, or in another namespace. It has no uid: no two objects have one.
 func AnotherPolicy(c *choice.Chooser, p any) any {
 	policy := Clone(p)
 	metadata := Metadata(policy)
@@ -64,6 +64,7 @@ func AnotherPolicy(c *choice.Chooser, p any) any {
 	}
 	metadata[key] = fmt.Sprintf("%v%d", metadata[key], c.Choose(1<<20))
 	ForgetDisplayName(metadata)
+	delete(metadata, "uid")
 	return policy
 }
 
