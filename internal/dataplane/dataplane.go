@@ -51,6 +51,9 @@ type Dataplane struct {
 	// has what stands in their place and is no address, such as a host name, but for one that is the address of an inbound.
 	Machine   []netip.Addr
 	HostNames []string
+	// OutAlone is set where its transparent proxy redirects outbound connections and no inbound ones, and IPv4Alone where it redirects
+	// inbound connections of IPv4 and no others. Its inbounds bind no port then.
+	OutAlone, IPv4Alone bool
 	// Workloads has the place of the workload behind each inbound, in the order of Inbounds. The address is
 	// the zero value where none is stated: then it is on the machine of the sidecar.
 	Workloads []netip.AddrPort
@@ -150,6 +153,10 @@ func (p parser) build(name, mesh, namespace string, labels map[string]string, ne
 		return nil, p.doc.Errorf(p.nameField, "no resource identifier can be made: %v", err)
 	}
 	d.Machine, d.HostNames = networking.machine()
+	var err error
+	if d.OutAlone, d.IPv4Alone, err = networking.redirects(); err != nil {
+		return nil, err
+	}
 	for i, schema := range networking.Inbound {
 		in, err := p.inbound(fmt.Sprintf("%s.inbound[%d]", p.networkingField, i), d, schema)
 		if err != nil {
@@ -289,6 +296,20 @@ func (s networkingSchema) machine() (addresses []netip.Addr, names []string) {
 		}
 	}
 	return addresses, names
+}
+
+// redirects reports what of the connections of others its transparent proxy leaves out.
+func (s networkingSchema) redirects() (outAlone, ipv4Alone bool, err error) {
+	var inbound, outbound uint32
+	var family string
+	for key, to := range map[string]any{"redirectPortInbound": &inbound, "redirectPortOutbound": &outbound, "ipFamilyMode": &family} {
+		if part, ok := s.TransparentProxying.Lookup(key); ok {
+			if err := part.Decode(to); err != nil {
+				return false, false, err
+			}
+		}
+	}
+	return inbound == 0 && outbound != 0, inbound != 0 && strings.EqualFold(family, "IPv4"), nil
 }
 
 type inboundSchema struct {

@@ -236,9 +236,10 @@ var steadyFilters = map[string]bool{
 	"envoy.extensions.filters.network.local_ratelimit.v3.LocalRateLimit":   true,
 	"envoy.extensions.filters.network.ratelimit.v3.RateLimit":              true,
 	metadataExchange: true,
-	// Istio has it in front of each service whose port is named for MongoDB.
-	mongoProxy: true,
-	istioStats: true,
+	// Istio has it in front of each service whose port is named for MongoDB, and Kuma the other one where the protocol is kafka.
+	mongoProxy:  true,
+	kafkaBroker: true,
+	istioStats:  true,
 }
 
 // clustersOf gathers the clusters of filter chains.

@@ -161,7 +161,8 @@ var decidingFilters = map[string]string{
 	"envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit":         "closes connections above a limit",
 	"envoy.extensions.filters.network.ext_authz.v3.ExtAuthz":                       "asks another service for its verdict",
 	"envoy.extensions.filters.network.local_ratelimit.v3.LocalRateLimit":           "closes connections above a limit",
-	mongoProxy: "reads the protocol of MongoDB, and delays connections",
+	mongoProxy:  "reads the protocol of MongoDB, and delays connections",
+	kafkaBroker: "reads the protocol of Kafka, and may end connections and change answers",
 	"envoy.extensions.filters.network.ratelimit.v3.RateLimit":           "closes connections above a limit",
 	"envoy.extensions.filters.network.set_filter_state.v3.Config":       "writes filter state",
 	"envoy.extensions.filters.network.wasm.v3.Wasm":                     "runs code of its own, which may close connections",
@@ -194,7 +195,8 @@ var containedFilters = map[string]bool{
 	"envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit":           true,
 	"envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit":      true,
 	"envoy.extensions.filters.network.local_ratelimit.v3.LocalRateLimit":        true,
-	mongoProxy: true,
+	mongoProxy:  true,
+	kafkaBroker: true,
 }
 
 // rewritingFilters are the contained filters that may change the path or the method.
@@ -244,6 +246,7 @@ const (
 	istioStats       = "stats.PluginConfig"
 	uuidRequestID    = "envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig"
 	mongoProxy       = "envoy.extensions.filters.network.mongo_proxy.v3.MongoProxy"
+	kafkaBroker      = "envoy.extensions.filters.network.kafka_broker.v3.KafkaBroker"
 	upstreamTLS      = "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext"
 )
 

@@ -92,3 +92,30 @@ func TestPassedOnToFurtherAddresses(t *testing.T) {
 		})
 	}
 }
+
+// TestRedirectedInPart has Dataplanes whose transparent proxy leaves out connections of others.
+func TestRedirectedInPart(t *testing.T) {
+	t.Parallel()
+	const at = "address: 10.0.0.7"
+	hasIPv6 := put(kumaNode+".metadata.ipv6Enabled", `true`)
+	for stated, tt := range map[string]struct {
+		want  outcome
+		edits []edit
+	}{
+		"{redirectPortInbound: 15006, redirectPortOutbound: 15001}":                      {verified, nil},
+		"{redirectPortOutbound: 15001}":                                                  {unverified, nil},
+		"{redirectPortInbound: 0, redirectPortOutbound: 15001}":                          {unverified, nil},
+		"{reachableServices: [a]}":                                                       {verified, nil},
+		"{redirectPortInbound: 15006, redirectPortOutbound: 15001, ipFamilyMode: IPv4}":  {verified, nil},
+		"{redirectPortInbound: 15006, redirectPortOutbound: 15002, ipFamilyMode: IPv4}":  {unverified, []edit{hasIPv6}},
+		"{redirectPortInbound: 15006, redirectPortOutbound: 1, ipFamilyMode: DualStack}": {verified, []edit{hasIPv6}},
+	} {
+		t.Run(stated, func(t *testing.T) {
+			t.Parallel()
+			v := matchedStating(t, at, at+"\n  transparentProxying: "+stated, append([]edit{kumaBootstrap, transparent}, tt.edits...)...)
+			if got := outcomeOf(v); got != tt.want {
+				t.Errorf("%s, want %s: %q, unknown %q", got, tt.want, lines(v.Unverified), lines(v.sidecar.Unknown))
+			}
+		})
+	}
+}

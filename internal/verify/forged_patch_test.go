@@ -46,6 +46,8 @@ var forgedPatches = []forged{
 	{"Kuma's own state in front, and one that chooses the cluster", unverified, []edit{tcpFront("set_filter_state.v3.Config", `"on_downstream_tls_handshake": [`+stateOf("kuma.a", "envoy.string", "")+`], "on_new_connection": [`+stateOf("envoy.tcp_proxy.cluster", "envoy.string", "")+`]`)}},
 	{"Kuma's own state in front, of another kind", unverified, []edit{tcpFront("set_filter_state.v3.Config", `"on_new_connection": [`+stateOf("kuma.a", "envoy.ip", "")+`]`)}},
 	{"Kuma's own state in front, for what is behind the cluster", unverified, []edit{tcpFront("set_filter_state.v3.Config", `"on_new_connection": [`+stateOf("kuma.a", "envoy.string", `, "shared_with_upstream": "ONCE"`)+`]`)}},
+	{"Kafka behind", verified, []edit{at1(tcpChain+".filters", typed("k", "envoy.extensions.filters.network.kafka_broker.v3.KafkaBroker", `"stat_prefix": "x"`))}},
+	{"Kafka in front", unverified, []edit{tcpFront("kafka_broker.v3.KafkaBroker", `"stat_prefix": "x"`)}},
 	{"Mongo behind", verified, []edit{at1(tcpChain+".filters", typed("m", "envoy.extensions.filters.network.mongo_proxy.v3.MongoProxy", `"stat_prefix": "x"`))}},
 }
 

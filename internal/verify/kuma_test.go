@@ -110,6 +110,7 @@ func TestKumaSidecar(t *testing.T) {
 		"beside Kuma's proxy for probes, as no text":                          {unverified, []edit{kumaBootstrap, kumaClusters, put(kumaNode+".metadata", `{"dataplane.appProbeProxy.enabled": true}`)}},
 		"without Kuma's proxy for probes":                                     {verified, []edit{kumaBootstrap, kumaClusters, put(kumaNode+".metadata", `{"dataplane.appProbeProxy.enabled": "false"}`)}},
 		"redirected connections":                                              {verified, []edit{kumaBootstrap, transparent, nodeRedirects(`"inbound": {"enabled": true, "port": 15006}, "outbound": {"enabled": true, "port": 15001}`)}},
+		"redirected connections of IPv4 alone, of a pod with IPv6":            {unverified, []edit{kumaBootstrap, transparent, nodeRedirects(`"inbound": {"enabled": true, "port": 15006}, "outbound": {"enabled": true, "port": 15001}`), put(kumaNode+".metadata.ipv6Enabled", `true`)}},
 		"no redirected connections of others":                                 {unverified, []edit{kumaBootstrap, transparent, nodeRedirects(`"inbound": {"enabled": false}, "outbound": {"enabled": true, "port": 15001}`)}},
 		"redirected connections, in a form that is not known":                 {unverified, []edit{kumaBootstrap, transparent, nodeRedirects(`"inbound": "yes"`)}},
 		"no redirected connections at all, on ports of its own":               {verified, []edit{kumaBootstrap, kumaClusters, nodeRedirects(`"inbound": {"enabled": false}, "outbound": {"enabled": false}`)}},

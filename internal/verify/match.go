@@ -111,6 +111,9 @@ func (v *Verification) closeSubject(s *subject) {
 	for _, reason := range s.otherNodes(v.sidecar.Nodes) {
 		v.notVerified(OtherWorkload, s.inbound.String(), reason)
 	}
+	if reason := s.unredirected(v.sidecar); reason != "" {
+		v.notVerified(Contradicted, s.inbound.String(), reason)
+	}
 	v.goHome(s)
 }
 

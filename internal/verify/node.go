@@ -122,19 +122,37 @@ func passedByKuma(node dump.Node) (out []string) {
 		out = append(out, fmt.Sprintf("the node says that Kuma's proxy for probes runs beside the sidecar (%s=%v): without a certificate, and past all filters, it sends a GET of any path to any port of the workload "+
 			"for whoever reaches its port, 9001 by default. The annotation kuma.io/application-probe-proxy-port: \"0\" leaves it out", proxiesProbes, value))
 	}
-	if settings, has := node.Metadata[proxyOfKuma]; has {
-		redirects := func(direction string) any {
-			at := settings
-			for _, key := range []string{"redirect", direction, "enabled"} {
-				fields, _ := at.(map[string]any)
-				at = fields[key]
-			}
-			return at
+	settings, has := node.Metadata[proxyOfKuma]
+	if !has {
+		return out
+	}
+	stated := func(path ...string) any {
+		at := settings
+		for _, key := range path {
+			fields, _ := at.(map[string]any)
+			at = fields[key]
 		}
-		// Where it redirects in neither direction, the inbounds bind their ports.
-		if redirects("inbound") != true && redirects("outbound") != false {
-			out = append(out, fmt.Sprintf("the node says that Kuma's transparent proxy redirects no inbound connections (%s.redirect.inbound.enabled): callers reach the workload past the sidecar", proxyOfKuma))
-		}
+		return at
+	}
+	inbound := stated("redirect", "inbound", "enabled") == true
+	// Where it redirects in neither direction, the inbounds bind their ports.
+	if !inbound && stated("redirect", "outbound", "enabled") != false {
+		out = append(out, fmt.Sprintf("the node says that Kuma's transparent proxy redirects no inbound connections (%s.redirect.inbound.enabled): callers reach the workload past the sidecar", proxyOfKuma))
+	}
+	if family := stated("ipFamilyMode"); inbound && family == "ipv4" && !lackIPv6([]dump.Node{node}) {
+		out = append(out, fmt.Sprintf("the node says that Kuma's transparent proxy redirects connections of IPv4 alone (%s.ipFamilyMode), and not that its machine has no address of IPv6 (%s): callers reach the workload there past the sidecar", proxyOfKuma, ipv6Metadata))
 	}
 	return out
+}
+
+// unredirected says which connections to a workload do not pass its sidecar, as its Dataplane has it; "" for none.
+func (s *subject) unredirected(found sidecar.Sidecar) string {
+	switch {
+	case s.outAlone:
+		return "its Dataplane states a transparent proxy that redirects no inbound connections (redirectPortInbound): callers reach the workload past the sidecar"
+	case s.ipv4Alone && found.IsDump && !lackIPv6(found.Nodes):
+		return fmt.Sprintf("its Dataplane states a transparent proxy that redirects connections of IPv4 alone (ipFamilyMode), and the node does not say that its machine has no address of IPv6 (%s): callers reach the workload there past the sidecar", ipv6Metadata)
+	default:
+		return ""
+	}
 }
