@@ -31,10 +31,10 @@ var faultsOfRefusals = []fault{
 		{"policy/linkerd/internal/route/order.go", "		a.rank[2] = 1\n		return []Alternative{with(attribute.Path.Exact", "		a.rank[2] = map[bool]int{false: 1}[FAULT]\n		return []Alternative{with(attribute.Path.Exact"},
 		{"policy/linkerd/internal/evaluation/route.go", `return len(path), of.Value == path`, `return len(path) * map[bool]int{false: 1}[FAULT], of.Value == path`},
 	}},
-	{"a Server of HTTP/1 takes HTTP/2", []change{
+	{"a Server that says HTTP 1 takes HTTP 2", []change{
 		{"policy/linkerd/internal/authorization/select.go", `says == protocolHTTP1 && !one`, `says == protocolHTTP1 && !one && !FAULT`},
 	}},
-	{"a Server of gRPC takes HTTP/1", []change{
+	{"a Server that says gRPC takes HTTP 1", []change{
 		{"policy/linkerd/internal/authorization/select.go", `|| says == protocolGRPC) && one`, `|| says == protocolGRPC && !FAULT) && one`},
 	}},
 	{"a grant may name a Server and select others", []change{
@@ -47,5 +47,14 @@ var faultsOfRefusals = []fault{
 	}},
 	{"a route may name a port of its Server", []change{
 		{"policy/linkerd/internal/route/parse.go", `case object.IsSet(parent.Port):`, `case object.IsSet(parent.Port) && !FAULT:`},
+	}},
+	{"two ways to read the same calls go together", []change{
+		{"policy/cilium/internal/networkpolicy/call.go", "		out = append(out, c)\n", "		if !FAULT {\n			out = append(out, c)\n		}\n"},
+	}},
+	{"a range may have every port", []change{
+		{"policy/cilium/internal/networkpolicy/port.go", `case from.EndPort != 0 && number == 0:`, `case from.EndPort != 0 && number == 0 && !FAULT:`},
+	}},
+	{"an exception may be wider than its block", []change{
+		{"policy/cilium/internal/networkpolicy/parse.go", `except.Bits() < of.Bits()`, `except.Bits() < of.Bits() && !FAULT`},
 	}},
 }
