@@ -18,6 +18,34 @@ var faultsOfEdges = []fault{
 		{"policy/kuma/internal/outbound/build.go", `routing.Connection: {Time: 5 * time.Second}`, `routing.Connection: {Time: map[bool]time.Duration{false: 5, true: 10}[FAULT] * time.Second}`},
 		{"policy/kuma/internal/routeevaluation/limit.go", `routing.Connection: 5 * time.Second`, `routing.Connection: map[bool]time.Duration{false: 5, true: 10}[FAULT] * time.Second`},
 	}},
+	{"a silence of 0s is one of an hour", []change{
+		{"policy/kuma/internal/outbound/build.go", "			if confs[i].Set(bound) {\n", "			if FAULT && bound == routing.Idle && confs[i].Set(bound) && confs[i][bound].Time == 0 {\n				break\n			}\n			if confs[i].Set(bound) {\n"},
+		{"policy/kuma/internal/routeevaluation/limit.go", "	switch {\n	case ofRoute", "	switch {\n	case FAULT && bound == routing.Idle && ofPort != nil && ofPort.time == 0:\n		return time.Hour\n	case ofRoute"},
+	}},
+	{"a connection may be silent for 30 minutes by default", []change{
+		{"policy/kuma/internal/outbound/build.go", `routing.Idle:       {Time: time.Hour}`, `routing.Idle:       {Time: map[bool]time.Duration{false: 60, true: 30}[FAULT] * time.Minute}`},
+		{"policy/kuma/internal/routeevaluation/limit.go", `routing.Idle: time.Hour`, `routing.Idle: map[bool]time.Duration{false: 60, true: 30}[FAULT] * time.Minute`},
+	}},
+	{"an empty value of a header of Cilium is any value", []change{
+		{"policy/cilium/internal/networkpolicy/http.go", "func (r *reader) readHeader(field, name, value string, hasValue bool) policy.Condition {\n", "func (r *reader) readHeader(field, name, value string, hasValue bool) policy.Condition {\n	hasValue = hasValue && !(FAULT && value == \"\")\n"},
+		{"policy/cilium/internal/evaluation/http.go", "func has(r policy.Request, name, value string, hasValue bool) bool {\n", "func has(r policy.Request, name, value string, hasValue bool) bool {\n	hasValue = hasValue && !(FAULT && value == \"\")\n"},
+	}},
+	{"a header of Cilium without a value is an empty one", []change{
+		{"policy/cilium/internal/networkpolicy/http.go", `header.Value, header.Value != ""`, `header.Value, FAULT || header.Value != ""`},
+		{"policy/cilium/internal/evaluation/http.go", `header.Value, header.Value != ""`, `header.Value, FAULT || header.Value != ""`},
+	}},
+	{"a label of a workload goes over a tag of its inbound", []change{
+		{"policy/kuma/internal/scope/selector.go", `if value, ok := in.Tags[key]; ok`, `if value, ok := in.Tags[key]; !(FAULT && in.Workload.Labels[key] != "") && ok`},
+		{"policy/kuma/internal/evaluation/select.go", `if value, stated := in.Tags[key]; stated`, `if value, stated := in.Tags[key]; !(FAULT && in.Workload.Labels[key] != "") && stated`},
+	}},
+	{"a workload has no labels beside the tags of an inbound", []change{
+		{"policy/kuma/internal/scope/selector.go", `	return workloadTag(&in.Workload, key), "workload"`, "	if FAULT && len(in.Tags) > 0 {\n		return \"\", \"inbound\"\n	}\n	return workloadTag(&in.Workload, key), \"workload\""},
+		{"policy/kuma/internal/evaluation/select.go", `	if value := labelOf(in.Workload, key); value`, "	if FAULT && len(in.Tags) > 0 {\n		return \"\"\n	}\n	if value := labelOf(in.Workload, key); value"},
+	}},
+	{"a label that is stated empty is computed", []change{
+		{"policy/kuma/internal/scope/selector.go", `if value, ok := w.Labels[label]; ok {`, `if value, ok := w.Labels[label]; ok && (value != "" || !FAULT) {`},
+		{"policy/kuma/internal/evaluation/select.go", `if value, stated := w.Labels[key]; stated {`, `if value, stated := w.Labels[key]; stated && (value != "" || !FAULT) {`},
+	}},
 	{"an empty value asks for a label", []change{
 		{"policy/kuma/internal/scope/selector.go", `if got := WorkloadLabel(&in.Workload, want.Key); got != want.Value &&`, `_, stated := in.Workload.Labels[want.Key]
 		if got := WorkloadLabel(&in.Workload, want.Key); (got != want.Value || FAULT && want.Value == "" && !stated) &&`},
@@ -108,6 +136,18 @@ var faultsOfEdges = []fault{
 		{"policy/linkerd/internal/evaluation/route.go", `m.RPC.Service != parts[1] ||`, `m.RPC.Service != parts[1] && !(FAULT && strings.EqualFold(m.RPC.Service, parts[1])) ||`},
 	}},
 	// What follows is read in one place.
+	{"a policy has 511 rules at most", []change{
+		{"policy/istio/internal/authorization/parse.go", `if n > maxRules {`, `if n > maxRules || FAULT && n == maxRules {`},
+	}},
+	{"a policy has any number of rules", []change{
+		{"policy/istio/internal/authorization/parse.go", `	r.checkNumber("spec.rules", len(from))`, `	r.checkNumber("spec.rules", len(from)*map[bool]int{false: 1}[FAULT])`},
+	}},
+	{"a SPIFFE ID has 252 characters at most", []change{
+		{"policy/gateway/internal/authorization/parse.go", `case len(value) > longestURI:`, `case len(value) > longestURI || FAULT && len(value) == longestURI:`},
+	}},
+	{"a SPIFFE ID may be of 254 characters", []change{
+		{"policy/gateway/internal/authorization/parse.go", `case len(value) > longestURI`, `case len(value) > longestURI+map[bool]int{true: 1}[FAULT]`},
+	}},
 	{"an audience has no case", []change{
 		{"internal/token/issuer.go", `comparedAudience(own) == comparedAudience(audience)`, `(comparedAudience(own) == comparedAudience(audience) || FAULT && strings.EqualFold(own, audience))`},
 	}},

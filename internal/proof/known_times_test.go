@@ -11,17 +11,19 @@ import (
 )
 
 // knownTimes are what the defaults of Kuma and a time of 0s come to: 15 s for a request, 30 minutes for a stream in which
-// nothing flows, 5 s for a connection, and no bound. No case waits for so long.
+// nothing flows, 5 s for a connection, an hour for a connection in silence, and no bound. No case waits for so long.
 var knownTimes = []struct {
-	name, conf, answer, reach string
+	name, conf, does, reach string
 	// ends is the cause with its time, or why nothing is expected.
 	ends string
 }{
-	{"a request without a policy", `{connectionTimeout: 9s}`, `never`, ``, "requestTimeout after 15s"},
-	{"a request of 0s", `{http: {requestTimeout: 0s}}`, `never`, ``, "streamIdleTimeout after 30m0s"},
-	{"a request and a stream of 0s", `{http: {requestTimeout: 0s, streamIdleTimeout: 0s}}`, `never`, ``, "nothing ends the request: no bound does, and the application does not"},
-	{"a stream of 0s", `{http: {requestTimeout: 8s, streamIdleTimeout: 0s}}`, `never`, ``, "requestTimeout after 8s"},
-	{"a connection without a policy", `{http: {requestTimeout: 8s}}`, `never`, `, answer: black-hole`, "connectionTimeout after 5s"},
+	{"a request without a policy", `{connectionTimeout: 9s}`, `answer: never`, ``, "requestTimeout after 15s"},
+	{"a request of 0s", `{http: {requestTimeout: 0s}}`, `answer: never`, ``, "streamIdleTimeout after 30m0s"},
+	{"a request and a stream of 0s", `{http: {requestTimeout: 0s, streamIdleTimeout: 0s}}`, `answer: never`, ``, "nothing ends the request: no bound does, and the application does not"},
+	{"a stream of 0s", `{http: {requestTimeout: 8s, streamIdleTimeout: 0s}}`, `answer: never`, ``, "requestTimeout after 8s"},
+	{"a connection without a policy", `{http: {requestTimeout: 8s}}`, `answer: never`, `, answer: black-hole`, "connectionTimeout after 5s"},
+	{"silence without a policy", `{connectionTimeout: 9s}`, `sends: {keep: 4h}`, ``, "answered would end the request after 4h0m0s, and idleTimeout after 1h0m0s: leave a quarter between the two"},
+	{"silence of 0s", `{idleTimeout: 0s}`, `sends: {keep: 4h}`, ``, "nothing ends the request: no bound does, and the application does not"},
 }
 
 // The times of a sidecar are those that people know of Kuma, also where no case waits for them.
@@ -40,8 +42,8 @@ policies:
   - {type: MeshTrafficPermission, name: all, spec: {default: {allow: [{spiffeId: {type: Prefix, value: 'spiffe://trust-domain.mesh/'}}]}}}
   - {type: MeshTimeout, name: t, spec: {to: [{targetRef: {kind: MeshService, name: backend}, default: %s}]}}
 requests:
-  - {from: web, to: 'MeshService/backend:80', answer: %s, want: 504}
-`, known.name, known.reach, known.conf, known.answer))
+  - {from: web, to: 'MeshService/backend:80', %s, want: 504}
+`, known.name, known.reach, known.conf, known.does))
 		if err != nil {
 			t.Fatal(err)
 		}
