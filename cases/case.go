@@ -58,6 +58,8 @@ type Case struct {
 	Normalization policy.PathNormalization
 	Inbounds      []Inbound
 	Policies      []manifest.Document
+	// Deployed is set where the policies are those of files, which a mesh may have, and no part of the case.
+	Deployed bool
 	// LeftOut are the documents of named files that are neither policies nor Dataplanes. The case
 	// does not read them.
 	LeftOut  []manifest.Document

@@ -22,7 +22,7 @@ func (b *builder) addFiles() error {
 		return err
 	}
 	if policies != nil {
-		b.built.Policies = policies
+		b.built.Policies, b.built.Deployed = policies, true
 		b.built.Source = casefile.WithPolicies("", policies)
 	}
 	workloads, err := b.read("workloads", "Dataplane", b.schema.Workloads.files, dataplane.Owns)

@@ -87,10 +87,10 @@ func newDescribe() *cobra.Command {
 	var strict bool
 	cmd := &cobra.Command{
 		Use:   "describe pod NAME PATH…",
-		Short: "Print the AuthorizationPolicies that a pod is subject to",
-		Long: `Describe prints the AuthorizationPolicies that select a pod, and by which target. PATH is a file or a
-folder with cases, whose workloads are the pods, or with policies. The flags describe the pod that policies are
-asked about.`,
+		Short: "Print the AuthorizationPolicies of Gateway API that a pod is subject to",
+		Long: `Describe prints the AuthorizationPolicies of Gateway API that select a pod, and by which target. It counts the
+policies of other dialects: meshproof inspect inbound says which of those apply. PATH is a file or a folder with
+cases, whose workloads are the pods, or with policies. The flags describe the pod that policies are asked about.`,
 		Example: `  meshproof describe pod backend cases/gateway/gateway-rules.yaml
   meshproof describe pod backend policies.yaml --namespace shop --label app=backend`,
 		Args: func(cmd *cobra.Command, args []string) error {

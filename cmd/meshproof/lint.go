@@ -32,7 +32,7 @@ kind of warning has a section in docs/lint.md. Exit status 1 where there is a wa
 			if err != nil {
 				return err
 			}
-			found, err := findings.Collect(all, files.Meshes(s), ignored, files.WithoutPods(s)...)
+			found, err := findings.Collect(all, files.Meshes(s), ignored, files.PodWarnings(s)...)
 			if err != nil {
 				return err
 			}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/automaton"
@@ -136,9 +137,17 @@ func checkTopics(root *cobra.Command) {
 	}
 }
 
-// badFlag adds where the flags are described.
+// badFlag adds which flag a misspelt one may mean, and where the flags are described.
 func badFlag(cmd *cobra.Command, err error) error {
-	return fmt.Errorf("%w: see %s --help", flagvalue.Explain(err), cmd.CommandPath())
+	meant := ""
+	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
+		var known []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+		if closest, ok := spelling.Closest(unknown.GetSpecifiedName(), known); ok {
+			meant = "did you mean --" + closest + "? "
+		}
+	}
+	return fmt.Errorf("%w: %ssee %s --help", flagvalue.Explain(err), meant, cmd.CommandPath())
 }
 
 // noArgs takes no argument. Where there are commands, it takes an argument for an unknown

@@ -114,7 +114,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 		return err
 	}
 	proven := &proof.Report{Envoy: h.Version(), Runtime: h.Runtime().String(), Strict: o.source.strict, Truncated: population.Truncated, Made: population.Callers.Texts(), Unasked: population.NotAsked(), Warnings: population.Warnings, Assumed: population.Assumed, LeftOut: population.LeftOut}
-	for _, w := range files.WithoutPods(s) {
+	for _, w := range files.PodWarnings(s) {
 		proven.Warnings = append(proven.Warnings, w.String())
 	}
 	proven.AddAll(proofs, results)

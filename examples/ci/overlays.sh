@@ -14,6 +14,7 @@ shift
 [ $# -eq 0 ] || shift
 work=$(mktemp -d)
 trap 'git worktree remove --force "$work/base" 2> /dev/null || true; rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM HUP # a shell such as dash does not run the trap above where a signal ends it
 git worktree add --quiet --detach "$work/base" "$base" || exit 2
 
 build() { # build ROOT SIDE OVERLAY: an overlay that the side lacks is an empty folder

@@ -77,7 +77,7 @@ func (p Pod) write(w io.Writer) {
 		{"Name:", terminal.Printable(p.Name)}, {"Namespace:", terminal.Printable(p.Namespace)}, {"Labels:", strings.Join(labels, ",")},
 	}.Write(w, "")
 	if len(p.Others) > 0 {
-		defer fmt.Fprintf(w, "NotDescribed:  %s, which Gateway API does not define\n", terminal.Printable(p.Others.String()))
+		defer fmt.Fprintf(w, "NotDescribed:  %s, which Gateway API does not define: see meshproof inspect inbound\n", terminal.Printable(p.Others.String()))
 	}
 	if p.Inherited == nil {
 		fmt.Fprintf(w, "InheritedPolicies:  %s\n", none)

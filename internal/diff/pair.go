@@ -66,7 +66,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 	if err := d.comparePolicies(old, recent, to, all); err != nil {
 		return nil, err
 	}
-	d.Warnings = append(d.Warnings, recent.WithoutPods(recent.Surroundings)...)
+	d.Warnings = append(d.Warnings, recent.PodWarnings(recent.Surroundings)...)
 	d.compareUnapplied(old, recent, to, beside.Doubts)
 	d.compareInstallations(old, recent, to, beside.Installations)
 	d.first = d.firstRules()

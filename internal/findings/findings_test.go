@@ -34,7 +34,7 @@ func lint(t *testing.T, text string, ignored ...string) (findings.List, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return findings.Collect(all, files.Meshes(lab.Surroundings{}), ignored, files.WithoutPods(lab.Surroundings{})...)
+	return findings.Collect(all, files.Meshes(lab.Surroundings{}), ignored, files.PodWarnings(lab.Surroundings{})...)
 }
 
 // Each kind of warning has a section of docs/lint.md, in the order of the names, with a case

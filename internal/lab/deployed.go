@@ -58,6 +58,7 @@ func WithPolicies(c cases.Case, policies []manifest.Document) (cases.Case, error
 	if services := slices.DeleteFunc(slices.Clone(c.Routing), func(doc manifest.Document) bool { return !isService(doc) }); len(services) > 0 {
 		c.Routing = slices.Concat(services, slices.DeleteFunc(slices.Clone(policies), func(doc manifest.Document) bool { return !isRouting(doc) }))
 	}
+	c.Deployed = true
 	c.Policies, c.Source = slices.DeleteFunc(slices.Clone(policies), isRouting), casefile.WithPolicies(c.Source, policies)
 	return c, nil
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// WithoutPods warns of each policy of a namespace that selects no pods of the workloads which the folder has there, such as Deployments, where
-// no inbound is described. A policy of all namespaces may be about workloads of other folders, and one of a namespace in which other objects
-// may make pods is about those.
-func (f *Files) WithoutPods(s Surroundings) []policy.Warning {
+// PodWarnings warns of each policy of a namespace that selects no pods of the workloads which the folder has there, such as Deployments, where
+// no inbound is described, and of one that asks for the port of a Service in the place of theirs. A policy of all namespaces may be about
+// workloads of other folders, and one of a namespace in which other objects may make pods is about those.
+func (f *Files) PodWarnings(s Surroundings) []policy.Warning {
 	templates := manifestdiff.Templates(f.Others)
 	set, err := f.PolicySet(s)
 	targeter, ok := set.Policies.(capability.Targeter)
@@ -67,7 +67,8 @@ func (f *Files) WithoutPods(s Surroundings) []policy.Warning {
 			out = append(out, policy.Warning{Kind: warning.SelectsNothing, Place: of.Place, Policy: of.Policy, Message: fmt.Sprintf("the policy selects no pods of the workloads that the folder has in its namespace (%s: %s)", of.object, of.reason)})
 		}
 	}
-	return out
+	known := slices.DeleteFunc(templates, func(t manifestdiff.Template) bool { return slices.Contains(unknown, t.Namespace) })
+	return append(out, f.portWarnings(targeter.Targets(), known, s.Inbound)...)
 }
 
 // lack is what the pods of a workload lack to be selected.

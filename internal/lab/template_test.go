@@ -8,8 +8,8 @@ import (
 	"github.com/meshproof/meshproof/internal/lab"
 )
 
-// TestWithoutPods has policies whose selector is met by no workload of the folder in their namespace, and others.
-func TestWithoutPods(t *testing.T) {
+// TestPodWarnings has policies whose selector is met by no workload of the folder in their namespace, and others.
+func TestPodWarnings(t *testing.T) {
 	t.Parallel()
 	const (
 		istio   = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: %s}, spec: {%s}}"
@@ -53,7 +53,7 @@ func TestWithoutPods(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, w := range files.WithoutPods(lab.Surroundings{}) {
+			for _, w := range files.PodWarnings(lab.Surroundings{}) {
 				got = append(got, w.String())
 			}
 			if text := strings.Join(got, "; "); !strings.Contains(text, tt.want) || (text == "") != (tt.want == "") {

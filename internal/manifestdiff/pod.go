@@ -17,6 +17,7 @@ type Template struct {
 	Namespace, Name, Account string
 	Placed                   bool
 	Labels                   map[string]string
+	pods                     pods
 }
 
 // Templates returns the templates of the workloads among some documents, such as those of Deployments.
@@ -24,7 +25,7 @@ func Templates(docs []manifest.Document) (out []Template) {
 	for _, doc := range docs {
 		o := objectOf(doc)
 		for _, p := range workloadsOf([]object{o}).all {
-			t := Template{Object: o.String(), Placed: fieldOf(o.fields, "metadata", "namespace") != nil, Namespace: p.namespace, Name: p.name, Account: fmt.Sprint(normal("serviceAccountName", p.account)), Labels: map[string]string{}}
+			t := Template{Object: o.String(), Placed: fieldOf(o.fields, "metadata", "namespace") != nil, Namespace: p.namespace, Name: p.name, Account: fmt.Sprint(normal("serviceAccountName", p.account)), Labels: map[string]string{}, pods: p}
 			for key, value := range p.labels {
 				t.Labels[key] = fmt.Sprint(value)
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/kinds"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // unread says what a case states that decides nothing: options of a dialect of which there is no policy, and documents
@@ -22,8 +23,25 @@ func unread(c cases.Case) (out []string) {
 	return out
 }
 
-// noteUnread notes what is not read. A strict run fails with it.
+// draftNote says what of the policies that the case takes from files no release of their mesh has, or older ones take otherwise: the first such
+// part, which is the gravest, and how many more there are. It is "" for policies that the case states itself: they may be those of a design.
+func draftNote(c cases.Case) string {
+	drafts := dialects.Drafts(slices.Concat(c.Policies, c.Routing))
+	switch more := len(drafts) - 1; {
+	case !c.Deployed || more < 0:
+		return ""
+	case more == 0:
+		return drafts[0]
+	default:
+		return fmt.Sprintf("%s; and %s of that kind: ask meshproof lint about the files", drafts[0], terminal.Count(more, "more note"))
+	}
+}
+
+// noteUnread notes what is not read, by the lab or by a released mesh. A strict run fails where the lab does not read it.
 func (r *run) noteUnread() {
+	if text := draftNote(r.result.Case); text != "" {
+		r.result.Notes = append(r.result.Notes, text)
+	}
 	for _, text := range unread(r.result.Case) {
 		r.result.Notes = append(r.result.Notes, text)
 		if r.runner.Strict {

@@ -23,8 +23,9 @@ type Progress struct {
 	mu            sync.Mutex
 	total         int
 	ended, failed int
-	// doing says what is being done, and name the case that ended last.
-	doing, name string
+	// doing says what is being done, and name the case that ended last. first is the first case that failed, in brackets: an interrupted
+	// run says no more of it.
+	doing, name, first string
 	// starting is true until Envoy is known to run.
 	starting bool
 	stop     func()
@@ -103,9 +104,10 @@ func (p *Progress) End(name string, failed bool) {
 	p.ended++
 	if failed {
 		p.failed++
+		p.first = cmp.Or(p.first, " ("+Printable(name)+")")
 	}
 	p.starting = false
-	p.doing, p.name = fmt.Sprintf("%s of %s cases, %s failed", Number(p.ended), Number(p.total), Number(p.failed)), Printable(name)
+	p.doing, p.name = fmt.Sprintf("%s of %s cases, %s failed%s", Number(p.ended), Number(p.total), Number(p.failed), p.first), Printable(name)
 	p.draw()
 }
 

@@ -92,7 +92,7 @@ func TestProgressElsewhere(t *testing.T) {
 	p.Stop()
 	p.Stop()
 	const want = "meshproof: starting Envoy\nmeshproof: fetching Envoy\nmeshproof: asking Envoy, 1 of 900 requests\n" +
-		"meshproof: 1 of 2 cases, 1 failed, 1 of 900 requests: the first\nmeshproof: 1 of 2 cases, 1 failed, 901 requests: the first\n"
+		"meshproof: 1 of 2 cases, 1 failed (the first), 1 of 900 requests: the first\nmeshproof: 1 of 2 cases, 1 failed (the first), 901 requests: the first\n"
 	if got.String() != want || stopped != 1 {
 		t.Errorf("%q, want %q; stopped %d times", got.String(), want, stopped)
 	}

@@ -120,7 +120,7 @@ func (s *Selector) Check(refuse func(field, format string, args ...any)) {
 func RefuseTargets(doc manifest.Document, refuse func(field, format string, args ...any)) {
 	for _, field := range []string{"targetRef", "targetRefs"} {
 		if IsSet(doc, "spec."+field) {
-			refuse("spec."+field, "it names a gateway, a service or a waypoint, and no sidecar: meshproof proves sidecars, which a selector names")
+			refuse("spec."+field, "it names a gateway, a service or a waypoint, and no sidecar: meshproof proves sidecars, which a selector names: take the policy out of these files, and review it by hand")
 		}
 	}
 }

@@ -1,0 +1,55 @@
+package lab
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/manifestdiff"
+	"github.com/meshproof/meshproof/internal/warning"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// portWarnings warns of each port that a policy of a namespace asks for, where each workload that it selects has another one behind a Service
+// with that port: a sidecar never sees the port of a Service.
+func (f *Files) portWarnings(targets []capability.Target, templates []manifestdiff.Template, like policy.Inbound) (out []policy.Warning) {
+	for _, t := range targets {
+		port, asks := portAsked(t, like)
+		if !asks {
+			continue
+		}
+		var of manifestdiff.ServicePort
+		others, selected := 0, 0
+		for _, template := range templates {
+			in := like
+			in.Port = port
+			in.Workload.Name, in.Workload.Namespace, in.Workload.Labels, in.Workload.ServiceAccount = template.Name, template.Namespace, template.Labels, template.Account
+			if !t.Selects(in) {
+				continue
+			}
+			selected++
+			if other, is := template.ServicePorts(f.Others)[port]; is {
+				of, others = other, others+1
+			}
+		}
+		text := fmt.Sprintf("port %d is that of %s, and its pods have %d: a port is the workload's, not that of a Service", port, of.Service, of.Target)
+		w := policy.Warning{Kind: warning.PortOfNoInbound, Place: t.Place, Policy: t.Policy, Message: text}
+		if others > 0 && others == selected && !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// portAsked returns the port that a target of one namespace asks for.
+func portAsked(t capability.Target, like policy.Inbound) (port uint16, asks bool) {
+	elsewhere := like
+	elsewhere.Workload.Namespace += "-elsewhere"
+	if t.Elsewhere != "" || t.Fit(elsewhere).Workload.Namespace == elsewhere.Workload.Namespace {
+		return 0, false
+	}
+	one, two := like, like
+	one.Port, two.Port = 1, 2
+	port = t.Fit(one).Port
+	return port, port == t.Fit(two).Port
+}

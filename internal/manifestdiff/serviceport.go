@@ -1,0 +1,72 @@
+package manifestdiff
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// ServicePort is a port of a Service that leads to a port of another number.
+type ServicePort struct {
+	// Service is the kind, the namespace and the name of the Service.
+	Service string
+	// Target is the port of the pods.
+	Target uint16
+}
+
+// ServicePorts returns the ports of Services of the pods that lead to a port of another number, but for those that the pods have too, or may have.
+func (t Template) ServicePorts(docs []manifest.Document) map[uint16]ServicePort {
+	own, out := map[uint16]bool{}, map[uint16]ServicePort{}
+	byName := map[string]uint16{}
+	for _, field := range []string{"containers", "initContainers"} {
+		for _, container := range mappings(t.pods.spec[field]) {
+			for _, port := range mappings(container["ports"]) {
+				if number, ok := portOf(port["containerPort"]); ok {
+					own[number] = true
+					byName[fmt.Sprint(port["name"])] = number
+				}
+			}
+		}
+	}
+	known := workloadsOf(nil)
+	known.add(t.pods)
+	for _, doc := range docs {
+		o := objectOf(doc)
+		if o.kind != "Service" || o.group != "" || len(known.selected(o)) == 0 {
+			continue
+		}
+		for _, port := range mappings(fieldOf(o.fields, "spec", "ports")) {
+			number, ok := portOf(port["port"])
+			target, isNumber := portOf(port["targetPort"])
+			if name, isName := port["targetPort"].(string); isName {
+				target, isNumber = byName[name]
+			} else if port["targetPort"] == nil {
+				target, isNumber = number, ok
+			}
+			switch {
+			case !ok:
+			case !isNumber:
+				own[number] = true // a pod may have the named port under any number
+			default:
+				own[target] = true
+				if target != number {
+					out[number] = ServicePort{o.String(), target}
+				}
+			}
+		}
+	}
+	for number := range own {
+		delete(out, number)
+	}
+	return out
+}
+
+// portOf reads the number of a port.
+func portOf(value any) (uint16, bool) {
+	var number float64
+	if _, err := fmt.Sscan(fmt.Sprint(value), &number); err != nil || number < 1 || number > math.MaxUint16 || number != math.Trunc(number) {
+		return 0, false
+	}
+	return uint16(number), true
+}
