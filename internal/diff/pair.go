@@ -69,7 +69,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 	d.Warnings = append(d.Warnings, recent.PodWarnings(recent.Surroundings)...)
 	d.compareUnapplied(old, recent, to, beside.Doubts)
 	d.compareInstallations(old, recent, to, beside.Installations)
-	d.first = d.firstRules()
+	d.first, d.openModes = d.firstRules(), d.firstModes()
 	return &d, nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/internal/policylist"
+	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -95,7 +96,14 @@ type direction struct {
 	node bool
 }
 
+// refuse adds an error about a field, and says so where its text is one that a template tool replaces, such as Flux.
 func (r *reader) refuse(field, format string, args ...any) {
+	var text string
+	if at, found := r.doc.Lookup(field); found && at.Decode(&text) == nil {
+		if replaced := rendering.PlaceholderIn(text); replaced != "" {
+			format, args = format+": a template tool may replace %q, and %s", append(args, replaced, rendering.Remedy)
+		}
+	}
 	r.errs = append(r.errs, r.doc.Errorf(field, format, args...))
 }
 
