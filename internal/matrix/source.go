@@ -48,8 +48,13 @@ func (s *source) draw(number uint64) (cases.Case, bool) {
 			return c, true
 		}
 	}
+	return s.admitted(number, policyset.DrawFresh)
+}
+
+// admitted returns the first of several drawn sets that the selection admits, false where it admits none.
+func (s *source) admitted(number uint64, draw func(seed, number uint64, of ...policyset.Form) cases.Case) (cases.Case, bool) {
 	for try := range uint64(mostTries) {
-		if c := policyset.DrawFresh(s.suite.Seed, number+try<<32, s.forms...); s.admits(c) {
+		if c := draw(s.suite.Seed, number+try<<32, s.forms...); s.admits(c) {
 			return c, true
 		}
 	}

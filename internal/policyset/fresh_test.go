@@ -247,13 +247,47 @@ func TestNeeds(t *testing.T) {
 				}
 			}
 		}
-		for _, n := range needs {
+		for _, n := range slices.Concat(needs, partNeeds) {
 			if n.profile == p && (count[n.feature] == 0 || count[n.feature] == sets) {
 				t.Errorf("%d of %d sets need %s", count[n.feature], sets, n.feature)
 			}
 		}
 		if name, ok := permissive[p]; ok && (count[name] == 0 || count[name] == sets) {
 			t.Errorf("%d of %d sets need %s", count[name], sets, name)
+		}
+	}
+}
+
+// A set whose names have changed needs what it needed before: a compiler is not asked for what it does not claim.
+func TestNeedsOfOtherNames(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		form    Form
+		feature feature.Name
+		has     *regexp.Regexp
+	}{
+		{Istio, "IstioTemplates", regexp.MustCompile(`\{\*`)},
+		{Istio, "IstioHeaders", regexp.MustCompile(`request\.headers`)},
+		{Istio, "IstioTokens", regexp.MustCompile(`request\.auth|equestPrincipals|RequestAuthentication`)},
+		{KumaFrom, "LegacyCrossMesh", regexp.MustCompile(`targetRef"?: ?\{[^}]*\bmesh"?:`)},
+	} {
+		found := 0
+		for number := range uint64(60) {
+			c := DrawFresh(3, number, tt.form)
+			text := ""
+			for _, doc := range c.Policies {
+				text += doc.Flow()
+			}
+			if !tt.has.MatchString(text) {
+				continue
+			}
+			found++
+			if !slices.Contains(Needs(c), tt.feature) {
+				t.Errorf("set %d needs %s, and does not say so: %s", number, tt.feature, tt.has.FindString(text))
+			}
+		}
+		if found == 0 {
+			t.Errorf("no set needs %s", tt.feature)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package policyset
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/feature"
@@ -17,7 +18,7 @@ type need struct {
 	field
 }
 
-// field is a field of a policy, or an option. Its value is "" for any value.
+// field is a field of a policy, or an option. Its value is "" for any value. A key with a dot is that of a field in an object under a key.
 type field struct{ key, value string }
 
 // needs are the features that only some of the drawn sets need.
@@ -41,7 +42,7 @@ var needs = []need{
 	{"LegacyActions", feature.KumaMTPLegacy, field{"action", ""}},
 	{"LegacyCertificates", feature.KumaMTPLegacy, field{"tags", ""}},
 	{"LegacyRoutes", feature.KumaMTPLegacy, field{"kind", "MeshHTTPRoute"}},
-	{"LegacyCrossMesh", feature.KumaMTPLegacy, field{"mesh", "other"}},
+	{"LegacyCrossMesh", feature.KumaMTPLegacy, field{"targetRef.mesh", ""}},
 	{"LegacyFullView", feature.KumaMTPLegacy, field{"legacyCompiler", "full"}},
 	{"LegacyPreciseShadow", feature.KumaMTPLegacy, field{"shadowForm", "precise"}},
 
@@ -63,27 +64,10 @@ var needs = []need{
 	{"IstioAddresses", feature.IstioAuthz, field{"notIpBlocks", ""}},
 	{"IstioAddresses", feature.IstioAuthz, field{"notRemoteIpBlocks", ""}},
 	{"IstioAddresses", feature.IstioAuthz, field{"key", "remote.ip"}},
-	{"IstioHeaders", feature.IstioAuthz, field{"key", "request.headers[x-role]"}},
-	{"IstioHeaders", feature.IstioAuthz, field{"key", "request.headers[X-Role]"}},
-	{"IstioHeaders", feature.IstioAuthz, field{"key", "request.headers[x-b3-flags]"}},
-	{"IstioHeaders", feature.IstioAuthz, field{"key", "request.headers[origin]"}},
-	{"IstioHeaders", feature.IstioAuthz, field{"key", "request.headers[:path]"}},
-	{"IstioHeaders", feature.IstioAuthz, field{"key", "request.headers[:authority]"}},
 	{"IstioTokens", feature.IstioAuthz, field{"kind", "RequestAuthentication"}},
 	{"IstioTokens", feature.IstioAuthz, field{"requestPrincipals", ""}},
 	{"IstioTokens", feature.IstioAuthz, field{"notRequestPrincipals", ""}},
-	{"IstioTokens", feature.IstioAuthz, field{"key", "request.auth.principal"}},
-	{"IstioTokens", feature.IstioAuthz, field{"key", "request.auth.claims[groups]"}},
-	{"IstioTokens", feature.IstioAuthz, field{"key", "request.auth.claims[team][name]"}},
-	{"IstioTokens", feature.IstioAuthz, field{"key", "request.auth.claims[oauth2]"}},
-	{"IstioTokens", feature.IstioAuthz, field{"key", "request.auth.claims[tenantId]"}},
-	{"IstioTokens", feature.IstioAuthz, field{"key", "request.auth.audiences"}},
-	{"IstioTokens", feature.IstioAuthz, field{"key", "request.auth.presenter"}},
 	{"IstioServerName", feature.IstioAuthz, field{"key", "connection.sni"}},
-	{"IstioTemplates", feature.IstioAuthz, field{"paths", "/a/{*}"}},
-	{"IstioTemplates", feature.IstioAuthz, field{"paths", "/{**}/b"}},
-	{"IstioTemplates", feature.IstioAuthz, field{"notPaths", "/a/{*}"}},
-	{"IstioTemplates", feature.IstioAuthz, field{"notPaths", "/{**}/b"}},
 	{"IstioCustom", feature.IstioAuthz, field{"action", "CUSTOM"}},
 	{"IstioPeerAuthentication", feature.IstioAuthz, field{"kind", "PeerAuthentication"}},
 	{"IstioAudit", feature.IstioAuthz, field{"action", "AUDIT"}},
@@ -114,6 +98,14 @@ var needs = []need{
 	{"LinkerdAudit", feature.LinkerdAuthz, field{"defaultInboundPolicy", "audit"}},
 	{"LinkerdAudit", feature.LinkerdAuthz, field{"config.linkerd.io/default-inbound-policy", "audit"}},
 	{"LinkerdLoopback", feature.LinkerdAuthz, field{"loopbackBypass", "true"}},
+}
+
+// partNeeds are needs by a part of a value, whose names may be others than those of the drawn set.
+var partNeeds = []need{
+	{"IstioHeaders", feature.IstioAuthz, field{"key", "request.headers["}},
+	{"IstioTokens", feature.IstioAuthz, field{"key", "request.auth."}},
+	{"IstioTemplates", feature.IstioAuthz, field{"paths", "{*"}},
+	{"IstioTemplates", feature.IstioAuthz, field{"notPaths", "{*"}},
 }
 
 // permissive are the features that a permissive inbound needs.
@@ -198,6 +190,13 @@ func Needs(c cases.Case) []feature.Name {
 				add(n.feature)
 			}
 		}
+		for _, n := range partNeeds {
+			for of := range has {
+				if n.profile == p && of.key == n.key && strings.Contains(of.value, n.value) {
+					add(n.feature)
+				}
+			}
+		}
 		if slices.ContainsFunc(c.Inbounds, func(in cases.Inbound) bool { return in.MTLS == mtls.Permissive }) {
 			add(permissive[p])
 		}
@@ -215,6 +214,7 @@ func collect(key string, v any, has map[field]bool) {
 		}
 	case map[string]any:
 		for inner, value := range v {
+			has[field{key + "." + inner, ""}] = true
 			collect(inner, value, has)
 		}
 	case nil:
