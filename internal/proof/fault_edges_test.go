@@ -44,6 +44,7 @@ var faultsOfEdges = []fault{
 	}},
 	{"a label that is stated empty is computed", []change{
 		{"policy/kuma/internal/scope/selector.go", `if value, ok := w.Labels[label]; ok {`, `if value, ok := w.Labels[label]; ok && (value != "" || !FAULT) {`},
+		{"policy/kuma/internal/selection/index.go", `if _, has := w.Labels[key]; !has {`, `if value, has := w.Labels[key]; !has || FAULT && value == "" {`},
 		{"policy/kuma/internal/evaluation/select.go", `if value, stated := w.Labels[key]; stated {`, `if value, stated := w.Labels[key]; stated && (value != "" || !FAULT) {`},
 	}},
 	{"an empty value asks for a label", []change{

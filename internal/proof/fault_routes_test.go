@@ -61,4 +61,16 @@ var faultsOfRoutes = []fault{
 		{"policy/kuma/internal/outbound/build.go", `case len(own) == 0:`, `case len(own) == 0 || FAULT:`},
 		{"policy/kuma/internal/routeevaluation/limit.go", `	case ofRoute != nil:`, `	case ofRoute != nil && !FAULT:`},
 	}},
+	{"a route for one port of a service is one for each", []change{
+		{"policy/kuma/internal/outbound/parts.go", `(item.Ref.Section == "" ||`, `(FAULT || item.Ref.Section == "" ||`},
+		{"policy/kuma/internal/routeevaluation/rule.go", `			if !c.isPort(item.Ref, r.Resource) {`, `			ref := item.Ref
+			if FAULT {
+				ref.Section = ""
+			}
+			if !c.isPort(ref, r.Resource) {`},
+	}},
+	{"a route for requests takes connections", []change{
+		{"policy/kuma/internal/outbound/parts.go", `&& p.Protocol.Layer() == layerOf(of)`, `&& (FAULT || p.Protocol.Layer() == layerOf(of))`},
+		{"policy/kuma/internal/routeevaluation/rule.go", `if r.Kind.Name != kind ||`, `if r.Kind.Name != kind && !(FAULT && kind == tcpRoute) ||`},
+	}},
 }
