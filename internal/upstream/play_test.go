@@ -109,7 +109,7 @@ func TestPlayIsCut(t *testing.T) {
 			}
 			account := u.Watch(from)
 			account.Play(s)
-			ctx, cancel := context.WithTimeout(t.Context(), 60*ms)
+			ctx, cancel := context.WithTimeout(t.Context(), 300*ms)
 			defer cancel()
 			reader, writer := io.Pipe()
 			context.AfterFunc(ctx, func() { _ = writer.CloseWithError(context.Canceled) })

@@ -300,15 +300,15 @@ func (dialect) Flags() []capability.Flag {
 	return []capability.Flag{
 		optionFlag,
 		{
-			Key: "shadowForm", Name: "shadow-form", Values: []string{"accepted", "precise"}, Usage: "shape of the shadow",
+			Key: "shadowForm", Name: "shadow-form", Values: []string{"accepted", "precise"}, Usage: "shape of the shadow: without an allow list, as in the design (accepted), or with one (precise)",
 			Value: func(text string) (string, error) { return known(text, new(permission.ShadowForm)) },
 		},
 		{
-			Key: "legacyCompiler", Name: "legacy-compiler", Values: []string{"compact", "full"}, Usage: "compiler of policies with from",
+			Key: "legacyCompiler", Name: "legacy-compiler", Values: []string{"compact", "full"}, Usage: "compiler of policies with from: the last item that matches decides (compact), or all combinations of tags are made (full)",
 			Value: func(text string) (string, error) { return known(text, new(legacy.Compiler)) },
 		},
 		{
-			Key: "kumaRoutes", Name: "kuma-routes", Values: []string{"seed", "released"}, Usage: "what the limits of a route come from",
+			Key: "kumaRoutes", Name: "kuma-routes", Values: []string{"seed", "released"}, Usage: "what the limits of a route come from: the design says it (seed), or Kuma 2.14 does it (released)",
 			Value: func(text string) (string, error) { return known(text, new(outbound.Design)) },
 		},
 		{
