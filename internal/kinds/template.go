@@ -15,8 +15,8 @@ import (
 var (
 	// literalKind finds the kind of a manifest in a template.
 	literalKind = regexp.MustCompile(`(?m)^["']?kind["']?:[ \t]*["']?[A-Z][A-Za-z]*["']?[ \t]*(#.*)?\r?$`)
-	// madeKind finds a kind that an instruction makes, or a part of it.
-	madeKind = regexp.MustCompile(`\b(kind|type)["']?\s*:[^\n]*\{\{`)
+	// madeKind finds a kind that an instruction makes, or a part of it, and a list, whose items it may make.
+	madeKind = regexp.MustCompile(`\b(kind|type)["']?\s*:[^\n]*\{\{|(?m:^["']?kind["']?:[ \t]*["']?\w*List\b)`)
 	// marginal finds the lines that begin with an instruction, which may end some lines below and takes the spaces in front of it away by a dash.
 	// Each instruction of them writes text, such as a whole manifest, but for silenced ones. Of the others set and indented write none at the margin.
 	marginal    = regexp.MustCompile(`(?m)^(\{\{|[ \t]+\{\{-)(?s:.*?)\}\}.*$|^.*indent\s+0.*$`)

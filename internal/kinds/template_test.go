@@ -27,6 +27,7 @@ func TestMakesOthersAlone(t *testing.T) {
 		"a policy":                              {"kind: AuthorizationPolicy\nspec: {{ .Values.spec }}\n", false},
 		"a policy of one word":                  {deployment + "---\nkind: \"Server\"\nspec: {{ .Values.spec }}\n", false},
 		"a policy of Kuma":                      {deployment + "---\ntype: MeshTrafficPermission\nname: {{ .Values.a }}\n", false},
+		"a list of what is made":                {"apiVersion: v1\nkind: List\nitems:\n  {{- include \"objects\" . | nindent 2 }}\n", false},
 		"a list of policies":                    {"kind: AuthorizationPolicyList\nitems: {{ .Values.items }}\n", false},
 		"a policy in an item":                   {"kind: List\nitems:\n  - kind: AuthorizationPolicy\n    spec: {{ .Values.spec }}\n", false},
 		"a route of Linkerd":                    {deployment + "---\napiVersion: {{ .Values.version }}\nkind: HTTPRoute\n", false},
