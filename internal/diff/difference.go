@@ -55,8 +55,6 @@ type Difference struct {
 	deniesOthers    bool
 	// first counts the classes that a rule lets in now, and that got in by no rule before.
 	first int
-	// openModes are the policies of NEW by which an inbound takes plaintext, where OLD stated nothing of it.
-	openModes []string
 	// firstParts are the parts of the new policies that no proof is about, and that only shut out.
 	firstParts  []string
 	old, recent *lab.Files

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -49,31 +48,11 @@ func (d *Difference) firstServers() (n int) {
 	return n
 }
 
-// firstModes returns the policies of NEW by which an inbound takes plaintext, where no policy of OLD stated its mode. Nothing changes by them, because that
-// is the default which is taken, and who writes such a policy mostly has a stricter one elsewhere.
-func (d *Difference) firstModes() (out []string) {
-	for _, c := range d.Cases {
-		for _, found := range c.Comparisons {
-			old, recent, known := bothAs[capability.Moder](found.old.Reading().Set(), found.recent.Reading().Set())
-			if !known || !found.recent.MTLS.TakesPlaintext() || old.ModeBy(found.old.Inbound.Inbound) != "" {
-				continue
-			}
-			if by := recent.ModeBy(found.recent.Inbound.Inbound); by != "" && !slices.Contains(out, by) {
-				out = append(out, by)
-			}
-		}
-	}
-	return out
-}
-
 // firstTexts is a note about these classes. The first policy of a workload narrows what its folder says. Where another folder, or
 // a default of the mesh, keeps callers out until now, the same policy lets them in, and no folder shows which of both it is.
 func (d *Difference) firstTexts() (out []string) {
 	for _, part := range d.firstParts {
 		out = append(out, "note: "+part+" is no part of a proof, and nothing in OLD was about the same: it shuts out, but where a policy of another folder or a default of the mesh did so before, it lets more out")
-	}
-	for _, place := range d.openModes {
-		out = append(out, "note: plaintext is taken by "+place+", and no policy of OLD states that: where a policy of another folder demanded mTLS, NEW lets plaintext in")
 	}
 	if d.first == 0 {
 		return out

@@ -56,33 +56,3 @@ func TestFirstRules(t *testing.T) {
 		})
 	}
 }
-
-// A policy by which plaintext is taken is told by a note where OLD stated no mode: one that demands mTLS may stand in another folder.
-func TestFirstModes(t *testing.T) {
-	t.Parallel()
-	mode := func(name, spec string) string {
-		return fmt.Sprintf("---\n{apiVersion: security.istio.io/v1, kind: PeerAuthentication, metadata: {name: %s, namespace: shop}, spec: {%s}}\n", name, spec)
-	}
-	const web = "---\n{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: web, namespace: shop}, spec: {selector: {matchLabels: {app: web}}, rules: [{}]}}\n"
-	for name, tt := range map[string]struct {
-		old, recent string
-		want        bool
-	}{
-		"of a namespace":         {web, web + mode("default", "mtls: {mode: PERMISSIVE}"), true},
-		"of a workload":          {web, web + mode("p", "selector: {matchLabels: {app: web}}, mtls: {mode: DISABLE}"), true},
-		"of a port":              {web, web + mode("p", "selector: {matchLabels: {app: web}}, portLevelMtls: {8080: {mode: PERMISSIVE}}"), true},
-		"alone":                  {"", mode("p", "selector: {matchLabels: {app: web}}, mtls: {mode: PERMISSIVE}"), true},
-		"that says nothing":      {web, web + mode("default", ""), false},
-		"that demands mTLS":      {web, web + mode("default", "mtls: {mode: STRICT}"), false},
-		"as before":              {web + mode("default", "mtls: {mode: PERMISSIVE}"), web + mode("default", "mtls: {mode: PERMISSIVE}") + strings.ReplaceAll(web, "web", "db"), false},
-		"in the place of STRICT": {web + mode("default", "mtls: {mode: STRICT}"), web + mode("default", "mtls: {mode: PERMISSIVE}"), false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			d := differenceOf(t, tt.old, tt.recent)
-			if got := strings.Join(d.firstTexts(), "\n"); strings.Contains(got, "plaintext is taken by shop/") != tt.want {
-				t.Errorf("%q", got)
-			}
-		})
-	}
-}

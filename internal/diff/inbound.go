@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/verdict"
 )
 
 // InboundChange is a change of an inbound itself.
@@ -86,4 +88,18 @@ func (c Comparison) modeChange() []InboundChange {
 		change.Widens = "plaintext is taken"
 	}
 	return []InboundChange{change}
+}
+
+// firstMode says that a policy of NEW lets an inbound take plaintext, where no policy of OLD states its mode. In the folder nothing changes by that, as it
+// is the default. But such a policy does nothing at all, unless another folder demands mTLS: then NEW lets plaintext in.
+func firstMode(was, is verdict.Inbound) []string {
+	old, recent, known := bothAs[capability.Moder](was.Reading().Set(), is.Reading().Set())
+	if !known || !is.MTLS.TakesPlaintext() || old.ModeBy(was.Inbound.Inbound) != "" {
+		return nil
+	}
+	by := recent.ModeBy(is.Inbound.Inbound)
+	if by == "" {
+		return nil
+	}
+	return []string{"plaintext is taken by " + by + ", and no policy of OLD states a mode: where a policy of another folder demands mTLS, NEW lets plaintext in"}
 }

@@ -1,6 +1,8 @@
 package diff
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/meshproof/meshproof/internal/casetest"
@@ -21,5 +23,35 @@ func TestPoliciesCeaseToStateMode(t *testing.T) {
 	changes := found[0].modeChange()
 	if len(changes) != 1 || changes[0].Text != "web/in: mtls strict → permissive" || changes[0].Widens == "" {
 		t.Errorf("%+v", changes)
+	}
+}
+
+// A policy by which plaintext is taken fails where OLD stated no mode: one that demands mTLS may stand in another folder.
+func TestFirstModes(t *testing.T) {
+	t.Parallel()
+	mode := func(name, spec string) string {
+		return fmt.Sprintf("---\n{apiVersion: security.istio.io/v1, kind: PeerAuthentication, metadata: {name: %s, namespace: shop}, spec: {%s}}\n", name, spec)
+	}
+	const web = "---\n{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: web, namespace: shop}, spec: {selector: {matchLabels: {app: web}}, rules: [{}]}}\n"
+	for name, tt := range map[string]struct {
+		old, recent string
+		want        bool
+	}{
+		"of a namespace":         {web, web + mode("default", "mtls: {mode: PERMISSIVE}"), true},
+		"of a workload":          {web, web + mode("p", "selector: {matchLabels: {app: web}}, mtls: {mode: DISABLE}"), true},
+		"of a port":              {web, web + mode("p", "selector: {matchLabels: {app: web}}, portLevelMtls: {8080: {mode: PERMISSIVE}}"), true},
+		"alone":                  {"", mode("p", "selector: {matchLabels: {app: web}}, mtls: {mode: PERMISSIVE}"), true},
+		"that says nothing":      {web, web + mode("default", ""), false},
+		"that demands mTLS":      {web, web + mode("default", "mtls: {mode: STRICT}"), false},
+		"as before":              {web + mode("default", "mtls: {mode: PERMISSIVE}"), web + mode("default", "mtls: {mode: PERMISSIVE}") + strings.ReplaceAll(web, "web", "db"), false},
+		"in the place of STRICT": {web + mode("default", "mtls: {mode: STRICT}"), web + mode("default", "mtls: {mode: PERMISSIVE}"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := differenceOf(t, tt.old, tt.recent)
+			if got := strings.Join(d.widenings(), "\n"); strings.Contains(got, "plaintext is taken") != tt.want {
+				t.Errorf("%q", got)
+			}
+		})
 	}
 }

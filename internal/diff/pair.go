@@ -69,7 +69,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 	d.Warnings = append(d.Warnings, recent.PodWarnings(recent.Surroundings)...)
 	d.compareUnapplied(old, recent, to, beside.Doubts)
 	d.compareInstallations(old, recent, to, beside.Installations)
-	d.first, d.openModes = d.firstRules(), d.firstModes()
+	d.first = d.firstRules()
 	return &d, nil
 }
 
@@ -220,7 +220,7 @@ func (c Comparison) opens(all bool) []string {
 	out := slices.Concat(
 		lessProof(was, is), newStrangers(was, is), otherExclusions(was, is, all),
 		otherAuthorizers(was, is), movedAuthorizers(c.old, c.recent),
-		answeredByPolicies(c.old, c.recent), unknownReferences(c.old, c.recent, all),
+		answeredByPolicies(c.old, c.recent), firstMode(c.old, c.recent), unknownReferences(c.old, c.recent, all),
 		newNeighbours(c.old, c.recent), openedByAge(c.old, c.recent), newProtocols(was, is),
 	)
 	if !all {
