@@ -38,7 +38,8 @@ func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -222,6 +223,21 @@ func TestFilesOfOtherTools(t *testing.T) {
 		files, err := lab.Open(lab.Choice{}, tt.paths...)
 		if (err != nil) != (tt.want < 0) || err == nil && len(files.Sources) != tt.want {
 			t.Errorf("%s: %v, %v", name, files, err)
+		}
+	}
+}
+
+// Many kustomizations are told once: the root of a repository has a note, and no page of them.
+func TestKustomizationsAreToldOnce(t *testing.T) {
+	t.Parallel()
+	for want, files := range map[string]map[string]string{
+		": this kustomization is not carried out: ":                    {"p.yaml": aPolicy, "kustomization.yaml": "resources: [p.yaml]\n"},
+		": this kustomization, and 1 more like it, is not carried out": {"p.yaml": aPolicy, "kustomization.yaml": "resources: [a]\n", "a/kustomization.yaml": "resources: [../p.yaml]\n"},
+	} {
+		opened, err := lab.Open(lab.Choice{}, write(t, files))
+		var told strings.Builder
+		if err = errors.Join(err, lab.LeaveOut(&told, false, opened)); err != nil || strings.Count(told.String(), want) != 1 || strings.Count(told.String(), "carried out") != 1 {
+			t.Errorf("%v, %q, want %q once", err, &told, want)
 		}
 	}
 }

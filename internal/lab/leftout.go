@@ -91,8 +91,12 @@ func LeaveOut(told io.Writer, strict bool, all ...*Files) error {
 		if out != "" {
 			fmt.Fprintf(told, "meshproof: note: %s: left out: %s\n", f.Name, terminal.Printable(out))
 		}
-		for _, doc := range slices.DeleteFunc(slices.Clone(f.Others), func(d manifest.Document) bool { return !rendering.IsKustomization(d) }) {
-			fmt.Fprintf(told, "meshproof: note: %s: this kustomization is not carried out: write out with kustomize build what is applied\n", doc.Place(""))
+		if all := slices.DeleteFunc(slices.Clone(f.Others), func(d manifest.Document) bool { return !rendering.IsKustomization(d) }); len(all) > 0 {
+			more := ""
+			if len(all) > 1 {
+				more = fmt.Sprintf(", and %d more like it,", len(all)-1)
+			}
+			fmt.Fprintf(told, "meshproof: note: %s: this kustomization%s is not carried out: write out with kustomize build what is applied\n", all[0].Place(""), more)
 		}
 	}
 	return nil
