@@ -19,7 +19,7 @@ func (x Expectation) Contradiction(p casefile.RoutedRequest) string {
 	some := func(holds func(Outcome) bool) bool { return slices.ContainsFunc(x.Outcomes, holds) }
 	switch {
 	case x.Unclear != nil:
-		return ""
+		return fmt.Sprintf("the case states an end of the request, meshproof expects none: %v", x.Unclear)
 	case len(x.Outcomes) == 0:
 		return "the case states an end of the request, meshproof expects none: no backend has a weight"
 	case p.Want != "" && !some(func(o Outcome) bool { return o.meets(p.Want, x.spoken) }):
