@@ -83,6 +83,10 @@ type Target struct {
 	// that it does not ask for. It is nil for a target that asks only for a value of what an
 	// inbound may lack.
 	Vary func(in policy.Inbound) []policy.Inbound
+	// Base is the same for the targets of one policy that differ in their port alone, see [Target.OnPorts]; "" for others. What Vary changes beside
+	// the port is the same for all of them, and VaryPort changes the port alone. It may be nil.
+	Base     string
+	VaryPort func(in policy.Inbound) []policy.Inbound
 }
 
 // PeerNamer is a set of policies that names callers by what their workloads are, such as labels.

@@ -18,18 +18,22 @@ func (t Target) OnPorts(ports []uint16) []Target {
 	if len(ports) == 0 {
 		return []Target{t}
 	}
+	t.Base = t.Place + " " + t.Key
 	var out []Target
 	for _, port := range ports {
 		on := t.onPort(fmt.Sprintf("port %d", port), func(uint16) uint16 { return port })
+		on.VaryPort = func(in policy.Inbound) []policy.Inbound {
+			if in.Port != port {
+				return nil
+			}
+			in.Port = in.Port%65535 + 1
+			return []policy.Inbound{in}
+		}
 		on.Vary = func(in policy.Inbound) (varied []policy.Inbound) {
 			if t.Vary != nil {
 				varied = t.Vary(in)
 			}
-			if in.Port == port {
-				in.Port = in.Port%65535 + 1
-				varied = append(varied, in)
-			}
-			return varied
+			return append(varied, on.VaryPort(in)...)
 		}
 		out = append(out, on)
 	}
@@ -91,6 +95,7 @@ func (t Target) OnAddresses(blocks []netip.Prefix) []Target {
 func (t Target) onAddress(ip netip.Addr, isAlike func(netip.Addr) bool, all []netip.Addr) Target {
 	miss, fit, vary := t.Miss, t.Fit, t.Vary
 	t.Key += " on " + ip.String()
+	t.Base, t.VaryPort = "", nil // it varies by addresses too
 	t.Miss = func(in policy.Inbound) Reason {
 		if reason := miss(in); reason != nil || isAlike(in.Workload.IP) {
 			return reason

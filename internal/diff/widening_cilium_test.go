@@ -86,6 +86,7 @@ func TestWideningOfCilium(t *testing.T) {
 		"a lack less":                         {"", allow(asks(in("a", "x"), lacks("b")), ""), allow(asks(in("a", "x")), "")},
 		"another namespace":                   {"", allow(anyone, ""), allow(labels("io.kubernetes.pod.namespace: 'y'"), "")},
 		"every namespace":                     {"", allow(labels("a: x"), ""), allow(asks(in("a", "x"), "{key: io.kubernetes.pod.namespace, operator: Exists}"), "")},
+		"a deny of all other accounts":        {of("d", asks(notIn("io.cilium.k8s.policy.serviceaccount", "a")), "ingressDeny: [{fromEndpoints: [{}]}]"), allow(labels("a: x"), ""), allow(anyone, "")},
 		"another account":                     {"", allow(labels("io.cilium.k8s.policy.serviceaccount: a"), ""), allow(asks(in("io.cilium.k8s.policy.serviceaccount", "a, b")), "")},
 		"a deny of two labels":                {allow(anyone, ""), deny("d", labels("a: x")), deny("d", labels("a: x, b: 'y'"))},
 		"denies of lacks, which meet no one":  {allow(anyone, ""), deny("d", asks(notIn("a", "x"))), deny("d", asks(notIn("a", "x"), notIn("b", "'y'"))) + deny("e", asks(notIn("a", "x"), notIn("c", "z")))},

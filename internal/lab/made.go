@@ -28,6 +28,9 @@ type Made struct {
 func (m Made) String() string {
 	w := m.Workload
 	facts := []string{"namespace " + w.Namespace, "mesh " + w.Mesh}
+	if w.ServiceAccount != "" {
+		facts = append(facts, "service account "+w.ServiceAccount)
+	}
 	if w.IP.IsValid() {
 		facts = append(facts, "address "+w.IP.String())
 	}

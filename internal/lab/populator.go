@@ -2,7 +2,6 @@ package lab
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,23 +170,33 @@ func (p *populator) fitBoth(a, b *target) (policy.Inbound, bool) {
 func (p *populator) combine(in policy.Inbound, selecting, varying []*target) []policy.Inbound {
 	out := []policy.Inbound{in}
 	known := map[string]bool{keyOf(in): true}
+	var each []func(policy.Inbound) []policy.Inbound
+	bases := map[string]bool{}
+	for _, t := range varying {
+		vary := t.Vary
+		if bases[t.Base] {
+			vary = t.VaryPort // the first target of the policy has changed the rest
+		}
+		bases[t.Base] = t.Base != ""
+		if vary != nil {
+			each = append(each, vary)
+		}
+	}
 	for i := 0; i < len(out); i++ {
-		for _, t := range varying {
-			if t.Vary == nil {
-				continue
-			}
-			for _, varied := range t.Vary(out[i]) {
+		for _, vary := range each {
+			for _, varied := range vary(out[i]) {
 				if len(out) == mostStates {
 					p.Truncated = true
 				}
 				if p.tried++; p.exhausted() {
 					return out
 				}
-				if slices.ContainsFunc(selecting, func(t *target) bool { return !t.Selects(varied) }) {
+				key := keyOf(varied)
+				if known[key] {
 					continue
 				}
-				if key := keyOf(varied); !known[key] {
-					known[key] = true
+				known[key] = true
+				if !slices.ContainsFunc(selecting, func(t *target) bool { return !t.Selects(varied) }) {
 					out = append(out, varied)
 				}
 			}
@@ -355,17 +364,28 @@ const described = -1
 // keyOf is the same for inbounds that policies cannot tell apart.
 func keyOf(in policy.Inbound) string {
 	w := in.Workload
-	key := []string{w.Name, w.Namespace, w.Mesh, w.Zone, w.Origin, in.Name, strconv.Itoa(int(in.Port)), in.Protocol.String(), w.IP.String()}
+	key := make([]byte, 0, 256)
+	add := func(words ...string) {
+		for _, word := range words {
+			key = append(append(key, word...), 0)
+		}
+	}
+	add(w.Name, w.Namespace, w.ServiceAccount, w.Mesh, w.Zone, w.Origin, in.Name, strconv.Itoa(int(in.Port)), in.Protocol.String(), w.IP.String())
 	for _, set := range []map[string]string{w.Labels, in.Tags} {
-		key = append(key, strconv.Itoa(len(set)))
-		for _, name := range slices.Sorted(maps.Keys(set)) {
-			key = append(key, name, set[name])
+		add(strconv.Itoa(len(set)))
+		names := make([]string, 0, 16)
+		for name := range set {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			add(name, set[name])
 		}
 	}
 	for _, r := range in.Routes {
-		key = append(key, r.Name, r.When.String())
+		add(r.Name, r.When.String())
 	}
-	return strings.Join(key, "\x00")
+	return string(key)
 }
 
 // newName names a workload after the policies that select it.
