@@ -303,11 +303,11 @@ func (s networkingSchema) redirects() (outAlone, ipv4Alone bool, err error) {
 	var inbound, outbound uint32
 	var family string
 	for _, stated := range []struct {
-		key string
-		to  any
+		key   string
+		value any
 	}{{"redirectPortInbound", &inbound}, {"redirectPortOutbound", &outbound}, {"ipFamilyMode", &family}} {
 		if part, ok := s.TransparentProxying.Lookup(stated.key); ok {
-			if err := part.Decode(stated.to); err != nil {
+			if err := part.Decode(stated.value); err != nil {
 				return false, false, err
 			}
 		}
