@@ -302,9 +302,12 @@ func (s networkingSchema) machine() (addresses []netip.Addr, names []string) {
 func (s networkingSchema) redirects() (outAlone, ipv4Alone bool, err error) {
 	var inbound, outbound uint32
 	var family string
-	for key, to := range map[string]any{"redirectPortInbound": &inbound, "redirectPortOutbound": &outbound, "ipFamilyMode": &family} {
-		if part, ok := s.TransparentProxying.Lookup(key); ok {
-			if err := part.Decode(to); err != nil {
+	for _, stated := range []struct {
+		key   string
+		value any
+	}{{"redirectPortInbound", &inbound}, {"redirectPortOutbound", &outbound}, {"ipFamilyMode", &family}} {
+		if part, ok := s.TransparentProxying.Lookup(stated.key); ok {
+			if err := part.Decode(stated.value); err != nil {
 				return false, false, err
 			}
 		}

@@ -31,19 +31,21 @@ type assumption struct {
 var assumptions = []assumption{
 	{mesh: "istio.io", states: statesMeshConfig, says: func(text string, options options) bool { return setsIn(text, ofIstio(options)) }, subjects: wholeOf, say: "state it by --istio"},
 	{mesh: "cilium.io", states: statesEnforcement, says: setting(ofCilium), subjects: wholeOf, say: "the default is taken: review the change by hand"},
-	{mesh: "cilium.io", states: closesEndpoints, says: closesIn, subjects: endpointsOf, say: sayOpen, isLocal: true},
-	{mesh: "cilium.io", states: func(o object, _ options) string { return o.sets(closing) }, says: setting(closing), subjects: endpointsOf, say: sayOpen},
+	{mesh: "cilium.io", states: closesEndpoints("Ingress"), says: closesIn, subjects: endpointsOf, say: sayOpen, isLocal: true},
+	{mesh: "cilium.io", states: closesEndpoints("Egress"), says: closesIn, subjects: callingOf, say: sayCalls, isLocal: true},
+	{mesh: "cilium.io", states: func(o object, _ options) string { return o.sets(closing) }, says: setting(closing), subjects: endpointsAndCallingOf, say: sayOpen},
 	{mesh: "linkerd.io", states: statesLinkerd, says: setting(ofLinkerd), subjects: wholeOf, say: "the defaults of an installation are taken: review the change by hand"},
 	{mesh: "kuma.io", states: movesKuma, subjects: wholeOf, say: "state the namespace by --system-namespace"},
 	{mesh: "linkerd.io", states: statesDefaultInbound, says: setting(inbound), subjects: portsOfServer, say: "all-unauthenticated is taken where no Server is: review by hand which ports have a Server now"},
 	{mesh: "istio.io", states: carrying("security.istio.io"), says: carryingIn("security.istio.io"), subjects: wholeOf, say: sayCarried},
-	{mesh: "cilium.io", states: carrying("cilium.io"), says: carryingIn("cilium.io"), subjects: endpointsOf, say: sayCarried},
+	{mesh: "cilium.io", states: carrying("cilium.io"), says: carryingIn("cilium.io"), subjects: endpointsAndCallingOf, say: sayCarried},
 	{mesh: "linkerd.io", states: carrying("policy.linkerd.io"), says: carryingIn("policy.linkerd.io"), subjects: wholeOf, say: sayCarried},
 	{mesh: "kuma.io", states: carrying("kuma.io"), says: carryingIn("kuma.io"), subjects: wholeOf, say: sayCarried},
 }
 
 const (
 	sayOpen    = "an endpoint that no policy of Cilium selects is taken for open: review by hand which ones are selected now"
+	sayCalls   = "the calls of an endpoint about which no policy of Cilium has rules are taken for open: review by hand which ones have some now"
 	sayCarried = "a policy stands in it: write out what is applied"
 )
 
@@ -58,6 +60,20 @@ func endpointsOf(o object) (out []string) {
 	}
 	return out
 }
+
+// callingOf has the endpoints about whose calls a policy of Cilium has rules.
+func callingOf(o object) (out []string) {
+	specs, _ := fieldOf(o.fields, "specs").([]any)
+	for _, spec := range append(specs, fieldOf(o.fields, "spec")) {
+		if fieldOf(spec, "egress") != nil || fieldOf(spec, "egressDeny") != nil {
+			out = append(out, fmt.Sprint("calls of ", o.namespace, fieldOf(spec, "endpointSelector")))
+		}
+	}
+	return out
+}
+
+// endpointsAndCallingOf has both.
+func endpointsAndCallingOf(o object) []string { return slices.Concat(endpointsOf(o), callingOf(o)) }
 
 // portsOfServer has the ports that a Server of Linkerd takes. Other kinds take none.
 func portsOfServer(o object) []string {
@@ -242,20 +258,26 @@ func movesKuma(o object, options options) string {
 	return ""
 }
 
-// closesEndpoints returns the field where a NetworkPolicy of Kubernetes, or a policy of the cluster, may close endpoints for others. Cilium enforces it
-// beside its own policies.
-func closesEndpoints(o object, _ options) string {
-	if o.group == "policy.networking.k8s.io" {
-		return "spec" // policies of the cluster, which go before others or behind them
+// closesEndpoints returns the field where a NetworkPolicy of Kubernetes, or a policy of the cluster, may close endpoints in a direction: for others, or for
+// their own calls. Cilium enforces it beside its own policies.
+func closesEndpoints(direction string) func(o object, _ options) string {
+	return func(o object, _ options) string {
+		if o.group == "policy.networking.k8s.io" {
+			return "spec" // policies of the cluster, which go before others or behind them
+		}
+		if field := o.closesByValues(); field != "" {
+			return field
+		}
+		types, _ := fieldOf(o.fields, "spec", "policyTypes").([]any)
+		closes := slices.Contains(types, any(direction))
+		if len(types) == 0 { // Kubernetes takes the types from the rules
+			closes = direction == "Ingress" || fieldOf(o.fields, "spec", "egress") != nil
+		}
+		if o.kind != "NetworkPolicy" || o.group != "networking.k8s.io" || !closes {
+			return ""
+		}
+		return "spec"
 	}
-	if field := o.closesByValues(); field != "" {
-		return field
-	}
-	types, _ := fieldOf(o.fields, "spec", "policyTypes").([]any)
-	if o.kind != "NetworkPolicy" || o.group != "networking.k8s.io" || len(types) > 0 && !slices.Contains(types, any("Ingress")) {
-		return ""
-	}
-	return "spec"
 }
 
 // defaultInbound is the annotation that says who gets in at a port without a Server.

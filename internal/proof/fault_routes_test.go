@@ -69,4 +69,8 @@ var faultsOfRoutes = []fault{
 			}
 			if !c.isPort(ref, r.Resource) {`},
 	}},
+	{"a route for requests takes connections", []change{
+		{"policy/kuma/internal/outbound/parts.go", `&& p.Protocol.Layer() == layerOf(of)`, `&& (FAULT || p.Protocol.Layer() == layerOf(of))`},
+		{"policy/kuma/internal/routeevaluation/rule.go", `if r.Kind.Name != kind ||`, `if r.Kind.Name != kind && !(FAULT && kind == tcpRoute) ||`},
+	}},
 }

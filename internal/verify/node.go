@@ -120,7 +120,8 @@ const proxyOfKuma = "transparentProxy"
 func passedByKuma(node dump.Node) (out []string) {
 	if value, has := node.Metadata[proxiesProbes]; has && fmt.Sprint(value) != "false" {
 		out = append(out, fmt.Sprintf("the node says that Kuma's proxy for probes runs beside the sidecar (%s=%v): without a certificate, and past all filters, it sends a GET of any path to any port of the workload "+
-			"for whoever reaches its port, 9001 by default. The annotation kuma.io/application-probe-proxy-port: \"0\" leaves it out", proxiesProbes, value))
+			"for whoever reaches its port, 9001 by default. The annotation kuma.io/application-probe-proxy-port: \"0\" leaves it out; then let the probes be of the kind exec, "+
+			"for which no port is left out of the redirection", proxiesProbes, value))
 	}
 	settings, has := node.Metadata[proxyOfKuma]
 	if !has {

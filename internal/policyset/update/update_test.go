@@ -108,3 +108,16 @@ func TestVersionsCountUp(t *testing.T) {
 		t.Error("no policy that changed has a version")
 	}
 }
+
+// An empty uid is none: it stays so where the policy moves.
+func TestNoUIDStaysNone(t *testing.T) {
+	t.Parallel()
+	policy := func(namespace string) any {
+		return map[string]any{"metadata": map[string]any{"name": "p", "namespace": namespace, "uid": ""}}
+	}
+	moved := policy("other")
+	countUp([]any{policy("shop")}, []any{moved})
+	if uid := tree.Metadata(moved)["uid"]; uid != "" {
+		t.Errorf("the uid is %q", uid)
+	}
+}
