@@ -281,7 +281,7 @@ func (c *comparison) compareAssumed(before, after objects) (out []Change) {
 			continue
 		}
 		for _, o := range slices.Concat(c.recentObjects.all, c.oldObjects.all) {
-			if in := o.installsIn(); of.isLocal && in != "" && !touched[in] && !touched[""] {
+			if in := o.decidesIn(); of.isLocal && in != "" && !touched[in] && !touched[""] {
 				continue
 			}
 			if field := of.states(o, stated); field != "" {

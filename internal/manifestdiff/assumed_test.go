@@ -53,6 +53,9 @@ func TestAssumedSettings(t *testing.T) {
 	foreign := func(values string) string {
 		return strings.Replace(release(values), "spec: {", "spec: {chartRef: {kind: OCIRepository, name: a}, ", 1)
 	}
+	ofChart := func(helm string) string {
+		return strings.Replace(application(helm), "source: {", "source: {chart: a, ", 1)
+	}
 	inA := func(app string) string {
 		return strings.Replace(endpoints(app, "[{}]"), "name: p", "name: p, namespace: a", 1)
 	}
@@ -112,6 +115,16 @@ func TestAssumedSettings(t *testing.T) {
 		"NetworkPolicies by values":                    {release("networkpolicies: {main: {controller: main}}"), cnp, endpoints("web", "[{}]"), "", "taken for open"},
 		"a NetworkPolicy that values switch off":       {foreign("networkPolicy: {enabled: false}, global: {networkPolicy: false}"), cnp, endpoints("web", "[{}]"), "", ""},
 		"a NetworkPolicy by values in a text":          {application(`values: "a: b\nnetworkPolicy:\n  enabled: true\n"`), cnp, endpoints("web", "[{}]"), "", "taken for open"},
+		"a switch that is not the first value":         {application(`values: "networkPolicy:\n  allowExternal: false\n  enabled: true\n"`), cnp, endpoints("web", "[{}]"), "", "taken for open"},
+		"a switch that is off, and what it would have": {ofChart(`values: "networkPolicy:\n  enabled: false\n  ingress:\n    a: b\nweb:\n  enabled: true\n"`), cnp, endpoints("web", "[{}]"), "", ""},
+		"values on one line of a text":                 {application(`values: "networkPolicy: {a: b, enabled: true}"`), cnp, endpoints("web", "[{}]"), "", "taken for open"},
+		"a parameter for a NetworkPolicy":              {application("parameters: [{name: networkPolicy.enabled, value: 'true'}]"), cnp, endpoints("web", "[{}]"), "", "taken for open"},
+		"a parameter against a NetworkPolicy":          {ofChart("parameters: [{name: networkPolicy.enabled, value: 'false'}]"), cnp, endpoints("web", "[{}]"), "", ""},
+		"a switch of another name":                     {foreign("createNetworkPolicy: true"), cnp, endpoints("web", "[{}]"), "", "taken for open"},
+		"what Cilium enforces of Kubernetes":           {foreign("k8sNetworkPolicy: {enabled: true}"), cnp, endpoints("web", "[{}]"), "", ""},
+		"a NetworkPolicy by values in a ConfigMap":     {strings.Replace(configMap("v", `values.yaml: "networkPolicy:\n  enabled: true\n"`), "istio-system", "b", 1), inA("web"), inA("db"), "", "taken for open"},
+		"a NetworkPolicy of Argo CD anywhere":          {strings.Replace(application("valuesObject: {networkPolicy: {enabled: true}}"), "name: m", "name: m, namespace: argocd", 1), inA("web"), inA("db"), "", "taken for open"},
+		"a NetworkPolicy of Argo CD elsewhere":         {strings.Replace(ofChart("valuesObject: {networkPolicy: {enabled: true}}"), "spec: {", "spec: {destination: {namespace: b}, ", 1), inA("web"), inA("db"), "", ""},
 		"a NetworkPolicy by values elsewhere":          {strings.Replace(foreign("networkPolicy: {enabled: true}"), "name: m", "name: m, namespace: b", 1), inA("web"), inA("db"), "", ""},
 		"a NetworkPolicy of another namespace":         {strings.Replace(kubernetes("[Ingress]"), "name: dd", "name: dd, namespace: b", 1), inA("web"), inA("db"), "", ""},
 		"a NetworkPolicy, and one for the cluster":     {strings.Replace(kubernetes("[Ingress]"), "name: dd", "name: dd, namespace: b", 1), cnp, strings.Replace(endpoints("web", "[{}]"), "CiliumNetworkPolicy", "CiliumClusterwideNetworkPolicy", 1), "", "taken for open"},
@@ -181,15 +194,18 @@ func TestAssumedInTexts(t *testing.T) {
 		server = "{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: s}, spec: {port: 80, accessPolicy: deny}}"
 	)
 	for name, tt := range map[string]struct{ text, policy, want string }{
-		"values of Cilium":             {"host: {{ .Values.host }}\npolicyEnforcementMode: always\n", web, "taken for open"},
-		"values as they are":           {"host: {{ .Values.host }}\npolicyEnforcementMode: default\n", web, ""},
-		"a comment":                    {"host: {{ .Values.host }}\n  # policyEnforcementMode: always\n", web, ""},
-		"a template of Kubernetes":     {"apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: {{ .Release.Name }}}\n", web, "taken for open"},
-		"a template of something else": {"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: {{ .Release.Name }}}\n", web, ""},
-		"a policy in a script":         {"cat <<E\napiVersion: security.istio.io/v1\nkind: AuthorizationPolicy\nE\n", istio, "a policy stands in it"},
-		"a script":                     {"istioctl install --set meshConfig.rootNamespace=a\n", istio, "--istio"},
-		"a program":                    {"set {\n  name  = \"proxy.defaultInboundPolicy\"\n  value = \"deny\"\n}\n", server, "all-unauthenticated"},
-		"another mesh's settings":      {"policyEnforcementMode: always\n", istio, ""},
+		"values of Cilium":               {"host: {{ .Values.host }}\npolicyEnforcementMode: always\n", web, "taken for open"},
+		"values as they are":             {"host: {{ .Values.host }}\npolicyEnforcementMode: default\n", web, ""},
+		"a comment":                      {"host: {{ .Values.host }}\n  # policyEnforcementMode: always\n", web, ""},
+		"a template of Kubernetes":       {"apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: {{ .Release.Name }}}\n", web, "taken for open"},
+		"a NetworkPolicy of any version": {"apiVersion: {{ include \"a\" . }}\nkind: NetworkPolicy\nmetadata: {name: {{ .Release.Name }}}\n", web, "taken for open"},
+		"a switch in a script":           {"helm upgrade a b --set networkPolicy.enabled=true\n", web, "taken for open"},
+		"a switch in a program":          {"set {\n  name  = \"networkPolicy.enabled\"\n  value = \"true\"\n}\n", web, "taken for open"},
+		"a template of something else":   {"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: {{ .Release.Name }}}\n", web, ""},
+		"a policy in a script":           {"cat <<E\napiVersion: security.istio.io/v1\nkind: AuthorizationPolicy\nE\n", istio, "a policy stands in it"},
+		"a script":                       {"istioctl install --set meshConfig.rootNamespace=a\n", istio, "--istio"},
+		"a program":                      {"set {\n  name  = \"proxy.defaultInboundPolicy\"\n  value = \"deny\"\n}\n", server, "all-unauthenticated"},
+		"another mesh's settings":        {"policyEnforcementMode: always\n", istio, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
