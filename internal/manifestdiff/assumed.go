@@ -32,12 +32,13 @@ var assumptions = []assumption{
 	{mesh: "istio.io", states: statesMeshConfig, says: func(text string, options options) bool { return setsIn(text, ofIstio(options)) }, subjects: wholeOf, say: "state it by --istio"},
 	{mesh: "cilium.io", states: statesEnforcement, says: setting(ofCilium), subjects: wholeOf, say: "the default is taken: review the change by hand"},
 	{mesh: "cilium.io", states: closesEndpoints, says: closesIn, subjects: endpointsOf, say: sayOpen, isLocal: true},
-	{mesh: "cilium.io", states: func(o object, _ options) string { return o.sets(closing) }, says: setting(closing), subjects: endpointsOf, say: sayOpen},
+	{mesh: "cilium.io", states: closesCalls, says: closesIn, subjects: rulingCallsOf, say: sayOpen, isLocal: true},
+	{mesh: "cilium.io", states: func(o object, _ options) string { return o.sets(closing) }, says: setting(closing), subjects: bothWaysOf, say: sayOpen},
 	{mesh: "linkerd.io", states: statesLinkerd, says: setting(ofLinkerd), subjects: wholeOf, say: "the defaults of an installation are taken: review the change by hand"},
 	{mesh: "kuma.io", states: movesKuma, subjects: wholeOf, say: "state the namespace by --system-namespace"},
 	{mesh: "linkerd.io", states: statesDefaultInbound, says: setting(inbound), subjects: portsOfServer, say: "all-unauthenticated is taken where no Server is: review by hand which ports have a Server now"},
 	{mesh: "istio.io", states: carrying("security.istio.io"), says: carryingIn("security.istio.io"), subjects: wholeOf, say: sayCarried},
-	{mesh: "cilium.io", states: carrying("cilium.io"), says: carryingIn("cilium.io"), subjects: endpointsOf, say: sayCarried},
+	{mesh: "cilium.io", states: carrying("cilium.io"), says: carryingIn("cilium.io"), subjects: bothWaysOf, say: sayCarried},
 	{mesh: "linkerd.io", states: carrying("policy.linkerd.io"), says: carryingIn("policy.linkerd.io"), subjects: wholeOf, say: sayCarried},
 	{mesh: "kuma.io", states: carrying("kuma.io"), says: carryingIn("kuma.io"), subjects: wholeOf, say: sayCarried},
 }
@@ -52,11 +53,28 @@ func wholeOf(o object) []string { return []string{o.doc.Flow()} }
 
 // endpointsOf has the endpoints that a policy of Cilium selects.
 func endpointsOf(o object) (out []string) {
-	specs, _ := fieldOf(o.fields, "specs").([]any)
-	for _, spec := range append(specs, fieldOf(o.fields, "spec")) {
+	for _, spec := range o.specs() {
 		out = append(out, fmt.Sprint(o.namespace, fieldOf(spec, "endpointSelector")))
 	}
 	return out
+}
+
+// rulingCallsOf has the endpoints about whose calls a policy of Cilium has rules.
+func rulingCallsOf(o object) (out []string) {
+	for _, spec := range o.specs() {
+		if fieldOf(spec, "egress") != nil || fieldOf(spec, "egressDeny") != nil {
+			out = append(out, fmt.Sprint(o.namespace, fieldOf(spec, "endpointSelector"), "calls"))
+		}
+	}
+	return out
+}
+
+func bothWaysOf(o object) []string { return slices.Concat(endpointsOf(o), rulingCallsOf(o)) }
+
+// specs are those of a policy of Cilium.
+func (o object) specs() []any {
+	specs, _ := fieldOf(o.fields, "specs").([]any)
+	return append(slices.Clone(specs), fieldOf(o.fields, "spec"))
 }
 
 // portsOfServer has the ports that a Server of Linkerd takes. Other kinds take none.
@@ -245,6 +263,18 @@ func movesKuma(o object, options options) string {
 // closesEndpoints returns the field where a NetworkPolicy of Kubernetes, or a policy of the cluster, may close endpoints for others. Cilium enforces it
 // beside its own policies.
 func closesEndpoints(o object, _ options) string {
+	return o.closesBeside(func(types []any) bool { return len(types) == 0 || slices.Contains(types, any("Ingress")) })
+}
+
+// closesCalls is [closesEndpoints] for the calls of endpoints.
+func closesCalls(o object, _ options) string {
+	return o.closesBeside(func(types []any) bool {
+		return len(types) == 0 && fieldOf(o.fields, "spec", "egress") != nil || slices.Contains(types, any("Egress"))
+	})
+}
+
+// closesBeside returns the field where a policy that is none of Cilium may close endpoints; of a NetworkPolicy of Kubernetes, one of these types.
+func (o object) closesBeside(isType func(types []any) bool) string {
 	if o.group == "policy.networking.k8s.io" {
 		return "spec" // policies of the cluster, which go before others or behind them
 	}
@@ -252,7 +282,7 @@ func closesEndpoints(o object, _ options) string {
 		return field
 	}
 	types, _ := fieldOf(o.fields, "spec", "policyTypes").([]any)
-	if o.kind != "NetworkPolicy" || o.group != "networking.k8s.io" || len(types) > 0 && !slices.Contains(types, any("Ingress")) {
+	if o.kind != "NetworkPolicy" || o.group != "networking.k8s.io" || !isType(types) {
 		return ""
 	}
 	return "spec"
@@ -275,6 +305,12 @@ func statesDefaultInbound(o object, _ options) string {
 // changed.
 func (c *comparison) compareAssumed(before, after objects) (out []Change) {
 	stated := options{c.old.Options, c.recent.Options}
+	add := func(place, object string, of assumption) {
+		// Two assumptions may be about one field.
+		if change := (Change{place, object, "is not read, and policies have changed: " + of.say}); !slices.Contains(out, change) {
+			out = append(out, change)
+		}
+	}
 	for _, of := range assumptions {
 		touched := of.touched(before, after)
 		if len(touched) == 0 {
@@ -285,13 +321,13 @@ func (c *comparison) compareAssumed(before, after objects) (out []Change) {
 				continue
 			}
 			if field := of.states(o, stated); field != "" {
-				out = append(out, Change{o.doc.Place(field), o.String(), "is not read, and policies have changed: " + of.say})
+				add(o.doc.Place(field), o.String(), of)
 			}
 		}
 		for _, side := range []Side{c.recent, c.old} {
 			for _, name := range slices.Sorted(maps.Keys(side.Texts)) {
 				if of.says != nil && of.says(withoutComments(side.Texts[name]), stated) {
-					out = append(out, Change{name, "a file of which a tool may make manifests", "is not read, and policies have changed: " + of.say})
+					add(name, "a file of which a tool may make manifests", of)
 				}
 			}
 		}
