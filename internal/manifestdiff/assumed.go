@@ -32,7 +32,7 @@ var assumptions = []assumption{
 	{mesh: "istio.io", states: statesMeshConfig, says: func(text string, options options) bool { return setsIn(text, ofIstio(options)) }, subjects: wholeOf, say: "state it by --istio"},
 	{mesh: "cilium.io", states: statesEnforcement, says: setting(ofCilium), subjects: wholeOf, say: "the default is taken: review the change by hand"},
 	{mesh: "cilium.io", states: closesEndpoints, says: closesIn, subjects: endpointsOf, say: sayOpen, isLocal: true},
-	{mesh: "cilium.io", states: closesCalls, says: closesIn, subjects: rulingCallsOf, say: sayOpen, isLocal: true},
+	{mesh: "cilium.io", states: closesCalls, says: closesIn, subjects: callingOf, say: sayOpen, isLocal: true},
 	{mesh: "cilium.io", states: func(o object, _ options) string { return o.sets(closing) }, says: setting(closing), subjects: bothWaysOf, say: sayOpen},
 	{mesh: "linkerd.io", states: statesLinkerd, says: setting(ofLinkerd), subjects: wholeOf, say: "the defaults of an installation are taken: review the change by hand"},
 	{mesh: "kuma.io", states: movesKuma, subjects: wholeOf, say: "state the namespace by --system-namespace"},
@@ -51,30 +51,23 @@ const (
 // wholeOf has all that a policy says.
 func wholeOf(o object) []string { return []string{o.doc.Flow()} }
 
-// endpointsOf has the endpoints that a policy of Cilium selects.
-func endpointsOf(o object) (out []string) {
-	for _, spec := range o.specs() {
-		out = append(out, fmt.Sprint(o.namespace, fieldOf(spec, "endpointSelector")))
-	}
-	return out
-}
+// endpointsOf has the endpoints about whose callers a policy of Cilium has rules.
+func endpointsOf(o object) []string { return o.ruledBy("ingress", "ingressDeny") }
 
-// rulingCallsOf has the endpoints about whose calls a policy of Cilium has rules.
-func rulingCallsOf(o object) (out []string) {
-	for _, spec := range o.specs() {
-		if fieldOf(spec, "egress") != nil || fieldOf(spec, "egressDeny") != nil {
-			out = append(out, fmt.Sprint(o.namespace, fieldOf(spec, "endpointSelector"), "calls"))
+// callingOf is [endpointsOf] for the calls of endpoints.
+func callingOf(o object) []string { return o.ruledBy("egress", "egressDeny") }
+
+func bothWaysOf(o object) []string { return slices.Concat(endpointsOf(o), callingOf(o)) }
+
+// ruledBy has the endpoints that a policy of Cilium selects for rules in one of these fields.
+func (o object) ruledBy(fields ...string) (out []string) {
+	specs, _ := fieldOf(o.fields, "specs").([]any)
+	for _, spec := range append(slices.Clone(specs), fieldOf(o.fields, "spec")) {
+		if slices.ContainsFunc(fields, func(field string) bool { return fieldOf(spec, field) != nil }) {
+			out = append(out, fmt.Sprint(fields[0], o.namespace, fieldOf(spec, "endpointSelector")))
 		}
 	}
 	return out
-}
-
-func bothWaysOf(o object) []string { return slices.Concat(endpointsOf(o), rulingCallsOf(o)) }
-
-// specs are those of a policy of Cilium.
-func (o object) specs() []any {
-	specs, _ := fieldOf(o.fields, "specs").([]any)
-	return append(slices.Clone(specs), fieldOf(o.fields, "spec"))
 }
 
 // portsOfServer has the ports that a Server of Linkerd takes. Other kinds take none.
