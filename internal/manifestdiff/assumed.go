@@ -304,6 +304,7 @@ func (c *comparison) compareAssumed(before, after objects) (out []Change) {
 			out = append(out, change)
 		}
 	}
+	texts := c.unreadTexts()
 	for _, of := range assumptions {
 		touched := of.touched(before, after)
 		if len(touched) == 0 {
@@ -317,12 +318,26 @@ func (c *comparison) compareAssumed(before, after objects) (out []Change) {
 				add(o.doc.Place(field), o.String(), of)
 			}
 		}
-		for _, side := range []Side{c.recent, c.old} {
-			for _, name := range slices.Sorted(maps.Keys(side.Texts)) {
-				if of.says != nil && of.says(withoutComments(side.Texts[name]), stated) {
-					add(name, "a file of which a tool may make manifests", of)
-				}
+		for _, text := range texts {
+			if of.says != nil && of.says(text.says, stated) {
+				add(text.name, "a file of which a tool may make manifests", of)
 			}
+		}
+	}
+	return out
+}
+
+// unread is a text that is not read, without its comments.
+type unread struct{ name, says string }
+
+// unreadTexts returns the texts of both sides that are not read. One that is as before is there once.
+func (c *comparison) unreadTexts() (out []unread) {
+	for _, name := range slices.Sorted(maps.Keys(c.recent.Texts)) {
+		out = append(out, unread{name, withoutComments(c.recent.Texts[name])})
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.old.Texts)) {
+		if text := c.old.Texts[name]; text != c.recent.Texts[name] {
+			out = append(out, unread{name, withoutComments(text)})
 		}
 	}
 	return out

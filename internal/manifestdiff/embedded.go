@@ -98,6 +98,9 @@ func isSwitchedOn(value any) bool {
 // closesIn reports whether a text that is not read states a NetworkPolicy of Kubernetes, or lets a chart write one. A template may have
 // another text in the place of its apiVersion.
 func closesIn(text string, _ options) bool {
+	if !strings.Contains(strings.ToLower(text), "networkpolic") {
+		return false
+	}
 	isOne := func(found []string) bool { return found[1] == "NetworkPolicy" }
 	if switchedOn.MatchString(text) || slices.ContainsFunc(statedKind.FindAllStringSubmatch(text, -1), isOne) {
 		return true

@@ -2,6 +2,7 @@ package manifestdiff
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -50,7 +51,9 @@ func (o object) mayHaveValues() bool {
 
 // setsIn reports whether a text states one of these settings, and not as its default.
 func setsIn(text string, defaults map[string]string) bool {
-	return slices.ContainsFunc(stated.FindAllStringSubmatch(text, -1), func(found []string) bool {
+	isNamed := func(name string) bool { return strings.Contains(text, name) }
+	// Most texts name none: it takes much longer to look for what they state.
+	return slices.ContainsFunc(slices.Collect(maps.Keys(defaults)), isNamed) && slices.ContainsFunc(stated.FindAllStringSubmatch(text, -1), func(found []string) bool {
 		usual, known := defaults[found[1]]
 		return known && found[2] != usual
 	})
