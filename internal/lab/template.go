@@ -56,7 +56,7 @@ func (f *Files) PodWarnings(s Surroundings) []policy.Warning {
 func (p podsByNamespace) missedBy(targets []capability.Target, like policy.Inbound, unknown []string) string {
 	for _, t := range targets {
 		// Most policies select some pods of their namespace.
-		if slices.ContainsFunc(p.of[t.Fit(like).Workload.Namespace], func(template *manifestdiff.Template) bool { return t.Selects(inboundLike(like, template)) }) {
+		if slices.ContainsFunc(p.byNamespace[t.Fit(like).Workload.Namespace], func(template *manifestdiff.Template) bool { return t.Selects(inboundLike(like, template)) }) {
 			return ""
 		}
 	}
@@ -81,21 +81,21 @@ func (p podsByNamespace) missedBy(targets []capability.Target, like policy.Inbou
 // podsByNamespace are the pods of workloads, by the namespaces that these state; "" for none.
 type podsByNamespace struct {
 	// namespaces are in the order of the workloads.
-	namespaces []string
-	of         map[string][]*manifestdiff.Template
+	namespaces  []string
+	byNamespace map[string][]*manifestdiff.Template
 }
 
 func placedPods(all []manifestdiff.Template) podsByNamespace {
-	out := podsByNamespace{of: map[string][]*manifestdiff.Template{}}
+	out := podsByNamespace{byNamespace: map[string][]*manifestdiff.Template{}}
 	for i, t := range all {
 		namespace := t.Namespace
 		if !t.Placed {
 			namespace = ""
 		}
-		if out.of[namespace] == nil {
+		if out.byNamespace[namespace] == nil {
 			out.namespaces = append(out.namespaces, namespace)
 		}
-		out.of[namespace] = append(out.of[namespace], &all[i])
+		out.byNamespace[namespace] = append(out.byNamespace[namespace], &all[i])
 	}
 	return out
 }
@@ -106,7 +106,7 @@ func (p podsByNamespace) near(t capability.Target, like policy.Inbound) (out []*
 		in := like
 		in.Workload.Namespace = namespace
 		if namespace == "" || t.Fit(in).Workload.Namespace == namespace {
-			out = append(out, p.of[namespace]...)
+			out = append(out, p.byNamespace[namespace]...)
 		}
 	}
 	return out
