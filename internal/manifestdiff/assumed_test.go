@@ -122,6 +122,8 @@ func TestAssumedSettings(t *testing.T) {
 		"a NetworkPolicy by values":                            {release("networkPolicy: {ingress: [], enabled: true}"), cnp, endpoints("web", "[{}]"), "", "taken for open"},
 		"NetworkPolicies by values":                            {release("networkpolicies: {main: {controller: main}}"), cnp, endpoints("web", "[{}]"), "", "taken for open"},
 		"a NetworkPolicy that values switch off":               {foreign("networkPolicy: {enabled: false}, global: {networkPolicy: false}"), cnp, endpoints("web", "[{}]"), "", ""},
+		"a NetworkPolicy by a file of values":                  {"{networkPolicy: {enabled: true, ingress: []}}", cnp, endpoints("web", "[{}]"), "", "networkPolicy"},
+		"no NetworkPolicy by a file of values":                 {"{networkPolicy: {enabled: false, ingress: []}}", cnp, endpoints("web", "[{}]"), "", ""},
 		"a NetworkPolicy by values in a text":                  {application(`values: "a: b\nnetworkPolicy:\n  enabled: true\n"`), cnp, endpoints("web", "[{}]"), "", "taken for open"},
 		"a switch that is not the first value":                 {application(`values: "networkPolicy:\n  allowExternal: false\n  enabled: true\n"`), cnp, endpoints("web", "[{}]"), "", "taken for open"},
 		"a switch that is off, and what it would have":         {ofChart(`values: "networkPolicy:\n  enabled: false\n  ingress:\n    a: b\nweb:\n  enabled: true\n"`), cnp, endpoints("web", "[{}]"), "", ""},

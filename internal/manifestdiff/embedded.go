@@ -52,11 +52,11 @@ func statesPolicy(value any, group string) bool {
 	return strings.HasPrefix(version, group+"/") && decisive.MatchString(kind)
 }
 
-// fieldWith returns the first key of an object below which a value meets a condition, "" for none.
+// fieldWith returns the first key of an object whose field, or a value below, meets a condition, "" for none.
 func (o object) fieldWith(meets func(any) bool) string {
 	fields, _ := o.fields.(map[string]any)
 	for _, key := range o.doc.Keys() {
-		if anyIn(fields[key], meets) {
+		if anyIn(map[string]any{key: fields[key]}, meets) {
 			return key
 		}
 	}
