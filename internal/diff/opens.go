@@ -150,13 +150,15 @@ func unalike(was, is language.Policies) []string {
 	return slices.Concat(lessProof(is, was), newStrangers(is, was), otherAuthorizers(is, was), newProtocols(is, was))
 }
 
-// firstExclusions returns the names of the parts of the new policies that no proof is about, and that only shut out.
+// firstExclusions returns the names of the parts of the new policies that no proof is about, and that only shut out. A part that was there before
+// is none of them: what it was about may be open now.
 func firstExclusions(was, is language.Policies) []string {
 	old, recent, known := bothAs[capability.Excluder](was, is)
 	if !known {
 		return nil
 	}
-	return recent.FirstExcluded(old)
+	before := old.Excluded()
+	return slices.DeleteFunc(recent.FirstExcluded(old), func(part string) bool { return before[part] != "" })
 }
 
 // otherExclusions says which parts of the policies differ that no proof is about. Those that only shut out count where all differences do.

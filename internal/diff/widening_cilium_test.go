@@ -133,6 +133,7 @@ func TestWideningOfCilium(t *testing.T) {
 		"another app beside a lesser policy":  {of("q", "{}", "enableDefaultDeny: {ingress: false}, ingressDeny: [{fromEntities: [world]}]"), "", of("p", "{matchLabels: {app: c}}", "ingress: [{fromEntities: [host]}]")},
 		"another app in closed namespaces":    {strings.Replace(strings.Replace(of("q", "{}", closed), "NetworkPolicy", "ClusterwideNetworkPolicy", 1), ", namespace: x", "", 1), "", of("p", "{matchLabels: {app: c}}", "ingress: [{fromEntities: [host]}]")},
 		"more calls":                          {"", named("p", "egress: [{toEntities: [host]}]"), named("p", "egress: [{toEntities: [host]}, {toEntities: [world]}]")},
+		"calls of another app in its place":   {"", of("q", "{matchLabels: {app: b}}", "egress: [{toEntities: [host]}]"), of("q", "{matchLabels: {app: c}}", "egress: [{toEntities: [host]}]")},
 		"calls beside others of all":          {of("q", "{}", "egress: [{}]"), "", named("p", "egress: [{toEntities: [world]}]")},
 		"calls beside a deny of the cluster":  {strings.Replace(strings.Replace(of("q", "{}", "egressDeny: [{toEntities: [world]}]"), "NetworkPolicy", "ClusterwideNetworkPolicy", 1), ", namespace: x", "", 1), "", named("p", "egress: [{toEntities: [world]}]")},
 		"no rules of calls":                   {"", named("p", "ingress: [{}], egress: [{}]"), named("p", "ingress: [{}]")},

@@ -12,7 +12,9 @@ import (
 
 // portWarnings warns of each port that a policy of a namespace asks for, where each workload that it selects has another one behind a Service
 // with that port: a sidecar never sees the port of a Service.
-func (f *Files) portWarnings(targets []capability.Target, templates []manifestdiff.Template, like policy.Inbound) (out []policy.Warning) {
+func (f *Files) portWarnings(targets []capability.Target, pods podsByNamespace, like policy.Inbound) (out []policy.Warning) {
+	services := manifestdiff.ServicesOf(f.Others)
+	known := map[*manifestdiff.Template]map[uint16]manifestdiff.ServicePort{}
 	for _, t := range targets {
 		port, asks := portAsked(t, like)
 		if !asks {
@@ -20,15 +22,17 @@ func (f *Files) portWarnings(targets []capability.Target, templates []manifestdi
 		}
 		var of manifestdiff.ServicePort
 		others, selected := 0, 0
-		for _, template := range templates {
-			in := like
-			in.Port = port
-			in.Workload.Name, in.Workload.Namespace, in.Workload.Labels, in.Workload.ServiceAccount = template.Name, template.Namespace, template.Labels, template.Account
-			if !t.Selects(in) {
+		on := like
+		on.Port = port
+		for _, template := range pods.near(t, on) {
+			if !t.Selects(inboundLike(on, template)) {
 				continue
 			}
 			selected++
-			if other, is := template.ServicePorts(f.Others)[port]; is {
+			if known[template] == nil {
+				known[template] = template.ServicePorts(services)
+			}
+			if other, is := known[template][port]; is {
 				of, others = other, others+1
 			}
 		}

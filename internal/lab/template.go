@@ -32,43 +32,91 @@ func (f *Files) PodWarnings(s Surroundings) []policy.Warning {
 		}
 		unknown = append(unknown, namespaces...)
 	}
-	type subject struct {
-		capability.Target
-		selects bool
-		// reason and object are those of the nearest template, and what it lacks.
-		reason, object string
-		lacks          lack
-	}
-	var order []*subject
-	byPlace := map[string]*subject{}
+	pods := placedPods(templates)
+	var order []string
+	byPlace := map[string][]capability.Target{}
 	for _, t := range targeter.Targets() {
-		of := byPlace[t.Place]
-		if of == nil {
-			of = &subject{Target: t}
-			byPlace[t.Place], order = of, append(order, of)
+		if byPlace[t.Place] == nil {
+			order = append(order, t.Place)
 		}
-		for _, template := range templates {
-			reason, lacks := missOf(t, s.Inbound, template)
+		byPlace[t.Place] = append(byPlace[t.Place], t)
+	}
+	var out []policy.Warning
+	for _, place := range order {
+		if reason := pods.missedBy(byPlace[place], s.Inbound, unknown); reason != "" {
+			out = append(out, policy.Warning{Kind: warning.SelectsNothing, Place: place, Policy: byPlace[place][0].Policy, Message: fmt.Sprintf("the policy selects no pods of the workloads that the folder has in its namespace (%s)", reason)})
+		}
+	}
+	known := slices.DeleteFunc(slices.Clone(templates), func(t manifestdiff.Template) bool { return slices.Contains(unknown, t.Namespace) })
+	return append(out, f.portWarnings(targeter.Targets(), placedPods(known), s.Inbound)...)
+}
+
+// missedBy names the workload whose pods lack least to be selected by one of the targets of a policy, and says why they are not selected. It returns "" where some
+// pods are selected, or may be: other objects make pods in the unknown namespaces.
+func (p podsByNamespace) missedBy(targets []capability.Target, like policy.Inbound, unknown []string) string {
+	for _, t := range targets {
+		// Most policies select some pods of their namespace.
+		if slices.ContainsFunc(p.byNamespace[t.Fit(like).Workload.Namespace], func(template *manifestdiff.Template) bool { return t.Selects(inboundLike(like, template)) }) {
+			return ""
+		}
+	}
+	nearest := ""
+	var least lack
+	for _, t := range targets {
+		for _, template := range p.near(t, like) {
+			reason, lacks := missOf(t, like, template)
 			switch {
 			case lacks.elsewhere:
 				// It is of another namespace.
-			case slices.Contains(unknown, template.Namespace):
-				of.selects = true
-			case reason == "":
-				of.selects = true
-			case of.reason == "" || lacks.isLess(of.lacks):
-				of.reason, of.object, of.lacks = reason, template.Object, lacks
+			case slices.Contains(unknown, template.Namespace), reason == "":
+				return ""
+			case nearest == "" || lacks.isLess(least):
+				nearest, least = template.Object+": "+reason, lacks
 			}
 		}
 	}
-	var out []policy.Warning
-	for _, of := range order {
-		if !of.selects && of.reason != "" {
-			out = append(out, policy.Warning{Kind: warning.SelectsNothing, Place: of.Place, Policy: of.Policy, Message: fmt.Sprintf("the policy selects no pods of the workloads that the folder has in its namespace (%s: %s)", of.object, of.reason)})
+	return nearest
+}
+
+// podsByNamespace are the pods of workloads, by the namespaces that these state; "" for none.
+type podsByNamespace struct {
+	// namespaces are in the order of the workloads.
+	namespaces  []string
+	byNamespace map[string][]*manifestdiff.Template
+}
+
+func placedPods(all []manifestdiff.Template) podsByNamespace {
+	out := podsByNamespace{byNamespace: map[string][]*manifestdiff.Template{}}
+	for i, t := range all {
+		namespace := t.Namespace
+		if !t.Placed {
+			namespace = ""
+		}
+		if out.byNamespace[namespace] == nil {
+			out.namespaces = append(out.namespaces, namespace)
+		}
+		out.byNamespace[namespace] = append(out.byNamespace[namespace], &all[i])
+	}
+	return out
+}
+
+// near returns the pods in the namespaces that a target is about, and those that state no namespace.
+func (p podsByNamespace) near(t capability.Target, like policy.Inbound) (out []*manifestdiff.Template) {
+	for _, namespace := range p.namespaces {
+		in := like
+		in.Workload.Namespace = namespace
+		if namespace == "" || t.Fit(in).Workload.Namespace == namespace {
+			out = append(out, p.byNamespace[namespace]...)
 		}
 	}
-	known := slices.DeleteFunc(templates, func(t manifestdiff.Template) bool { return slices.Contains(unknown, t.Namespace) })
-	return append(out, f.portWarnings(targeter.Targets(), known, s.Inbound)...)
+	return out
+}
+
+// inboundLike returns an inbound of pods that is like another one.
+func inboundLike(like policy.Inbound, of *manifestdiff.Template) policy.Inbound {
+	w := &like.Workload
+	w.Name, w.Namespace, w.Labels, w.ServiceAccount = of.Name, of.Namespace, of.Labels, of.Account
+	return like
 }
 
 // lack is what the pods of a workload lack to be selected.
@@ -86,10 +134,9 @@ func (l lack) isLess(than lack) bool {
 
 // missOf says why a target does not select the pods of a workload, and what they lack; "" where it does, or where the files cannot
 // tell: it is about all namespaces, or asks for a label that a control plane computes.
-func missOf(t capability.Target, like policy.Inbound, template manifestdiff.Template) (reason string, lacks lack) {
-	in := like
-	w := &in.Workload
-	w.Name, w.Namespace, w.Labels, w.ServiceAccount = template.Name, template.Namespace, template.Labels, template.Account
+func missOf(t capability.Target, like policy.Inbound, template *manifestdiff.Template) (reason string, lacks lack) {
+	in := inboundLike(like, template)
+	w := in.Workload
 	elsewhere := in
 	elsewhere.Workload.Namespace += "-elsewhere"
 	fit := t.Fit(in)

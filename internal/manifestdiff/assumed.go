@@ -31,49 +31,44 @@ type assumption struct {
 var assumptions = []assumption{
 	{mesh: "istio.io", states: statesMeshConfig, says: func(text string, options options) bool { return setsIn(text, ofIstio(options)) }, subjects: wholeOf, say: "state it by --istio"},
 	{mesh: "cilium.io", states: statesEnforcement, says: setting(ofCilium), subjects: wholeOf, say: "the default is taken: review the change by hand"},
-	{mesh: "cilium.io", states: closesEndpoints("Ingress"), says: closesIn, subjects: endpointsOf, say: sayOpen, isLocal: true},
-	{mesh: "cilium.io", states: closesEndpoints("Egress"), says: closesIn, subjects: callingOf, say: sayCalls, isLocal: true},
-	{mesh: "cilium.io", states: func(o object, _ options) string { return o.sets(closing) }, says: setting(closing), subjects: endpointsAndCallingOf, say: sayOpen},
+	{mesh: "cilium.io", states: closesEndpoints, says: closesIn, subjects: endpointsOf, say: sayOpen, isLocal: true},
+	{mesh: "cilium.io", states: closesCalls, says: closesIn, subjects: callingOf, say: sayOpen, isLocal: true},
+	{mesh: "cilium.io", states: func(o object, _ options) string { return o.sets(closing) }, says: setting(closing), subjects: bothWaysOf, say: sayOpen},
 	{mesh: "linkerd.io", states: statesLinkerd, says: setting(ofLinkerd), subjects: wholeOf, say: "the defaults of an installation are taken: review the change by hand"},
 	{mesh: "kuma.io", states: movesKuma, subjects: wholeOf, say: "state the namespace by --system-namespace"},
 	{mesh: "linkerd.io", states: statesDefaultInbound, says: setting(inbound), subjects: portsOfServer, say: "all-unauthenticated is taken where no Server is: review by hand which ports have a Server now"},
 	{mesh: "istio.io", states: carrying("security.istio.io"), says: carryingIn("security.istio.io"), subjects: wholeOf, say: sayCarried},
-	{mesh: "cilium.io", states: carrying("cilium.io"), says: carryingIn("cilium.io"), subjects: endpointsAndCallingOf, say: sayCarried},
+	{mesh: "cilium.io", states: carrying("cilium.io"), says: carryingIn("cilium.io"), subjects: bothWaysOf, say: sayCarried},
 	{mesh: "linkerd.io", states: carrying("policy.linkerd.io"), says: carryingIn("policy.linkerd.io"), subjects: wholeOf, say: sayCarried},
 	{mesh: "kuma.io", states: carrying("kuma.io"), says: carryingIn("kuma.io"), subjects: wholeOf, say: sayCarried},
 }
 
 const (
 	sayOpen    = "an endpoint that no policy of Cilium selects is taken for open: review by hand which ones are selected now"
-	sayCalls   = "the calls of an endpoint about which no policy of Cilium has rules are taken for open: review by hand which ones have some now"
 	sayCarried = "a policy stands in it: write out what is applied"
 )
 
 // wholeOf has all that a policy says.
 func wholeOf(o object) []string { return []string{o.doc.Flow()} }
 
-// endpointsOf has the endpoints that a policy of Cilium selects.
-func endpointsOf(o object) (out []string) {
-	specs, _ := fieldOf(o.fields, "specs").([]any)
-	for _, spec := range append(specs, fieldOf(o.fields, "spec")) {
-		out = append(out, fmt.Sprint(o.namespace, fieldOf(spec, "endpointSelector")))
-	}
-	return out
-}
+// endpointsOf has the endpoints about whose callers a policy of Cilium has rules.
+func endpointsOf(o object) []string { return o.ruledBy("ingress", "ingressDeny") }
 
-// callingOf has the endpoints about whose calls a policy of Cilium has rules.
-func callingOf(o object) (out []string) {
+// callingOf is [endpointsOf] for the calls of endpoints.
+func callingOf(o object) []string { return o.ruledBy("egress", "egressDeny") }
+
+func bothWaysOf(o object) []string { return slices.Concat(endpointsOf(o), callingOf(o)) }
+
+// ruledBy has the endpoints that a policy of Cilium selects for rules in one of these fields.
+func (o object) ruledBy(fields ...string) (out []string) {
 	specs, _ := fieldOf(o.fields, "specs").([]any)
-	for _, spec := range append(specs, fieldOf(o.fields, "spec")) {
-		if fieldOf(spec, "egress") != nil || fieldOf(spec, "egressDeny") != nil {
-			out = append(out, fmt.Sprint("calls of ", o.namespace, fieldOf(spec, "endpointSelector")))
+	for _, spec := range append(slices.Clone(specs), fieldOf(o.fields, "spec")) {
+		if slices.ContainsFunc(fields, func(field string) bool { return fieldOf(spec, field) != nil }) {
+			out = append(out, fmt.Sprint(fields[0], o.namespace, fieldOf(spec, "endpointSelector")))
 		}
 	}
 	return out
 }
-
-// endpointsAndCallingOf has both.
-func endpointsAndCallingOf(o object) []string { return slices.Concat(endpointsOf(o), callingOf(o)) }
 
 // portsOfServer has the ports that a Server of Linkerd takes. Other kinds take none.
 func portsOfServer(o object) []string {
@@ -258,26 +253,32 @@ func movesKuma(o object, options options) string {
 	return ""
 }
 
-// closesEndpoints returns the field where a NetworkPolicy of Kubernetes, or a policy of the cluster, may close endpoints in a direction: for others, or for
-// their own calls. Cilium enforces it beside its own policies.
-func closesEndpoints(direction string) func(o object, _ options) string {
-	return func(o object, _ options) string {
-		if o.group == "policy.networking.k8s.io" {
-			return "spec" // policies of the cluster, which go before others or behind them
-		}
-		if field := o.closesByValues(); field != "" {
-			return field
-		}
-		types, _ := fieldOf(o.fields, "spec", "policyTypes").([]any)
-		closes := slices.Contains(types, any(direction))
-		if len(types) == 0 { // Kubernetes takes the types from the rules
-			closes = direction == "Ingress" || fieldOf(o.fields, "spec", "egress") != nil
-		}
-		if o.kind != "NetworkPolicy" || o.group != "networking.k8s.io" || !closes {
-			return ""
-		}
-		return "spec"
+// closesEndpoints returns the field where a NetworkPolicy of Kubernetes, or a policy of the cluster, may close endpoints for others. Cilium enforces it
+// beside its own policies.
+func closesEndpoints(o object, _ options) string {
+	return o.closesBeside(func(types []any) bool { return len(types) == 0 || slices.Contains(types, any("Ingress")) })
+}
+
+// closesCalls is [closesEndpoints] for the calls of endpoints.
+func closesCalls(o object, _ options) string {
+	return o.closesBeside(func(types []any) bool {
+		return len(types) == 0 && fieldOf(o.fields, "spec", "egress") != nil || slices.Contains(types, any("Egress"))
+	})
+}
+
+// closesBeside returns the field where a policy that is none of Cilium may close endpoints; of a NetworkPolicy of Kubernetes, one of these types.
+func (o object) closesBeside(isType func(types []any) bool) string {
+	if o.group == "policy.networking.k8s.io" {
+		return "spec" // policies of the cluster, which go before others or behind them
 	}
+	if field := o.closesByValues(); field != "" {
+		return field
+	}
+	types, _ := fieldOf(o.fields, "spec", "policyTypes").([]any)
+	if o.kind != "NetworkPolicy" || o.group != "networking.k8s.io" || !isType(types) {
+		return ""
+	}
+	return "spec"
 }
 
 // defaultInbound is the annotation that says who gets in at a port without a Server.
@@ -297,25 +298,46 @@ func statesDefaultInbound(o object, _ options) string {
 // changed.
 func (c *comparison) compareAssumed(before, after objects) (out []Change) {
 	stated := options{c.old.Options, c.recent.Options}
+	add := func(place, object string, of assumption) {
+		// Two assumptions may be about one field.
+		if change := (Change{place, object, "is not read, and policies have changed: " + of.say}); !slices.Contains(out, change) {
+			out = append(out, change)
+		}
+	}
+	texts := c.unreadTexts()
 	for _, of := range assumptions {
 		touched := of.touched(before, after)
 		if len(touched) == 0 {
 			continue
 		}
 		for _, o := range slices.Concat(c.recentObjects.all, c.oldObjects.all) {
-			if in := o.installsIn(); of.isLocal && in != "" && !touched[in] && !touched[""] {
+			if in := o.decidesIn(); of.isLocal && in != "" && !touched[in] && !touched[""] {
 				continue
 			}
 			if field := of.states(o, stated); field != "" {
-				out = append(out, Change{o.doc.Place(field), o.String(), "is not read, and policies have changed: " + of.say})
+				add(o.doc.Place(field), o.String(), of)
 			}
 		}
-		for _, side := range []Side{c.recent, c.old} {
-			for _, name := range slices.Sorted(maps.Keys(side.Texts)) {
-				if of.says != nil && of.says(withoutComments(side.Texts[name]), stated) {
-					out = append(out, Change{name, "a file of which a tool may make manifests", "is not read, and policies have changed: " + of.say})
-				}
+		for _, text := range texts {
+			if of.says != nil && of.says(text.says, stated) {
+				add(text.name, "a file of which a tool may make manifests", of)
 			}
+		}
+	}
+	return out
+}
+
+// unread is a text that is not read, without its comments.
+type unread struct{ name, says string }
+
+// unreadTexts returns the texts of both sides that are not read. One that is as before is there once.
+func (c *comparison) unreadTexts() (out []unread) {
+	for _, name := range slices.Sorted(maps.Keys(c.recent.Texts)) {
+		out = append(out, unread{name, withoutComments(c.recent.Texts[name])})
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.old.Texts)) {
+		if text := c.old.Texts[name]; text != c.recent.Texts[name] {
+			out = append(out, unread{name, withoutComments(text)})
 		}
 	}
 	return out

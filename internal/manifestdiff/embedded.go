@@ -1,6 +1,7 @@
 package manifestdiff
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,8 +11,20 @@ import (
 var (
 	decisive   = regexp.MustCompile(`^\w*(NetworkPolicy|AuthorizationPolicy|TrafficPermission|Authentication|Authorization|Server)$`)
 	statedKind = regexp.MustCompile(`(?:\\n|\b)(?:kind|type)["']?\s*:\s*["']?(\w+)`)
-	// switchedOn finds where values in a text let a chart write a NetworkPolicy.
-	switchedOn = regexp.MustCompile(`(?im)^[ \t]*networkpolic(?:y|ies):[ \t]*(?:true\b|\r?\n[ \t]+(?:(?:enabled|create):[ \t]*true\b|[\w-]+:[ \t]*\r?\n))`)
+)
+
+// What lets a chart write a NetworkPolicy of Kubernetes.
+var (
+	// parameter is the path of such a value, as in the parameters of Argo CD.
+	parameter = regexp.MustCompile(`(?i)\bnetworkpolic(?:y|ies)[\w.]*\.(?:enabled|create)$`)
+	// switchedOn finds such values on one line, in a flag and in a parameter of a text.
+	switchedOn = regexp.MustCompile(`(?i)networkpolic(?:y|ies)(?:enabled)?["']?\s*:\s*true\b|\bnetworkpolic(?:y|ies)["']?\s*:\s*\{[^{}]*\b(?:enabled|create)["']?\s*:\s*true\b|` +
+		`\bnetworkpolic(?:y|ies)[\w.]*\.(?:enabled|create)["']?(?:=|,?\s*["']?value["']?\s*[:=]\s*)["']?true\b`)
+	// headOfSwitch finds the head of a mapping of such values in a text, and switchBelow those in the lines of the mapping.
+	headOfSwitch = regexp.MustCompile(`(?im)^([ \t]*)networkpolic(?:y|ies):[ \t\r]*$`)
+	switchBelow  = regexp.MustCompile(`(?m)^[ \t]+(?:enabled|create):[ \t]*(true|false)\b`)
+	// ofSeveral finds that a mapping begins with another one, such as one for each policy.
+	ofSeveral = regexp.MustCompile(`^[ \t]+[\w-]+:[ \t\r]*\n`)
 )
 
 // carrying returns what finds the field of an object that has a policy of a group in it, and is none itself.
@@ -39,11 +52,11 @@ func statesPolicy(value any, group string) bool {
 	return strings.HasPrefix(version, group+"/") && decisive.MatchString(kind)
 }
 
-// fieldWith returns the first key of an object below which a value meets a condition, "" for none.
+// fieldWith returns the first key of an object whose field, or a value below, meets a condition, "" for none.
 func (o object) fieldWith(meets func(any) bool) string {
 	fields, _ := o.fields.(map[string]any)
 	for _, key := range o.doc.Keys() {
-		if anyIn(fields[key], meets) {
+		if anyIn(map[string]any{key: fields[key]}, meets) {
 			return key
 		}
 	}
@@ -64,9 +77,13 @@ func (o object) closesByValues() string {
 		}
 		fields, _ := value.(map[string]any)
 		for key, value := range fields {
-			if name := strings.ToLower(key); (name == "networkpolicy" || name == "networkpolicies") && isSwitchedOn(value) {
+			name := strings.ToLower(key)
+			if value == true && strings.Contains(name, "networkpolic") || (name == "networkpolicy" || name == "networkpolicies") && isSwitchedOn(value) {
 				return true
 			}
+		}
+		if name, _ := fields["name"].(string); parameter.MatchString(name) && fmt.Sprint(fields["value"]) == "true" {
+			return true
 		}
 		return statesPolicy(value, "networking.k8s.io")
 	})
@@ -78,7 +95,32 @@ func isSwitchedOn(value any) bool {
 	return value == true || len(fields) > 0 && fields["enabled"] != false && fields["create"] != false
 }
 
-// closesIn reports whether a text that is not read states a NetworkPolicy of Kubernetes, or lets a chart write one.
+// closesIn reports whether a text that is not read states a NetworkPolicy of Kubernetes, or lets a chart write one. A template may have
+// another text in the place of its apiVersion.
 func closesIn(text string, _ options) bool {
-	return statesPolicy(text, "networking.k8s.io") || switchedOn.MatchString(text)
+	if !strings.Contains(strings.ToLower(text), "networkpolic") {
+		return false
+	}
+	isOne := func(found []string) bool { return found[1] == "NetworkPolicy" }
+	if switchedOn.MatchString(text) || slices.ContainsFunc(statedKind.FindAllStringSubmatch(text, -1), isOne) {
+		return true
+	}
+	return slices.ContainsFunc(headOfSwitch.FindAllStringSubmatchIndex(text, -1), func(at []int) bool {
+		below := linesBelow(text[at[1]:], text[at[2]:at[3]])
+		switches := switchBelow.FindAllStringSubmatch(below, -1)
+		return slices.ContainsFunc(switches, func(found []string) bool { return found[1] == "true" }) || len(switches) == 0 && ofSeveral.MatchString(below)
+	})
+}
+
+// linesBelow returns the lines at the beginning of a text that are indented deeper than a head.
+func linesBelow(text, head string) string {
+	var out strings.Builder
+	for line := range strings.Lines(strings.TrimLeft(text, "\r\n")) {
+		deeper, is := strings.CutPrefix(line, head)
+		if strings.TrimSpace(line) != "" && (!is || deeper[0] != ' ' && deeper[0] != '\t') {
+			break
+		}
+		out.WriteString(line)
+	}
+	return out.String()
 }

@@ -15,8 +15,22 @@ type ServicePort struct {
 	Target uint16
 }
 
+// Services are the Services of some documents, by their namespaces.
+type Services map[string][]object
+
+// ServicesOf returns the Services among some documents.
+func ServicesOf(docs []manifest.Document) Services {
+	out := Services{}
+	for _, doc := range docs {
+		if o := objectOf(doc); o.kind == "Service" && o.group == "" {
+			out[o.namespace] = append(out[o.namespace], o)
+		}
+	}
+	return out
+}
+
 // ServicePorts returns the ports of Services of the pods that lead to a port of another number, but for those that the pods have too, or may have.
-func (t Template) ServicePorts(docs []manifest.Document) map[uint16]ServicePort {
+func (t Template) ServicePorts(of Services) map[uint16]ServicePort {
 	own, out := map[uint16]bool{}, map[uint16]ServicePort{}
 	byName := map[string]uint16{}
 	for _, field := range []string{"containers", "initContainers"} {
@@ -31,9 +45,8 @@ func (t Template) ServicePorts(docs []manifest.Document) map[uint16]ServicePort 
 	}
 	known := workloadsOf(nil)
 	known.add(t.pods)
-	for _, doc := range docs {
-		o := objectOf(doc)
-		if o.kind != "Service" || o.group != "" || len(known.selected(o)) == 0 {
+	for _, o := range of[t.Namespace] {
+		if len(known.selected(o)) == 0 {
 			continue
 		}
 		for _, port := range mappings(fieldOf(o.fields, "spec", "ports")) {

@@ -2,6 +2,7 @@ package manifestdiff
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -50,7 +51,9 @@ func (o object) mayHaveValues() bool {
 
 // setsIn reports whether a text states one of these settings, and not as its default.
 func setsIn(text string, defaults map[string]string) bool {
-	return slices.ContainsFunc(stated.FindAllStringSubmatch(text, -1), func(found []string) bool {
+	isNamed := func(name string) bool { return strings.Contains(text, name) }
+	// Most texts name none: it takes much longer to look for what they state.
+	return slices.ContainsFunc(slices.Collect(maps.Keys(defaults)), isNamed) && slices.ContainsFunc(stated.FindAllStringSubmatch(text, -1), func(found []string) bool {
 		usual, known := defaults[found[1]]
 		return known && found[2] != usual
 	})
@@ -66,15 +69,24 @@ var comment = regexp.MustCompile(`(?m)^[ \t]*(#|//).*$`)
 
 func withoutComments(text string) string { return comment.ReplaceAllString(text, "") }
 
-// installsIn returns the namespace into which an object goes, or what it installs; "" where that is not known.
+// installsIn returns the namespace into which an object says that it installs a chart, "" where it does not say so.
 func (o object) installsIn() string {
 	text := func(keys ...string) string { text, _ := fieldOf(o.fields, keys...).(string); return text }
-	return cmp.Or(text("spec", "targetNamespace"), text("spec", "destination", "namespace"), o.written())
+	return cmp.Or(text("spec", "targetNamespace"), text("spec", "destination", "namespace"))
+}
+
+// decidesIn returns the namespace in which alone an object decides, or what it installs; "" where that is not known: the values in a ConfigMap may be
+// for a chart in any namespace, and Argo CD leaves the namespace to the chart.
+func (o object) decidesIn() string {
+	if in := o.installsIn(); in != "" || o.kind != "NetworkPolicy" && o.kind != "HelmRelease" {
+		return in
+	}
+	return o.written()
 }
 
 // installsElsewhere reports whether an object of Flux or Argo CD installs a chart of that name, in another namespace than the usual one.
 func (o object) installsElsewhere(chart, usual string) bool {
-	in := o.installsIn()
+	in := cmp.Or(o.installsIn(), o.written())
 	return in != "" && in != usual && anyIn(o.fields, func(value any) bool {
 		of, _ := fieldOf(value, "chart").(string)
 		return of == chart || strings.HasSuffix(of, "/"+chart)
