@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -24,7 +25,7 @@ func isNoSpace(r rune) bool { return r != ' ' && r != '\n' }
 
 // isUnusual reports whether a reader of YAML may take a character for something else than JSON does: a tab, a line break
 // of its own, or what is not printed.
-func isUnusual(r rune) bool { return r != '\n' && (r < ' ' || r > '~') }
+func isUnusual(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
 
 // jsonReader goes through a text that is known to be JSON.
 type jsonReader struct {

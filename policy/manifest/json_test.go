@@ -24,13 +24,14 @@ func TestParseJSON(t *testing.T) {
 		`{"a": 1, "a": 2}`:                                                                 false,
 		`{"": 1}`:                                                                          false,
 		`{"<<": {"a": 1}}`:                                                                 false,
-		`{"a": "ü"}`:                                                                       false,
-		`{"a": "\ud800"}`:                                                                  false,
-		"{\"a\":\t1}":                                                                      false,
-		"{\"a\": 1,\r\"b\": 2}":                                                            false,
-		`{"a": 1} # a comment`:                                                             false,
-		"{\"a\": 1}\n---\n{\"a\": 2}":                                                      false,
-		`{a: 1}`:                                                                           false, `1`: false, `"a"`: false, ``: false, ` `: false, `null`: false, `{"a": 1`: false,
+		`{"a": "ü", "ключ": "日本 🙂"}`:                                                       true,
+		"{\"a\": \"\u00a0\"}":                                                              false, "{\"a\": \"\u2028\"}": false, "{\"a\": \"\u0085\"}": false, "{\"a\": \"\ufeff\"}": false,
+		`{"a": "\ud800"}`:             false,
+		"{\"a\":\t1}":                 false,
+		"{\"a\": 1,\r\"b\": 2}":       false,
+		`{"a": 1} # a comment`:        false,
+		"{\"a\": 1}\n---\n{\"a\": 2}": false,
+		`{a: 1}`:                      false, `1`: false, `"a"`: false, ``: false, ` `: false, `null`: false, `{"a": 1`: false,
 		strings.Repeat("[", 98) + strings.Repeat("]", 98):                     true,
 		strings.Repeat("[", 101) + strings.Repeat("]", 101):                   false,
 		"{" + strings.TrimSuffix(string(repeat(2000, `"k%d":1,`)), ",") + "}": false,
@@ -43,7 +44,7 @@ func TestParseJSON(t *testing.T) {
 }
 
 func FuzzParseJSON(f *testing.F) {
-	for _, seed := range []string{`{"a": [1, -2.5, "x\u0000\u2028\/", true, null]}`, "[\n{\"a\":\n\"b\"}\n,\n\n{} ]", `{"a":{"b":{"c":"\ud83d\ude00"}}}`, `[1.0,0.5,-0.0,00]`, `{"items":[{"a":1}]}`} {
+	for _, seed := range []string{`{"a": [1, -2.5, "x\u0000\u2028\/", true, null]}`, "[\n{\"a\":\n\"b\"}\n,\n\n{} ]", `{"a":{"b":{"c":"\ud83d\ude00"}}}`, `[1.0,0.5,-0.0,00]`, `{"items":[{"a":1}]}`, `{"ü":"日本 🙂"}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
