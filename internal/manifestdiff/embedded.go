@@ -100,14 +100,11 @@ func isSwitchedOn(value any) bool {
 // closesIn reports whether a text that is not read states a NetworkPolicy of Kubernetes, or lets a chart write one. A template may have
 // another text in the place of its apiVersion.
 func closesIn(text string, _ options) bool {
-	if constructed.MatchString(text) {
-		return true
-	}
-	if !strings.Contains(strings.ToLower(text), "networkpolic") {
+	if !strings.Contains(strings.ReplaceAll(strings.ToLower(text), "_", ""), "networkpolic") {
 		return false
 	}
 	isOne := func(found []string) bool { return found[1] == "NetworkPolicy" }
-	if switchedOn.MatchString(text) || slices.ContainsFunc(statedKind.FindAllStringSubmatch(text, -1), isOne) {
+	if constructed.MatchString(text) || switchedOn.MatchString(text) || slices.ContainsFunc(statedKind.FindAllStringSubmatch(text, -1), isOne) {
 		return true
 	}
 	return slices.ContainsFunc(headOfSwitch.FindAllStringSubmatchIndex(text, -1), func(at []int) bool {
