@@ -101,5 +101,5 @@ func firstMode(was, is verdict.Inbound) []string {
 	if by == "" {
 		return nil
 	}
-	return []string{"plaintext is taken by " + by + ", and no policy of OLD states the mode of that inbound: where a policy of another folder demands mTLS, NEW lets plaintext in"}
+	return []string{"plaintext is taken by " + by + ", and no policy of OLD states the mode there: where a policy of another folder demands mTLS, NEW lets plaintext in"}
 }
