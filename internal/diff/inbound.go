@@ -90,8 +90,8 @@ func (c Comparison) modeChange() []InboundChange {
 	return []InboundChange{change}
 }
 
-// firstMode says that a policy of NEW lets an inbound take plaintext, where no policy of OLD states its mode. In the folder nothing changes by that, as it
-// is the default. But such a policy does nothing at all, unless another folder demands mTLS: then NEW lets plaintext in.
+// firstMode says that a policy of NEW lets an inbound take plaintext, where no policy of OLD states its mode. In the folder nobody more gets in by that, as
+// plaintext is taken by default. But such a policy is mostly written where another folder demands mTLS: then NEW lets plaintext in.
 func firstMode(was, is verdict.Inbound) []string {
 	old, recent, known := bothAs[capability.Moder](was.Reading().Set(), is.Reading().Set())
 	if !known || !is.MTLS.TakesPlaintext() || old.ModeBy(was.Inbound.Inbound) != "" {
@@ -101,5 +101,5 @@ func firstMode(was, is verdict.Inbound) []string {
 	if by == "" {
 		return nil
 	}
-	return []string{"plaintext is taken by " + by + ", and no policy of OLD states a mode: where a policy of another folder demands mTLS, NEW lets plaintext in"}
+	return []string{"plaintext is taken by " + by + ", and no policy of OLD states the mode there: where a policy of another folder demands mTLS, NEW lets plaintext in"}
 }

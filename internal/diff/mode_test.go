@@ -37,14 +37,19 @@ func TestFirstModes(t *testing.T) {
 		old, recent string
 		want        bool
 	}{
-		"of a namespace":         {web, web + mode("default", "mtls: {mode: PERMISSIVE}"), true},
-		"of a workload":          {web, web + mode("p", "selector: {matchLabels: {app: web}}, mtls: {mode: DISABLE}"), true},
-		"of a port":              {web, web + mode("p", "selector: {matchLabels: {app: web}}, portLevelMtls: {8080: {mode: PERMISSIVE}}"), true},
-		"alone":                  {"", mode("p", "selector: {matchLabels: {app: web}}, mtls: {mode: PERMISSIVE}"), true},
-		"that says nothing":      {web, web + mode("default", ""), false},
-		"that demands mTLS":      {web, web + mode("default", "mtls: {mode: STRICT}"), false},
-		"as before":              {web + mode("default", "mtls: {mode: PERMISSIVE}"), web + mode("default", "mtls: {mode: PERMISSIVE}") + strings.ReplaceAll(web, "web", "db"), false},
-		"in the place of STRICT": {web + mode("default", "mtls: {mode: STRICT}"), web + mode("default", "mtls: {mode: PERMISSIVE}"), true},
+		"of a namespace":          {web, web + mode("default", "mtls: {mode: PERMISSIVE}"), true},
+		"of a workload":           {web, web + mode("p", "selector: {matchLabels: {app: web}}, mtls: {mode: DISABLE}"), true},
+		"of a port":               {web, web + mode("p", "selector: {matchLabels: {app: web}}, portLevelMtls: {8080: {mode: PERMISSIVE}}"), true},
+		"alone":                   {"", mode("p", "selector: {matchLabels: {app: web}}, mtls: {mode: PERMISSIVE}"), true},
+		"that says nothing":       {web, web + mode("default", ""), false},
+		"that demands mTLS":       {web, web + mode("default", "mtls: {mode: STRICT}"), false},
+		"as before":               {web + mode("default", "mtls: {mode: PERMISSIVE}"), web + mode("default", "mtls: {mode: PERMISSIVE}") + strings.ReplaceAll(web, "web", "db"), false},
+		"of a port beside STRICT": {web, web + mode("p", "selector: {matchLabels: {app: web}}, mtls: {mode: STRICT}, portLevelMtls: {8080: {mode: PERMISSIVE}}"), true},
+		"STRICT elsewhere":        {web + strings.ReplaceAll(mode("d", "mtls: {mode: STRICT}"), "shop", "data"), web + mode("default", "mtls: {mode: PERMISSIVE}"), true},
+		"by another name":         {web + mode("p", "mtls: {mode: PERMISSIVE}"), web + mode("default", "mtls: {mode: PERMISSIVE}"), false},
+		"of the mesh before":      {web + strings.ReplaceAll(mode("d", "mtls: {mode: PERMISSIVE}"), "shop", "istio-system"), web + mode("default", "mtls: {mode: PERMISSIVE}"), false},
+		"that says UNSET":         {web, web + mode("default", "mtls: {mode: UNSET}"), false},
+		"in the place of STRICT":  {web + mode("default", "mtls: {mode: STRICT}"), web + mode("default", "mtls: {mode: PERMISSIVE}"), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,7 +10,7 @@ import (
 // What states a policy in the place of another object: the values of a chart that takes whole objects, a text of a ConfigMap, a template.
 var (
 	decisive   = regexp.MustCompile(`^\w*(NetworkPolicy|AuthorizationPolicy|TrafficPermission|Authentication|Authorization|Server)$`)
-	statedKind = regexp.MustCompile(`(?:\\n|\b)(?:kind|type)["']?\s*:\s*["']?(\w+)`)
+	statedKind = regexp.MustCompile(`(?:\\n|\b)(?:kind|type)["']?\s*[:=]\s*["']?(\w+)`)
 )
 
 // What lets a chart write a NetworkPolicy of Kubernetes.
@@ -18,8 +18,10 @@ var (
 	// parameter is the path of such a value, as in the parameters of Argo CD.
 	parameter = regexp.MustCompile(`(?i)\bnetworkpolic(?:y|ies)[\w.]*\.(?:enabled|create)$`)
 	// switchedOn finds such values on one line, in a flag and in a parameter of a text.
-	switchedOn = regexp.MustCompile(`(?i)networkpolic(?:y|ies)(?:enabled)?["']?\s*:\s*true\b|\bnetworkpolic(?:y|ies)["']?\s*:\s*\{[^{}]*\b(?:enabled|create)["']?\s*:\s*true\b|` +
+	switchedOn = regexp.MustCompile(`(?i)networkpolic(?:y|ies)(?:enabled)?["']?\s*[:=]\s*true\b|\bnetworkpolic(?:y|ies)["']?\s*[:=]\s*\{[^{}]*\b(?:enabled|create)["']?\s*[:=]\s*true\b|` +
 		`\bnetworkpolic(?:y|ies)[\w.]*\.(?:enabled|create)["']?(?:=|,?\s*["']?value["']?\s*[:=]\s*)["']?true\b`)
+	// constructed finds a NetworkPolicy that a program makes: a resource of Terraform, and a constructor of Pulumi or cdk8s.
+	constructed = regexp.MustCompile(`"kubernetes_network_policy(?:_v1)?"|(?:\bnew |\.)(?:Kube|New)?NetworkPolicy(?:V1)?\(`)
 	// headOfSwitch finds the head of a mapping of such values in a text, and switchBelow those in the lines of the mapping.
 	headOfSwitch = regexp.MustCompile(`(?im)^([ \t]*)networkpolic(?:y|ies):[ \t\r]*$`)
 	switchBelow  = regexp.MustCompile(`(?m)^[ \t]+(?:enabled|create):[ \t]*(true|false)\b`)
@@ -98,11 +100,11 @@ func isSwitchedOn(value any) bool {
 // closesIn reports whether a text that is not read states a NetworkPolicy of Kubernetes, or lets a chart write one. A template may have
 // another text in the place of its apiVersion.
 func closesIn(text string, _ options) bool {
-	if !strings.Contains(strings.ToLower(text), "networkpolic") {
+	if !strings.Contains(strings.ReplaceAll(strings.ToLower(text), "_", ""), "networkpolic") {
 		return false
 	}
 	isOne := func(found []string) bool { return found[1] == "NetworkPolicy" }
-	if switchedOn.MatchString(text) || slices.ContainsFunc(statedKind.FindAllStringSubmatch(text, -1), isOne) {
+	if constructed.MatchString(text) || switchedOn.MatchString(text) || slices.ContainsFunc(statedKind.FindAllStringSubmatch(text, -1), isOne) {
 		return true
 	}
 	return slices.ContainsFunc(headOfSwitch.FindAllStringSubmatchIndex(text, -1), func(at []int) bool {
