@@ -168,3 +168,21 @@ func checkWidening(t *testing.T, same, old, recent, unchanged string) {
 		t.Errorf("no change widens: %q", got)
 	}
 }
+
+// TestWideningOfUnmadeWorkloads has rows that open workloads which are hard to make: with a label that is
+// there and empty.
+func TestWideningOfUnmadeWorkloads(t *testing.T) {
+	t.Parallel()
+	pods := func(name, expressions string) string {
+		return fmt.Sprintf("---\n{apiVersion: gateway.networking.x-k8s.io/v1alpha1, kind: XAuthorizationPolicy, metadata: {name: %s, namespace: shop}, spec: {targetRefs: [{kind: Pod, selector: {matchExpressions: [%s]}}], action: ALLOW, enforcementLevel: Network, rules: [{sources: [{type: ServiceAccount, serviceAccount: {name: front}}]}]}}\n", name, expressions)
+	}
+	for name, tt := range map[string]struct{ same, old, recent string }{
+		"pods with an empty label":                  {pods("d", "{key: app, operator: DoesNotExist}") + pods("e", "{key: app, operator: NotIn, values: ['']}"), pods("p", "{key: app, operator: Exists}"), pods("p", "{key: app, operator: In, values: [a]}")},
+		"pods with an empty label, of two policies": {pods("d", "{key: app, operator: NotIn, values: ['', a]}") + pods("e", "{key: app, operator: In, values: [a]}"), pods("p", "{key: app, operator: In, values: ['', a]}"), pods("p", "{key: app, operator: In, values: [a]}")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkWidening(t, tt.same, tt.old, tt.recent, tt.old)
+		})
+	}
+}
