@@ -8,6 +8,7 @@ import (
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // populate makes inbounds for the policies of both sides that select no described inbound,
@@ -38,7 +39,10 @@ func (d *Difference) populate(old, recent Side, olds, recents []lab.Case) ([]lab
 	}
 	population := lab.Populate(recent.Inbound, setOld, setNew)
 	d.Assumed = population.Assumed
-	d.Unasked, d.Truncated = append(population.Unasked, d.callers.Unnamed...), population.Truncated || d.callers.Truncated
+	d.Unasked, d.Truncated = population.Unasked, population.Truncated || d.callers.Truncated
+	if hasChanged(old, setOld) || hasChanged(recent, setNew) {
+		d.Unasked = append(d.Unasked, d.callers.Unnamed...)
+	}
 	for _, of := range []Side{old, recent} {
 		for _, set := range []lab.PolicySet{setOld, setNew} {
 			for _, shared := range of.SharedListeners(set.Policies) {
@@ -94,6 +98,11 @@ func changedPolicies(side, other Side) func(place string) bool {
 		changed[place] = changed[place] || !same[doc.Flow()]
 	}
 	return func(place string) bool { return changed[place] }
+}
+
+// hasChanged reports whether the other side has not all policies of a side as they are. Where both have, each caller gets in where it did.
+func hasChanged(side Side, set lab.PolicySet) bool {
+	return slices.ContainsFunc(side.Policies, func(doc manifest.Document) bool { return set.Changed(doc.Place("")) })
 }
 
 // emptied returns the cases without policies.

@@ -168,3 +168,36 @@ func checkWidening(t *testing.T, same, old, recent, unchanged string) {
 		t.Errorf("no change widens: %q", got)
 	}
 }
+
+// TestWideningOfUnmadeWorkloads has rows that open workloads which are hard to make: of a namespace with a label that nothing states,
+// with a label that is there and empty.
+func TestWideningOfUnmadeWorkloads(t *testing.T) {
+	t.Parallel()
+	wide := func(name, selector, spec string) string {
+		return fmt.Sprintf("---\n{apiVersion: cilium.io/v2, kind: CiliumClusterwideNetworkPolicy, metadata: {name: %s}, spec: {endpointSelector: %s, %s}}\n", name, selector, spec)
+	}
+	pods := func(name, expressions string) string {
+		return fmt.Sprintf("---\n{apiVersion: gateway.networking.x-k8s.io/v1alpha1, kind: XAuthorizationPolicy, metadata: {name: %s, namespace: shop}, spec: {targetRefs: [{kind: Pod, selector: {matchExpressions: [%s]}}], action: ALLOW, enforcementLevel: Network, rules: [{sources: [{type: ServiceAccount, serviceAccount: {name: front}}]}]}}\n", name, expressions)
+	}
+	const (
+		untrusted = "{matchExpressions: [{key: 'k8s:io.cilium.k8s.namespace.labels.trust', operator: DoesNotExist}]}"
+		others    = "{matchExpressions: [{key: 'k8s:io.cilium.k8s.namespace.labels.team', operator: NotIn, values: [red]}]}"
+		front     = "{matchLabels: {app: front}}"
+		legacy    = "{matchLabels: {app: legacy}}"
+	)
+	denied, one, two := "ingressDeny: [{fromEndpoints: ["+legacy+"]}]", wide("p", "{}", "ingress: [{fromEndpoints: ["+front+"]}]"), wide("p", "{}", "ingress: [{fromEndpoints: ["+front+", "+legacy+"]}]")
+	from := func(selector string) string { return "ingressDeny: [{fromEndpoints: [" + selector + "]}]" }
+	for name, tt := range map[string]struct{ same, old, recent string }{
+		"workloads of namespaces with a label":      {wide("d", untrusted, denied), one, two},
+		"workloads of namespaces with a value":      {wide("d", others, denied), one, two},
+		"callers of namespaces with a label":        {wide("d", "{}", from(untrusted)), one, two},
+		"callers of namespaces with a value":        {wide("d", "{}", from(others)), one, two},
+		"pods with an empty label":                  {pods("d", "{key: app, operator: DoesNotExist}") + pods("e", "{key: app, operator: NotIn, values: ['']}"), pods("p", "{key: app, operator: Exists}"), pods("p", "{key: app, operator: In, values: [a]}")},
+		"pods with an empty label, of two policies": {pods("d", "{key: app, operator: NotIn, values: ['', a]}") + pods("e", "{key: app, operator: In, values: [a]}"), pods("p", "{key: app, operator: In, values: ['', a]}"), pods("p", "{key: app, operator: In, values: [a]}")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkWidening(t, tt.same, tt.old, tt.recent, tt.old)
+		})
+	}
+}

@@ -39,6 +39,9 @@ func Peers(ps []Policy, opts Options) []capability.Target {
 					Fit:  func(in policy.Inbound) policy.Inbound { return s.fit(in, opts) },
 					Vary: func(in policy.Inbound) []policy.Inbound { return s.vary(in, opts) },
 				})
+				if label := s.unstatedLabel(opts); label != "" && (i > 0 || !p.ofEgress()) {
+					out = append(out, unstatedNamespaces(p, p.doc.Place(s.field), label))
+				}
 			}
 		}
 	}
@@ -51,6 +54,27 @@ func (s selector) missReason() string {
 		return "it asks for the label " + label + ", " + leavesOut
 	}
 	return "no workload that can be made has all labels that the selector asks for"
+}
+
+// unstatedLabel returns the label of namespaces of which the selector asks for the lack, or for other values, and that no stated
+// namespace has in that way: all workloads that can be made meet the requirement, and those of a real cluster need not. "" for none.
+func (s selector) unstatedLabel(opts Options) string {
+	for _, r := range s.requirements {
+		label, ofNamespace := strings.CutPrefix(r.key, namespaceLabelPrefix)
+		excludes := r.operator == labelselector.NotIn || r.operator == labelselector.DoesNotExist
+		if ofNamespace && label != namespaceNameLabel && excludes && len(r.opposite().namespaces(policy.Workload{}, opts)) == 0 {
+			return r.key
+		}
+	}
+	return ""
+}
+
+// unstatedNamespaces is the target of the workloads that cannot be made, for the label of their namespaces is stated nowhere.
+func unstatedNamespaces(p Policy, place, label string) capability.Target {
+	reason := "it tells namespaces apart by the label " + label + ", and the option namespaceLabels states none that has what the selector excludes"
+	t := capability.Elsewhere(p.String(), p.resource.Metadata.Name, place, reason, false)
+	t.Key = "unstated " + label
+	return t
 }
 
 // fit changes the labels, the namespace and the account of the inbound's workload so that the

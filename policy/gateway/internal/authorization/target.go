@@ -108,15 +108,15 @@ func (s *LabelSelector) meets(set map[string]string, key string) bool {
 // they do not list, and for the lack of the label.
 func vary(s *LabelSelector, in policy.Inbound) (out []policy.Inbound) {
 	for _, r := range s.MatchExpressions {
-		for _, value := range append(slices.Clone(r.Values), labelselector.OtherThan(r.Values), "") {
+		without := in
+		without.Workload.Labels = maps.Clone(in.Workload.Labels)
+		delete(without.Workload.Labels, r.Key)
+		out = append(out, without)
+		// A label may have the empty value, which is not the lack of it.
+		for _, value := range append(slices.Clone(r.Values), labelselector.OtherThan(r.Values)) {
 			varied := in
-			varied.Workload.Labels = maps.Clone(in.Workload.Labels)
-			if varied.Workload.Labels == nil {
-				varied.Workload.Labels = map[string]string{}
-			}
-			if varied.Workload.Labels[r.Key] = value; value == "" {
-				delete(varied.Workload.Labels, r.Key)
-			}
+			varied.Workload.Labels = map[string]string{r.Key: value}
+			maps.Copy(varied.Workload.Labels, without.Workload.Labels)
 			out = append(out, varied)
 		}
 	}
