@@ -183,12 +183,12 @@ func TestMistakesOfAuthorsAreTold(t *testing.T) {
 	}
 }
 
-// A compiler without a mistake is not told by these cases.
+// A compiler without a mistake is not told by these cases. With -short the case of the largest program is left out: it takes as long as all others.
 func TestHonestAuthorsAreNotTold(t *testing.T) {
 	t.Parallel()
 	honest := mistaken{takes: func(*policy.Inbound) {}}
 	for i, c := range casetest.Stories(t) {
-		if i%10 != 0 || c.ExpectError != "" || len(c.Requests) == 0 || len(c.RoutedRequests) > 0 {
+		if i%10 != 0 || c.ExpectError != "" || len(c.Requests) == 0 || len(c.RoutedRequests) > 0 || testing.Short() && c.Story == "legacy-size" {
 			continue
 		}
 		filters, ok := honest.compile(t, c)
