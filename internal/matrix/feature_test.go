@@ -154,7 +154,7 @@ var features = map[feature.Profile]map[string]is{
 		"a status":                     policies(func(_, p map[string]any) bool { return p["status"] != nil }),
 		"no UTF-8 alone":               has(`[^\x00-\x7f]`),
 		"an escaped character":         has(`\\n`),
-		"a long text":                  has(`"[^"\\]{250}`),
+		"a long text":                  has(`"[^"\\]{200}`),
 		"null":                         has(`:null`),
 		"routes":                       func(q question) bool { return len(q.Inbound.Routes) > 0 },
 		"tags":                         func(q question) bool { return q.Inbound.Tags != nil },
