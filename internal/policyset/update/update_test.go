@@ -78,7 +78,7 @@ func TestVersionsCountUp(t *testing.T) {
 	t.Parallel()
 	counted, sets := 0, uint64(300)
 	if testing.Short() {
-		sets = 60
+		sets = 20
 	}
 	for number := range sets {
 		before := policyset.DrawFresh(7, number, policyset.Forms(feature.GEP3779)...)
