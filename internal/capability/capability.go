@@ -129,8 +129,8 @@ type Kindred interface {
 type Excluder interface {
 	// Excluded returns the name of each part, with a text that is the same where the part says the same.
 	Excluded() map[string]string
-	// FirstExcluded returns the names of the parts that only shut out where these policies come to those of another set: none of
-	// its parts was about the same.
+	// FirstExcluded returns the names of the parts that only shut out, if the other set was in force before: none of its parts was
+	// about the same.
 	FirstExcluded(before Excluder) []string
 }
 
