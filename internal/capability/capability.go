@@ -83,9 +83,9 @@ type Target struct {
 	// that it does not ask for. It is nil for a target that asks only for a value of what an
 	// inbound may lack.
 	Vary func(in policy.Inbound) []policy.Inbound
-	// Base is the same for the targets of one policy that differ in their port alone, see [Target.OnPorts]; "" for others. What Vary changes beside
-	// the port is the same for all of them, and VaryPort changes the port alone. It may be nil.
-	Base     string
+	// Base is the same for the targets of one policy that differ in their port alone, see [Target.OnPorts]; "" for others.
+	Base string
+	// VaryPort is Vary for the port alone: what Vary changes beside it is the same for all targets of one Base. It may be nil.
 	VaryPort func(in policy.Inbound) []policy.Inbound
 }
 
@@ -129,8 +129,8 @@ type Kindred interface {
 type Excluder interface {
 	// Excluded returns the name of each part, with a text that is the same where the part says the same.
 	Excluded() map[string]string
-	// FirstExcluded returns the names of the parts that only shut out where these policies come to those of another set: none of
-	// its parts was about the same.
+	// FirstExcluded returns the names of the parts that only shut out, if the other set was in force before: none of its parts was
+	// about the same.
 	FirstExcluded(before Excluder) []string
 }
 

@@ -51,9 +51,9 @@ type Dataplane struct {
 	// has what stands in their place and is no address, such as a host name, but for one that is the address of an inbound.
 	Machine   []netip.Addr
 	HostNames []string
-	// OutAlone is set where its transparent proxy redirects outbound connections and no inbound ones, and IPv4Alone where it redirects
-	// inbound connections of IPv4 and no others. Its inbounds bind no port then.
-	OutAlone, IPv4Alone bool
+	// RedirectsOutAlone is set where its transparent proxy redirects outbound connections and no inbound ones, and RedirectsIPv4Alone where
+	// it redirects inbound connections of IPv4 and no others. In both cases its inbounds bind no port.
+	RedirectsOutAlone, RedirectsIPv4Alone bool
 	// Workloads has the place of the workload behind each inbound, in the order of Inbounds. The address is
 	// the zero value where none is stated: then it is on the machine of the sidecar.
 	Workloads []netip.AddrPort
@@ -154,7 +154,7 @@ func (p parser) build(name, mesh, namespace string, labels map[string]string, ne
 	}
 	d.Machine, d.HostNames = networking.machine()
 	var err error
-	if d.OutAlone, d.IPv4Alone, err = networking.redirects(); err != nil {
+	if d.RedirectsOutAlone, d.RedirectsIPv4Alone, err = networking.redirects(); err != nil {
 		return nil, err
 	}
 	for i, schema := range networking.Inbound {
@@ -299,7 +299,7 @@ func (s networkingSchema) machine() (addresses []netip.Addr, names []string) {
 }
 
 // redirects reports what of the connections of others its transparent proxy leaves out.
-func (s networkingSchema) redirects() (outAlone, ipv4Alone bool, err error) {
+func (s networkingSchema) redirects() (redirectsOutAlone, redirectsIPv4Alone bool, err error) {
 	var inbound, outbound uint32
 	var family string
 	for _, stated := range []struct {

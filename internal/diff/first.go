@@ -8,6 +8,7 @@ import (
 	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 // firstRules counts the classes of requests that a rule of NEW lets in, and that got in before because no rule of OLD decided
@@ -65,10 +66,10 @@ func (d *Difference) firstTexts() (out []string) {
 		terminal.Plural(d.first, "class", "classes"), gets))
 }
 
-// addFirstExclusions notes the parts of the new policies that no proof is about and that only shut out. Each other change of a policy that is nothing
-// else is told, see [otherExclusions], so that such a policy need not be asked.
-func (d *Difference) addFirstExclusions(of Comparison) {
-	for _, part := range firstExclusions(of.old.Reading().Set(), of.recent.Reading().Set()) {
+// addFirstExclusions notes the parts of the new policies that no proof is about and that only shut out. Another part that differs is told by
+// [otherExclusions]. So a policy that has nothing else need not be asked.
+func (d *Difference) addFirstExclusions(was, is language.Policies) {
+	for _, part := range firstExclusions(was, is) {
 		if !slices.Contains(d.firstParts, part) {
 			d.firstParts = append(d.firstParts, part)
 		}

@@ -206,27 +206,39 @@ func (d *Difference) compareInboundsOf(c *Case, all bool) (err error) {
 		c.Inbounds = append(c.Inbounds, comparison.modeChange()...)
 		d.Opens = append(d.Opens, comparison.opens(all)...)
 	}
-	if len(c.Comparisons) > 0 && !all {
-		d.addFirstExclusions(c.Comparisons[0])
+	if len(c.Comparisons) > 0 {
+		// All inbounds of a case have the same two sets of policies.
+		of := c.Comparisons[0]
+		was, is := of.old.Reading().Set(), of.recent.Reading().Set()
+		d.Opens = append(d.Opens, openedBySets(was, is, all)...)
+		if !all {
+			d.addFirstExclusions(was, is)
+		}
 	}
 	d.Opens = append(d.Opens, overwritten(c.Old, c.New, c.Comparisons, all)...)
 	slices.SortStableFunc(c.Inbounds, func(a, b InboundChange) int { return cmp.Compare(a.Text, b.Text) })
 	return nil
 }
 
-// opens says what lets in more, or may, and is no class of requests.
+// opens says of an inbound what lets in more, or may, and is no class of requests.
 func (c Comparison) opens(all bool) []string {
-	was, is := c.old.Reading().Set(), c.recent.Reading().Set()
 	out := slices.Concat(
-		lessProof(was, is), newStrangers(was, is), otherExclusions(was, is, all),
-		otherAuthorizers(was, is), movedAuthorizers(c.old, c.recent),
-		answeredByPolicies(c.old, c.recent), firstMode(c.old, c.recent), unknownReferences(c.old, c.recent, all),
-		newNeighbours(c.old, c.recent), openedByAge(c.old, c.recent), newProtocols(was, is),
+		movedAuthorizers(c.old, c.recent), answeredByPolicies(c.old, c.recent), firstMode(c.old, c.recent),
+		unknownReferences(c.old, c.recent, all), newNeighbours(c.old, c.recent), openedByAge(c.old, c.recent),
 	)
-	if !all {
-		return append(out, unclosed(was, is)...)
+	if all {
+		out = slices.Concat(out, newNeighbours(c.recent, c.old), openedByAge(c.recent, c.old))
 	}
-	return slices.Concat(out, unalike(was, is), newNeighbours(c.recent, c.old), openedByAge(c.recent, c.old))
+	return out
+}
+
+// openedBySets says of two sets of policies what lets in more, or may, whatever the inbound is.
+func openedBySets(was, is language.Policies, all bool) []string {
+	out := slices.Concat(lessProof(was, is), newStrangers(was, is), otherExclusions(was, is, all), otherAuthorizers(was, is), newProtocols(was, is))
+	if all {
+		return append(out, unalike(was, is)...)
+	}
+	return append(out, unclosed(was, is)...)
 }
 
 // addWarnings adds the warnings of the new side of a case, each once: those of one set are told of each inbound.

@@ -22,7 +22,7 @@ type Source struct {
 	Name string
 	// Content is a text that is another one where the content is, as [Unread] has it.
 	Content string
-	// Text is its beginning where it is a text, and the whole of it where that is no longer than a part.
+	// Text is what it says, where it is a text: the first MiB at least.
 	Text string
 }
 

@@ -154,13 +154,17 @@ func (f *Files) addToolFiles(to *manifestdiff.Side) error {
 	for _, source := range f.Sources {
 		to.Sources[source.Name], to.Texts[source.Name] = source.Content, source.Text
 	}
-	for _, link := range to.Links { // what a link leads to is read by the name of the link
+	goals := map[string]bool{}
+	for _, link := range to.Links {
 		if goal, err := filepath.EvalSymlinks(link); err == nil {
-			maps.DeleteFunc(to.Texts, func(name, _ string) bool {
-				of, err := filepath.EvalSymlinks(filepath.Join(f.root, name))
-				return err == nil && of == goal
-			})
+			goals[goal] = true
 		}
+	}
+	if len(goals) > 0 { // what a link leads to is read by the name of the link
+		maps.DeleteFunc(to.Texts, func(name, _ string) bool {
+			goal, err := filepath.EvalSymlinks(filepath.Join(f.root, name))
+			return err == nil && goals[goal]
+		})
 	}
 	documents := slices.Clone(to.Others)
 	for _, name := range names {

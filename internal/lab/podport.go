@@ -36,9 +36,11 @@ func (f *Files) portWarnings(targets []capability.Target, pods podsByNamespace, 
 				of, others = other, others+1
 			}
 		}
+		if others == 0 || others < selected {
+			continue
+		}
 		text := fmt.Sprintf("port %d is that of %s, and its pods have %d: a port is the workload's, not that of a Service", port, of.Service, of.Target)
-		w := policy.Warning{Kind: warning.PortOfNoInbound, Place: t.Place, Policy: t.Policy, Message: text}
-		if others > 0 && others == selected && !slices.Contains(out, w) {
+		if w := (policy.Warning{Kind: warning.PortOfNoInbound, Place: t.Place, Policy: t.Policy, Message: text}); !slices.Contains(out, w) {
 			out = append(out, w)
 		}
 	}
@@ -47,9 +49,7 @@ func (f *Files) portWarnings(targets []capability.Target, pods podsByNamespace, 
 
 // portAsked returns the port that a target of one namespace asks for.
 func portAsked(t capability.Target, like policy.Inbound) (port uint16, asks bool) {
-	elsewhere := like
-	elsewhere.Workload.Namespace += "-elsewhere"
-	if t.Elsewhere != "" || t.Fit(elsewhere).Workload.Namespace == elsewhere.Workload.Namespace {
+	if !isOfNamespace(t, like) {
 		return 0, false
 	}
 	one, two := like, like

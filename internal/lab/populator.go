@@ -3,7 +3,6 @@ package lab
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/dataplane"
@@ -360,33 +359,6 @@ func (p *populator) isRefused(in policy.Inbound) bool {
 
 // described stands for the index of an inbound that was not made.
 const described = -1
-
-// keyOf is the same for inbounds that policies cannot tell apart.
-func keyOf(in policy.Inbound) string {
-	w := in.Workload
-	key := make([]byte, 0, 256)
-	add := func(words ...string) {
-		for _, word := range words {
-			key = append(append(key, word...), 0)
-		}
-	}
-	add(w.Name, w.Namespace, w.ServiceAccount, w.Mesh, w.Zone, w.Origin, in.Name, strconv.Itoa(int(in.Port)), in.Protocol.String(), w.IP.String())
-	for _, set := range []map[string]string{w.Labels, in.Tags} {
-		add(strconv.Itoa(len(set)))
-		names := make([]string, 0, 16)
-		for name := range set {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
-			add(name, set[name])
-		}
-	}
-	for _, r := range in.Routes {
-		add(r.Name, r.When.String())
-	}
-	return string(key)
-}
 
 // newName names a workload after the policies that select it.
 func (p *populator) newName(targets []*target) string {

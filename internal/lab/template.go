@@ -112,6 +112,12 @@ func (p podsByNamespace) near(t capability.Target, like policy.Inbound) (out []*
 	return out
 }
 
+// isOfNamespace reports whether a target is about workloads, and about those of some namespaces alone.
+func isOfNamespace(t capability.Target, like policy.Inbound) bool {
+	like.Workload.Namespace += "-elsewhere"
+	return t.Elsewhere == "" && t.Fit(like).Workload.Namespace != like.Workload.Namespace
+}
+
 // inboundLike returns an inbound of pods that is like another one.
 func inboundLike(like policy.Inbound, of *manifestdiff.Template) policy.Inbound {
 	w := &like.Workload
@@ -137,13 +143,11 @@ func (l lack) isLess(than lack) bool {
 func missOf(t capability.Target, like policy.Inbound, template *manifestdiff.Template) (reason string, lacks lack) {
 	in := inboundLike(like, template)
 	w := in.Workload
-	elsewhere := in
-	elsewhere.Workload.Namespace += "-elsewhere"
-	fit := t.Fit(in)
-	switch {
-	case t.Elsewhere != "", t.Fit(elsewhere).Workload.Namespace == elsewhere.Workload.Namespace:
+	if !isOfNamespace(t, in) {
 		return "", lack{}
-	case fit.Workload.Namespace != w.Namespace:
+	}
+	fit := t.Fit(in)
+	if fit.Workload.Namespace != w.Namespace {
 		fit.Workload.Labels = w.Labels
 		if !template.Placed && t.Selects(fit) {
 			return "", lack{} // whoever applies the workload may choose the namespace of the target

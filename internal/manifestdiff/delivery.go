@@ -85,7 +85,7 @@ func (c *comparison) compareDeliveries() (out []Change) {
 	return out
 }
 
-// isAskedForOthers reports whether an API server asks a webhook, or the webhooks of an object, for objects of other groups alone than those of the policies.
+// isAskedForOthers reports whether an object has webhooks, and an API server asks each of them for objects of other groups alone than those of the policies.
 func (c *comparison) isAskedForOthers(o object) bool {
 	if o.group != "admissionregistration.k8s.io" || !strings.HasSuffix(o.kind, "WebhookConfiguration") {
 		return false

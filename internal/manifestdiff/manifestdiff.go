@@ -31,7 +31,7 @@ type Side struct {
 	Files map[string]string
 	// Sources are texts that stand for the contents of files of which a tool may make manifests, by their paths in the folder.
 	Sources map[string]string
-	// Texts are those of the files of Sources that are texts and not too long, by the same paths.
+	// Texts are what these files say, by the same paths: "" for what is no text, and the beginning of a long one.
 	Texts map[string]string
 	// Options have the settings of meshes that an author states, by their keys in a case file, such as istio.rootNamespace.
 	Options manifest.Document

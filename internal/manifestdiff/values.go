@@ -36,12 +36,13 @@ func (o object) sets(defaults map[string]string) string {
 			return key
 		}
 	}
-	if len(o.doc.Keys()) == 0 && setsIn(o.doc.Flow(), defaults) { // a patch in JSON is a list
+	if len(o.doc.Keys()) == 0 && setsIn(o.doc.Flow(), defaults) {
 		return firstItem
 	}
 	return ""
 }
 
+// firstItem is the field of a document without keys, such as a patch in JSON, which is a list.
 const firstItem = "[0]"
 
 // mayHaveValues reports whether an object may have the values of a chart.

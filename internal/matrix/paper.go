@@ -86,7 +86,7 @@ func (s *source) related(number uint64) (cases.Case, bool) {
 		c, ok := relation.Draw(of, s.suite.Seed, number)
 		return c, ok && s.claims(c, of)
 	}
-	// Without features that many sets need, there are about as many related sets as with them.
+	// A compiler that does not claim a feature which many sets need is asked about as many related sets as another one.
 	for try := range uint64(mostRelated) {
 		of, ok := s.admitted(number+try<<40, policyset.Draw)
 		if !ok {

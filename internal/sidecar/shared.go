@@ -21,7 +21,7 @@ func (r *reader) shareWorkloads() {
 			switch other, ok := first[workload]; {
 			case !ok:
 				first[workload] = i
-			case r.areApart(i, other) && !r.partPorts(workload, i, other) && !told[workload]:
+			case r.areApart(i, other) && !r.arePartedByPort(workload, i, other) && !told[workload]:
 				told[workload] = true
 				tell("it leads to %s, as the inbound on %s does", workload, r.nameApart(other, in))
 			}
@@ -106,9 +106,10 @@ func (r *reader) areApart(i, j int) bool {
 	return !isSame(r.sidecar.Inbounds[i].Address, r.sidecar.Inbounds[j].Address) && (one == nil || one != other)
 }
 
-// partPorts reports whether a cluster sends the connections of two chains of one listener on to where they were going, and each chain has other
-// ports: Envoy takes no connection to the port of a chain for a chain without this port. A default chain gets some, for which it is judged by itself.
-func (r *reader) partPorts(cluster string, i, j int) bool {
+// arePartedByPort reports whether no connection to the ports of one of two chains comes to the other one, although both lead to one cluster: they are
+// chains of one listener, have other ports, and the cluster sends connections on to where they were going. Envoy takes no chain without the port of a
+// connection where another chain has it. A default chain gets what is left, and is judged for that by itself.
+func (r *reader) arePartedByPort(cluster string, i, j int) bool {
 	one, other := r.sidecar.Inbounds[i], r.sidecar.Inbounds[j]
 	sendsOn := len(r.leads[i].destinations[cluster]) > 0 && len(r.leads[j].destinations[cluster]) > 0
 	return sendsOn && one.SharesListener(other) && one.Match.GetDestinationPort().GetValue() != other.Match.GetDestinationPort().GetValue()

@@ -149,9 +149,9 @@ func passedByKuma(node dump.Node) (out []string) {
 // unredirected says which connections to a workload do not pass its sidecar, as its Dataplane has it; "" for none.
 func (s *subject) unredirected(found sidecar.Sidecar) string {
 	switch {
-	case s.outAlone:
+	case s.redirectsOutAlone:
 		return "its Dataplane states a transparent proxy that redirects no inbound connections (redirectPortInbound): callers reach the workload past the sidecar"
-	case s.ipv4Alone && found.IsDump && !lackIPv6(found.Nodes):
+	case s.redirectsIPv4Alone && found.IsDump && !lackIPv6(found.Nodes):
 		return fmt.Sprintf("its Dataplane states a transparent proxy that redirects connections of IPv4 alone (ipFamilyMode), and the node does not say that its machine has no address of IPv6 (%s): callers reach the workload there past the sidecar", ipv6Metadata)
 	default:
 		return ""

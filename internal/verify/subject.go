@@ -26,8 +26,8 @@ type subject struct {
 	hostNames []string
 	// named is set where a Dataplane states a name for the address, or nothing.
 	named bool
-	// outAlone and ipv4Alone are set where a Dataplane states that not all connections of others are redirected.
-	outAlone, ipv4Alone bool
+	// redirectsOutAlone and redirectsIPv4Alone are set where a Dataplane states that not all connections of others are redirected.
+	redirectsOutAlone, redirectsIPv4Alone bool
 	// workloads are the places of the workload that Dataplanes state.
 	workloads []netip.AddrPort
 	// dataplane is the name of its Dataplane, empty where there is none.
@@ -46,7 +46,7 @@ func subjectsOf(all []lab.Case, files *lab.Files, portNamed bool) []*subject {
 		for i, in := range d.Inbounds {
 			s := stated[kri.Inbound(in)]
 			s.dataplane = d.Name
-			s.outAlone, s.ipv4Alone = s.outAlone || d.OutAlone, s.ipv4Alone || d.IPv4Alone
+			s.redirectsOutAlone, s.redirectsIPv4Alone = s.redirectsOutAlone || d.RedirectsOutAlone, s.redirectsIPv4Alone || d.RedirectsIPv4Alone
 			s.workloads = append(s.workloads, d.Workloads[i])
 			s.hostNames = append(s.hostNames, d.HostNames...)
 			for _, address := range d.Machine {

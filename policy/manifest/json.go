@@ -12,7 +12,7 @@ import (
 // parseJSON reads data that are one JSON object or list, as API servers write them, at many times the speed of a
 // parser of YAML, and gives the nodes that this parser gives. It returns nil for all that the two could read
 // otherwise, and for all that is refused: the parser of YAML decides about that. Such data have a key twice, a number
-// that is neither a plain fraction nor within 64 bits, half of a character, or a byte that is no ASCII.
+// that is neither a plain fraction nor within 64 bits, half of a character, or a character that is not printed.
 func parseJSON(data []byte) *node {
 	r := jsonReader{data: data, line: 1}
 	if at := bytes.IndexFunc(data, isNoSpace); at < 0 || data[at] != '{' && data[at] != '[' || bytes.ContainsFunc(data, isUnusual) || !json.Valid(data) {

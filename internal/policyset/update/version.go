@@ -27,15 +27,14 @@ func countUp(before, after []any) {
 		if is["modificationTime"] != nil {
 			is["modificationTime"] = "2037-01-02T03:04:05Z"
 		}
-		for _, key := range []string{"namespace", "creationTimestamp"} {
-			if uid, ok := is["uid"].(string); ok && uid != "" && !reflect.DeepEqual(was[key], is[key]) {
-				is["uid"] = otherUID(uid)
-				break
-			}
+		isOther := func(key string) bool { return !reflect.DeepEqual(was[key], is[key]) }
+		if uid, _ := is["uid"].(string); uid != "" && (isOther("namespace") || isOther("creationTimestamp")) {
+			is["uid"] = otherUID(uid)
 		}
 	}
 }
 
+// otherUID returns another text of the same length.
 func otherUID(uid string) string {
 	if strings.HasSuffix(uid, "0") {
 		return uid[:len(uid)-1] + "1"

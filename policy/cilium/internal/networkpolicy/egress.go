@@ -33,9 +33,12 @@ func Excluded(ps []Policy) map[string]string {
 	return out
 }
 
-// FirstCalls returns the names of the specs with rules about calls of endpoints, where no spec that was there before had such rules
-// about any of these: everything was open to them.
+// FirstCalls returns the names of the specs with rules about calls of endpoints that only shut out: before them no spec had such rules about
+// any of these endpoints, so that all their calls were let out.
 func FirstCalls(was, is []Policy, before Options) (out []string) {
+	if before.PolicyEnforcement == enforceAlways {
+		return nil
+	}
 	var ruled []subject
 	for _, p := range was {
 		for _, s := range p.resource.all() {
@@ -47,7 +50,7 @@ func FirstCalls(was, is []Policy, before Options) (out []string) {
 	for _, p := range is {
 		for i, s := range p.resource.all() {
 			of := p.subjectOf(s)
-			if egressText(*s) != "" && before.PolicyEnforcement != enforceAlways && !slices.ContainsFunc(ruled, func(old subject) bool { return !old.isApart(of) }) {
+			if egressText(*s) != "" && !slices.ContainsFunc(ruled, func(old subject) bool { return !old.isApart(of) }) {
 				out = append(out, nameOfCalls(p.resource.fieldOf(i), p))
 			}
 		}

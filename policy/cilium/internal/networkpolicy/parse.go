@@ -96,7 +96,7 @@ type direction struct {
 	node bool
 }
 
-// refuse adds an error about a field, and says so where its text is one that a template tool replaces, such as Flux.
+// refuse adds an error about a field. It says what to do where the field has a placeholder of a template tool, such as Flux.
 func (r *reader) refuse(field, format string, args ...any) {
 	var text string
 	if at, found := r.doc.Lookup(field); found && at.Decode(&text) == nil {
