@@ -8,7 +8,6 @@ import (
 	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/language"
 )
 
 // firstRules counts the classes of requests that a rule of NEW lets in, and that got in before because no rule of OLD decided
@@ -68,8 +67,8 @@ func (d *Difference) firstTexts() (out []string) {
 
 // addFirstExclusions notes the parts of the new policies that no proof is about and that only shut out. Another part that differs is told by
 // [otherExclusions]. So a policy that has nothing else need not be asked.
-func (d *Difference) addFirstExclusions(was, is language.Policies) {
-	for _, part := range firstExclusions(was, is) {
+func (d *Difference) addFirstExclusions(first []string) {
+	for _, part := range first {
 		if !slices.Contains(d.firstParts, part) {
 			d.firstParts = append(d.firstParts, part)
 		}

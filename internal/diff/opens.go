@@ -161,8 +161,8 @@ func firstExclusions(was, is language.Policies) []string {
 	return slices.DeleteFunc(recent.FirstExcluded(old), func(part string) bool { return before[part] != "" })
 }
 
-// otherExclusions says which parts of the policies differ that no proof is about. Those that only shut out count where all differences do.
-func otherExclusions(was, is language.Policies, all bool) (out []string) {
+// otherExclusions says which parts of the policies differ that no proof is about, but for the first ones.
+func otherExclusions(was, is language.Policies, first []string) (out []string) {
 	of := func(p language.Policies) map[string]string {
 		if excluder, ok := p.(capability.Excluder); ok {
 			return excluder.Excluded()
@@ -172,9 +172,8 @@ func otherExclusions(was, is language.Policies, all bool) (out []string) {
 	before, after := of(was), of(is)
 	parts := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
 	slices.Sort(parts)
-	first := firstExclusions(was, is)
 	for _, part := range slices.Compact(parts) {
-		if before[part] != after[part] && (all || !slices.Contains(first, part)) {
+		if before[part] != after[part] && !slices.Contains(first, part) {
 			out = append(out, part+" differs: it is no part of a proof, and no request shows what it lets in or out")
 		}
 	}

@@ -210,10 +210,12 @@ func (d *Difference) compareInboundsOf(c *Case, all bool) (err error) {
 		// All inbounds of a case have the same two sets of policies.
 		of := c.Comparisons[0]
 		was, is := of.old.Reading().Set(), of.recent.Reading().Set()
-		d.Opens = append(d.Opens, openedBySets(was, is, all)...)
+		var first []string
 		if !all {
-			d.addFirstExclusions(was, is)
+			first = firstExclusions(was, is)
+			d.addFirstExclusions(first)
 		}
+		d.Opens = append(d.Opens, openedBySets(was, is, first, all)...)
 	}
 	d.Opens = append(d.Opens, overwritten(c.Old, c.New, c.Comparisons, all)...)
 	slices.SortStableFunc(c.Inbounds, func(a, b InboundChange) int { return cmp.Compare(a.Text, b.Text) })
@@ -232,9 +234,9 @@ func (c Comparison) opens(all bool) []string {
 	return out
 }
 
-// openedBySets says of two sets of policies what lets in more, or may, whatever the inbound is.
-func openedBySets(was, is language.Policies, all bool) []string {
-	out := slices.Concat(lessProof(was, is), newStrangers(was, is), otherExclusions(was, is, all), otherAuthorizers(was, is), newProtocols(was, is))
+// openedBySets says of two sets of policies what lets in more, or may, whatever the inbound is. The first parts only shut out, see [firstExclusions].
+func openedBySets(was, is language.Policies, first []string, all bool) []string {
+	out := slices.Concat(lessProof(was, is), newStrangers(was, is), otherExclusions(was, is, first), otherAuthorizers(was, is), newProtocols(was, is))
 	if all {
 		return append(out, unalike(was, is)...)
 	}

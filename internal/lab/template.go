@@ -32,10 +32,10 @@ func (f *Files) PodWarnings(s Surroundings) []policy.Warning {
 		}
 		unknown = append(unknown, namespaces...)
 	}
-	pods := placedPods(templates)
+	pods, targets := placedPods(templates), targeter.Targets()
 	var order []string
 	byPlace := map[string][]capability.Target{}
-	for _, t := range targeter.Targets() {
+	for _, t := range targets {
 		if byPlace[t.Place] == nil {
 			order = append(order, t.Place)
 		}
@@ -48,7 +48,7 @@ func (f *Files) PodWarnings(s Surroundings) []policy.Warning {
 		}
 	}
 	known := slices.DeleteFunc(slices.Clone(templates), func(t manifestdiff.Template) bool { return slices.Contains(unknown, t.Namespace) })
-	return append(out, f.portWarnings(targeter.Targets(), placedPods(known), s.Inbound)...)
+	return append(out, f.portWarnings(targets, placedPods(known), s.Inbound)...)
 }
 
 // missedBy names the workload whose pods lack least to be selected by one of the targets of a policy, and says why they are not selected. It returns "" where some
