@@ -2,10 +2,7 @@ package lab_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
-
-	"github.com/meshproof/meshproof/internal/lab"
 )
 
 // TestPortsOfServices has policies that ask for a port which a Service of their pods has, and for other ports.
@@ -42,17 +39,7 @@ func TestPortsOfServices(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			files, err := lab.Open(lab.Choice{}, write(t, map[string]string{"p.yaml": tt.policy + "\n" + tt.others}))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for _, w := range files.PodWarnings(lab.Surroundings{}) {
-				got = append(got, w.String())
-			}
-			if text := strings.Join(got, "; "); !strings.Contains(text, tt.want) || (text == "") != (tt.want == "") {
-				t.Errorf("got %q, want %q", text, tt.want)
-			}
+			checkPodWarnings(t, tt.policy+"\n"+tt.others, tt.want)
 		})
 	}
 }

@@ -50,17 +50,23 @@ func TestPodWarnings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			files, err := lab.Open(lab.Choice{}, write(t, map[string]string{"p.yaml": tt.policy + "\n" + tt.pods}))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for _, w := range files.PodWarnings(lab.Surroundings{}) {
-				got = append(got, w.String())
-			}
-			if text := strings.Join(got, "; "); !strings.Contains(text, tt.want) || (text == "") != (tt.want == "") {
-				t.Errorf("got %q, want %q", text, tt.want)
-			}
+			checkPodWarnings(t, tt.policy+"\n"+tt.pods, tt.want)
 		})
+	}
+}
+
+// checkPodWarnings holds that the warnings about a file have a part, or that there is none where it is "".
+func checkPodWarnings(t *testing.T, text, want string) {
+	t.Helper()
+	files, err := lab.Open(lab.Choice{}, write(t, map[string]string{"p.yaml": text}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, w := range files.PodWarnings(lab.Surroundings{}) {
+		got = append(got, w.String())
+	}
+	if text := strings.Join(got, "; "); !strings.Contains(text, want) || (text == "") != (want == "") {
+		t.Errorf("got %q, want %q", text, want)
 	}
 }

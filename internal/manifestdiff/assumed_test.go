@@ -11,13 +11,7 @@ import (
 // A setting of a mesh that is not read decides with the policies: where these change, it is named, although it is as before.
 func TestAssumedSettings(t *testing.T) {
 	t.Parallel()
-	parse := func(text string) []manifest.Document {
-		docs, err := manifest.Parse("a.yaml", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return docs
-	}
+	parse := func(text string) []manifest.Document { return parse(t, "a.yaml", text) }
 	configMap := func(name, data string) string {
 		return "{apiVersion: v1, kind: ConfigMap, metadata: {name: " + name + ", namespace: istio-system}, data: {" + data + "}}"
 	}
@@ -192,13 +186,7 @@ func TestAssumedSettings(t *testing.T) {
 // A text that is not read, such as a template or a script, may have such a setting, or a policy.
 func TestAssumedInTexts(t *testing.T) {
 	t.Parallel()
-	parse := func(text string) []manifest.Document {
-		docs, err := manifest.Parse("a.yaml", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return docs
-	}
+	parse := func(text string) []manifest.Document { return parse(t, "a.yaml", text) }
 	const (
 		web    = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: shop}, spec: {endpointSelector: {matchLabels: {app: web}}, ingress: [{}]}}"
 		istio  = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p}, spec: {}}"

@@ -99,6 +99,15 @@ func sideOf(t *testing.T, text string) manifestdiff.Side {
 	return out
 }
 
+func parse(t *testing.T, file, text string) []manifest.Document {
+	t.Helper()
+	docs, err := manifest.Parse(file, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return docs
+}
+
 func readSide(file, text string) (manifestdiff.Side, error) {
 	docs, err := manifest.Parse(file, []byte(text))
 	if err != nil {

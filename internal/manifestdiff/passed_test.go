@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/internal/manifestdiff"
-	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // textsOf returns a line for each difference, without its place.
@@ -116,11 +115,7 @@ func TestPassedFiles(t *testing.T) {
 func TestPassedCases(t *testing.T) {
 	t.Parallel()
 	side := func(text string) manifestdiff.Side {
-		docs, err := manifest.Parse("c.yaml", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return manifestdiff.Side{Cases: docs}
+		return manifestdiff.Side{Cases: parse(t, "c.yaml", text)}
 	}
 	old := side("case: a\nrequests: [b]\npolicies: [c]\n---\ncase: d\n")
 	recent := side("case: a\nrequests: [e]\npolicies: [f]\n")

@@ -69,13 +69,7 @@ func TestDifferences(t *testing.T) {
 // no document without a kind.
 func TestKustomize(t *testing.T) {
 	t.Parallel()
-	parse := func(file, yaml string) []manifest.Document {
-		docs, err := manifest.Parse(file, []byte(yaml))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return docs
-	}
+	parse := func(file, yaml string) []manifest.Document { return parse(t, file, yaml) }
 	patch := parse("d/ops.json", `{"op": "remove", "path": "/spec/rules/0"}`)
 	for name, kustomization := range map[string][]manifest.Document{
 		"with a kind":    parse("d/k.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [p.yaml]\n"),
