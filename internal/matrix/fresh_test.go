@@ -126,7 +126,8 @@ func TestCompilersAreAskedForDrawnPolicies(t *testing.T) {
 	slow := []string{"right for known policies", "right for two policies at most", "right for known ports",
 		"right but for policies that look like those of the cases", "right two times, for callers in plaintext",
 		"right but where nobody calls", "right but for workloads with one first letter", "exempt features",
-		"right but for policies about the account of the workload itself"}
+		"right but for policies about the account of the workload itself", "right but for a change of labels",
+		"right but for a workload in another namespace", "the first shard"}
 	for name, tt := range map[string]struct {
 		compile suite.CompilerFunc
 		select_ matrix.Selection
