@@ -229,7 +229,7 @@ type verificationJSON struct {
 func (v *Verification) MarshalJSON() ([]byte, error) {
 	unknown, notes := v.unknown()
 	out := verificationJSON{v.Report.Form(), v.unverified(v.Unverified), lines(v.Findings), v.Advisories, unknown, notes, v.skipped(), v.equal()}
-	out.Sentence = v.Sentence()
+	out.Sentence, out.Holds = v.Sentence(), v.Holds()
 	return terminal.MarshalJSON(out)
 }
 
