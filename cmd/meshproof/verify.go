@@ -112,7 +112,7 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	}
 	defer func() { err = withFailure(err, newEndError(h.Close())) }()
 	v.SetEnvoy(h.Version(), h.Runtime().String(), o.envoy.version != "", h.Behavior())
-	v.Advisories = advisory.PresentIn(known, h.Behavior())
+	v.SetAdvisories(known, h.Behavior())
 	err = v.Run(progress.Count(ctx), func(ctx context.Context, replay verify.Replay) result.Case {
 		r := suite.Runner{Harness: h, Kept: true, Divided: true, AnyNames: o.anyNames, Compiler: suite.Fixed(replay.Filters)}.Reading(ctx, replay.Proof.Reading)
 		progress.End(r.Case.Name, r.Failed())
