@@ -15,6 +15,7 @@ import (
 	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/messages"
+	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/internal/suite"
@@ -111,7 +112,7 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	}
 	defer func() { err = withFailure(err, newEndError(h.Close())) }()
 	v.SetEnvoy(h.Version(), h.Runtime().String(), o.envoy.version != "", h.Behavior())
-	v.Advisories = advisory.PresentIn(known, h.Behavior())
+	v.SetAdvisories(known, h.Behavior())
 	err = v.Run(progress.Count(ctx), func(ctx context.Context, replay verify.Replay) result.Case {
 		r := suite.Runner{Harness: h, Kept: true, Divided: true, AnyNames: o.anyNames, Compiler: suite.Fixed(replay.Filters)}.Reading(ctx, replay.Proof.Reading)
 		progress.End(r.Case.Name, r.Failed())
@@ -124,10 +125,7 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	err = printResult(stdout, o.output, v)
 	if o.report != "" {
 		run := beginReport(ctx, h, began)
-		run.ClassesProven = v.Report.Classes()
-		for _, one := range v.Report.Cases {
-			run.Add(reportCase(one.Result, "verify", "", run))
-		}
+		v.AddTo(&run, func(r result.Case) report.Case { return reportCase(r, "verify", "", run) })
 		err = errors.Join(err, writeReport(o.report, run, began))
 	}
 	return withFailure(exitFor(v.Report.Fault(), !v.Holds()), err)

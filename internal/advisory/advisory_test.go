@@ -1,6 +1,7 @@
 package advisory_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -91,6 +92,38 @@ policies:
     spec: {action: DENY, rules: [{when: [{key: "request.headers[x-role]", values: [admin]}]}]}
 requests: [{from: spiffe://trust-domain.mesh/a, to: backend/8080, want: allow}]
 `
+
+// TestAttemptsOfOthers has rules whose first witness no other rule lets in: a flaw lets pass only the callers, and the paths, that another rule
+// allows.
+func TestAttemptsOfOthers(t *testing.T) {
+	t.Parallel()
+	const web = "spiffe://trust-domain.mesh/ns/shop/sa/web"
+	flawed := behavior.Set{}.Change(behavior.HeaderLines, false).Change(behavior.DotParameters, false)
+	for name, tt := range map[string]struct{ deny, allow, want string }{
+		"a caller":            {`{when: [{key: "request.headers[x-role]", values: [admin]}]}`, `{from: [{source: {principals: [trust-domain.mesh/ns/shop/sa/web]}}]}`, web + " / 2"},
+		"a caller and a path": {`{when: [{key: "request.headers[x-role]", values: [admin]}]}`, `{from: [{source: {principals: [trust-domain.mesh/ns/shop/sa/web]}}], to: [{operation: {paths: [/api]}}]}`, web + " /api 2"},
+		"a caller by a path":  {`{to: [{operation: {paths: [/admin*]}}]}`, `{from: [{source: {principals: [trust-domain.mesh/ns/shop/sa/web]}}]}`, web + " /..;/admin 0"},
+		"nobody":              {`{when: [{key: "request.headers[x-role]", values: [admin]}]}`, ``, ""},
+	} {
+		text := strings.Replace(secondLine, "requests:", `  - apiVersion: security.istio.io/v1
+    kind: AuthorizationPolicy
+    metadata: {name: callers, namespace: shop}
+    spec: {rules: [`+tt.allow+`]}
+requests:`, 1)
+		text = strings.Replace(text, `{when: [{key: "request.headers[x-role]", values: [admin]}]}`, tt.deny, 1)
+		reading, err := verdict.Read(casetest.Parse(t, text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, q := range advisory.Attempts(reading, flawed).Reading.Case.Requests {
+			got = append(got, fmt.Sprintf("%s %s %d", q.From.Name, cmp.Or(q.Path, "/"), len(q.Headers)))
+		}
+		if text := strings.Join(got, "; "); text != tt.want {
+			t.Errorf("%s: %q, want %q", name, text, tt.want)
+		}
+	}
+}
 
 // TestAttemptsByHeaders holds the lines that get past a deny on a header where an Envoy joins
 // lines, and that nothing is tried where it does not.

@@ -1,6 +1,11 @@
 package advisory
 
 import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/result"
@@ -66,15 +71,36 @@ func Attempts(reading *verdict.Reading, as behavior.Set) Attempt {
 	return out
 }
 
+// Bypassed says which requests pass the policies of a reading on an Envoy that behaves in this way, although an Envoy without its flaws
+// refuses them: a line for each advisory, with its first request.
+func Bypassed(known []Advisory, reading *verdict.Reading, as behavior.Set) (lines []string) {
+	attempt := Attempts(reading, as)
+	for _, a := range known {
+		flaw, ok := a.Behavior()
+		i := slices.IndexFunc(attempt.tries, func(t try) bool { return t.flaw == flaw })
+		if !ok || i < 0 {
+			continue
+		}
+		q := attempt.Reading.Case.Requests[i]
+		lines = append(lines, fmt.Sprintf("by %s, %s as %s passes, and the policies refuse it: it is fixed in %s", a.ID, result.Request{Request: q}.Text(), q.From.Name, strings.Join(a.Fixed, ", ")))
+	}
+	return lines
+}
+
 // add looks for requests that pass an inbound by a flaw.
 func (a *Attempt) add(sound, flawed verdict.Inbound, flaw behavior.Behavior, cover *classes.Cover) {
 	passed := map[string]bool{}
 	paths := openPaths(cover)
-	for _, class := range cover.Classes {
-		if d := sound.Decide(class.Witness); d.Effect == policy.Allow || passed[d.Origin] {
+	left := mostSpellings
+	for refused := range refusedBy(sound, cover) {
+		if left <= 0 {
+			return
+		}
+		if passed[sound.Decide(refused).Origin] {
 			continue
 		}
-		for q := range disguises[flaw](sound.Request(class.Witness), paths) {
+		for q := range disguises[flaw](sound.Request(refused), paths) {
+			left--
 			try, ok := passes(sound, flawed, q)
 			if !ok || passed[try.denied.Origin] {
 				continue
@@ -85,6 +111,38 @@ func (a *Attempt) add(sound, flawed verdict.Inbound, flaw behavior.Behavior, cov
 			a.Reading.Ask(q)
 			a.tries = append(a.tries, try)
 			break
+		}
+	}
+}
+
+// mostSpellings bounds the requests that are looked at for one flaw on one inbound.
+const mostSpellings = 50_000
+
+// refusedBy has requests that an inbound refuses: of each class, and then as a request that it allows is, but for what may be the
+// reason: by the caller of that one, or with the headers of the refused one. A flaw lets pass only what another rule allows, and all callers
+// that a rule refuses may be of one class.
+func refusedBy(sound verdict.Inbound, cover *classes.Cover) iter.Seq[policy.Request] {
+	return func(yield func(policy.Request) bool) {
+		var refused, allowed []policy.Request
+		for _, class := range cover.Classes {
+			if sound.Decide(class.Witness).Effect == policy.Allow {
+				allowed = append(allowed, class.Witness)
+			} else if refused = append(refused, class.Witness); !yield(class.Witness) {
+				return
+			}
+		}
+		for _, r := range refused {
+			for _, other := range allowed {
+				withHeaders := other
+				withHeaders.Headers = slices.Concat(r.Headers, slices.DeleteFunc(slices.Clone(other.Headers), func(own policy.Header) bool {
+					return slices.ContainsFunc(r.Headers, func(line policy.Header) bool { return line.Name == own.Name })
+				}))
+				for _, mixed := range []policy.Request{verdict.AskedBy(r, other), withHeaders} {
+					if sound.Decide(mixed).Effect != policy.Allow && !yield(mixed) {
+						return
+					}
+				}
+			}
 		}
 	}
 }

@@ -227,6 +227,13 @@ type Normalizer interface {
 	Normalization() (n policy.PathNormalization, stated bool)
 }
 
+// Aliased is a set of policies whose mesh may have several names for its trust domain.
+type Aliased interface {
+	// TrustDomains returns the trust domain of the mesh and the aliases of it, as the options of the policies state them. The CAs of the
+	// mesh may give names of each of them.
+	TrustDomains() []string
+}
+
 // NormalizedLinter is a set of policies whose warnings follow from how listeners normalize paths.
 type NormalizedLinter interface {
 	// LintFor is Lint where listeners normalize paths in this way. The zero value says nothing.

@@ -9,13 +9,15 @@ import (
 
 // JSON is the JSON form of a [Report].
 type JSON struct {
-	Envoy           string          `json:"envoy"`
-	Runtime         string          `json:"runtime"`
-	Classes         *report.Classes `json:"classes"`
-	Sentence        string          `json:"sentence"`
-	Cases           []caseJSON      `json:"cases"`
-	Counterexamples []string        `json:"counterexamples,omitempty"`
-	Unasked         []string        `json:"unasked,omitempty"`
+	Envoy    string          `json:"envoy"`
+	Runtime  string          `json:"runtime"`
+	Classes  *report.Classes `json:"classes"`
+	Sentence string          `json:"sentence"`
+	// Holds is whether the exit status is 0. A case may hold where the whole does not.
+	Holds           bool       `json:"holds"`
+	Cases           []caseJSON `json:"cases"`
+	Counterexamples []string   `json:"counterexamples,omitempty"`
+	Unasked         []string   `json:"unasked,omitempty"`
 	// Warnings are about the files, and about no inbound.
 	Warnings []string `json:"warnings,omitempty"`
 	// Assumed says which inbound no file describes.
@@ -89,7 +91,7 @@ type unreachableJSON struct {
 
 // Form returns the JSON form of the report.
 func (r *Report) Form() JSON {
-	out := JSON{Envoy: r.Envoy, Runtime: r.Runtime, Classes: r.Classes(), Sentence: r.Sentence(), Cases: []caseJSON{}, Unasked: r.Unasked, Warnings: r.Warnings, Made: r.Made, Assumed: r.Assumed, LeftOut: r.LeftOut, Routes: r.Routes.Form()}
+	out := JSON{Envoy: r.Envoy, Runtime: r.Runtime, Classes: r.Classes(), Sentence: r.Sentence(), Holds: r.Holds(), Cases: []caseJSON{}, Unasked: r.Unasked, Warnings: r.Warnings, Made: r.Made, Assumed: r.Assumed, LeftOut: r.LeftOut, Routes: r.Routes.Form()}
 	if r.Known != nil {
 		out.RestsOn = r.Known.form()
 	}

@@ -149,26 +149,6 @@ func (r *Report) Classes() *report.Classes {
 	return out
 }
 
-// AddTo adds the proofs to a run, each as a case with its notes, and the count of their classes.
-func (r *Report) AddTo(run *report.Run, build func(result.Case) report.Case) {
-	run.ClassesProven = r.Classes()
-	for _, one := range r.Cases {
-		c := build(one.Result)
-		c.Notes = append(c.Notes, one.Notes()...)
-		run.Add(c)
-	}
-	if r.Routes == nil {
-		return
-	}
-	proven, of, complete := r.Routes.Counts()
-	run.ClassesProven.Proven, run.ClassesProven.Of, run.ClassesProven.Complete = run.ClassesProven.Proven+proven, run.ClassesProven.Of+of, run.ClassesProven.Complete && complete
-	for _, v := range r.Routes.Verdicts {
-		c := build(v.Result)
-		c.Notes = append(c.Notes, v.Notes()...)
-		run.Add(c)
-	}
-}
-
 // Suspects returns what was not decided as specified, for [counterexample.Finder].
 func (r *Report) Suspects() []counterexample.Suspect {
 	var out []counterexample.Suspect

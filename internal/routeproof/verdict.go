@@ -88,6 +88,25 @@ func (v Verdict) Holds() bool {
 	return v.Result.Err == nil && len(v.Wrong()) == 0 && proven == of && len(v.sampled()) == 0
 }
 
+// Lacks says what keeps the verdict from holding, and is wrong in no request of its case.
+func (v Verdict) Lacks() (out []error) {
+	if sampled := v.sampled(); len(sampled) > 0 {
+		out = append(out, fmt.Errorf("not all requests can be asked: %s", strings.Join(sampled, "; ")))
+	}
+	unasked := 0
+	for _, all := range v.Classes {
+		for _, c := range all {
+			if c.Requests == 0 {
+				unasked++
+			}
+		}
+	}
+	if unasked > 0 && v.Result.Err == nil {
+		out = append(out, fmt.Errorf("%s of requests not asked for", terminal.Plural(unasked, "class", "classes")))
+	}
+	return out
+}
+
 // Report is what became of several proofs.
 type Report struct {
 	Envoy    string

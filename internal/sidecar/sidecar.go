@@ -114,6 +114,9 @@ type Inbound struct {
 	// TrustDomains is the number of trust domains that a SPIFFE validator has CAs of, each of its own; 0 without such a validator.
 	// Envoy chooses the CAs by the first URI of a certificate, so that each CA may give names of the others behind it.
 	TrustDomains int
+	// SharedDomains are the trust domains of which one list of CAs may give names, where they are several: each CA may give the names of
+	// the others. They are sorted.
+	SharedDomains []string
 	// StatPrefix is the stat prefix of the HTTP connection manager, or of the TCP proxy.
 	StatPrefix string
 	// Filters are the RBAC filters without their stat prefixes, which Guards has, and

@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -153,7 +154,7 @@ func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell, unknown func(at *
 	if custom := context.GetCustomValidatorConfig(); custom != nil {
 		c.inbound.TrustDomains = len(spiffeOf(custom).GetTrustDomains())
 	}
-	unbound(context, secret.Name, at, tell)
+	c.inbound.SharedDomains = unbound(context, secret.Name, at, tell)
 }
 
 // domainsOf returns the trust domains that a certificate may be of, by its names and by its CAs. One is empty where a matcher
@@ -186,14 +187,14 @@ func holdsCAs(source *corev3.DataSource) bool {
 }
 
 // unbound tells where CAs are not bound to trust domains, so that one CA could give the names
-// of another.
-func unbound(context *tlsv3.CertificateValidationContext, secret string, at *messages.Path, tell func(at *messages.Path, reason string)) {
+// of another. It returns the trust domains to which one list of CAs is bound, where they are several.
+func unbound(context *tlsv3.CertificateValidationContext, secret string, at *messages.Path, tell func(at *messages.Path, reason string)) (shared []string) {
 	sans := sansOf(context, secret)
 	if custom := context.GetCustomValidatorConfig(); custom != nil {
 		validator := spiffeOf(custom)
 		if validator == nil {
 			tell(at.Field("custom_validator_config"), fmt.Sprintf("Envoy chooses the validator of certificates by its name, and %q with this configuration is not the SPIFFE validator", custom.GetName()))
-			return
+			return nil
 		}
 		if len(validator.TrustDomains) == 0 {
 			tell(at, "the SPIFFE validator has no trust domain")
@@ -204,7 +205,7 @@ func unbound(context *tlsv3.CertificateValidationContext, secret string, at *mes
 			}
 		}
 		if len(sans) == 0 {
-			return
+			return nil
 		}
 	}
 	if len(sans) == 0 {
@@ -218,9 +219,12 @@ func unbound(context *tlsv3.CertificateValidationContext, secret string, at *mes
 		}
 		domains[domain] = true
 	}
-	if context.GetTrustedCa() != nil && context.GetCustomValidatorConfig() == nil && len(domains) > 1 {
-		tell(at, "one list of CAs is for several trust domains: each CA may give the names of the others")
+	// What accepts more than one is told.
+	delete(domains, "")
+	if context.GetTrustedCa() == nil || context.GetCustomValidatorConfig() != nil || len(domains) < 2 {
+		return nil
 	}
+	return slices.Sorted(maps.Keys(domains))
 }
 
 // spiffeName is the name by which Envoy finds the SPIFFE validator. The type of the configuration finds none: the

@@ -29,6 +29,8 @@ const (
 	// Contradicted is an inbound that the sidecar and the policies' side describe
 	// differently, so that other decisions may be meant.
 	Contradicted
+	// Flawed is an inbound whose policies a request passes by a released flaw of the sidecar's Envoy.
+	Flawed
 	// OtherWorkload is an inbound of the policies, of a workload that the dump is not of.
 	OtherWorkload
 )

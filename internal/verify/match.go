@@ -195,6 +195,13 @@ func (v *Verification) claim(s *subject, enforced sidecar.Inbound, unknown []dum
 			v.notVerified(Contradicted, name, reason)
 		}
 	}
+	reason, err := s.source.strangeDomains(enforced)
+	if err != nil {
+		return err
+	}
+	if reason != "" {
+		v.notVerified(Contradicted, name, reason)
+	}
 	if judges := otherJudges(unknown); len(judges) > 0 {
 		v.notVerified(OtherJudges, name, judges...)
 	}

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/advisory"
 	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/openregex"
@@ -83,6 +84,20 @@ func (v *Verification) SetEnvoy(version, runtime string, named bool, behaves beh
 			v.Findings = append(v.Findings, Finding{Fact: NoVersion, Inbound: "the sidecar", Envoy: version})
 		} else {
 			v.guessed = true
+		}
+	}
+}
+
+// SetAdvisories names the released flaws of the Envoy that was asked. Where a request passes the policies by one of them, the inbound is
+// not verified: each request that a class has shows what the policies mean, and none of them makes use of a flaw.
+func (v *Verification) SetAdvisories(known []advisory.Advisory, behaves behavior.Set) {
+	v.Advisories = advisory.PresentIn(known, behaves)
+	for _, replay := range v.Replays {
+		passing := advisory.Bypassed(known, replay.Proof.Reading, behaves)
+		for _, name := range replay.Inbounds {
+			if len(passing) > 0 {
+				v.notVerified(Flawed, name, passing...)
+			}
 		}
 	}
 }
@@ -229,7 +244,7 @@ type verificationJSON struct {
 func (v *Verification) MarshalJSON() ([]byte, error) {
 	unknown, notes := v.unknown()
 	out := verificationJSON{v.Report.Form(), v.unverified(v.Unverified), lines(v.Findings), v.Advisories, unknown, notes, v.skipped(), v.equal()}
-	out.Sentence = v.Sentence()
+	out.Sentence, out.Holds = v.Sentence(), v.Holds()
 	return terminal.MarshalJSON(out)
 }
 

@@ -155,6 +155,12 @@ func (p policies) Normalization() (n policy.PathNormalization, stated bool) {
 	return p.options.Normalization.Path(), p.options.Normalization != authorization.Unstated
 }
 
+// TrustDomains implements [capability.Aliased]: istiod has sidecars take certificates of all of them, by one list of CAs
+// (TrustDomainsForValidation in pilot/pkg/security/authn).
+func (p policies) TrustDomains() []string {
+	return append([]string{p.options.TrustDomain}, p.options.TrustDomainAliases...)
+}
+
 // Locate implements [capability.Locator].
 func (p policies) Locate(in policy.Inbound) func(policy.Request) (decides, shadow string) {
 	return evaluation.Locate(p.all, in, p.options)

@@ -222,7 +222,11 @@ func failures(d *document, runs []report.Run, labels []string) {
 
 func failureText(c report.Case, label string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s** on %s (%s)\n\n", escape(c.Case), escape(label), escape(c.Place))
+	fmt.Fprintf(&b, "**%s** on %s", escape(c.Case), escape(label))
+	if c.Place != "" {
+		fmt.Fprintf(&b, " (%s)", escape(c.Place))
+	}
+	b.WriteString("\n\n")
 	problems := c.Problems()
 	for _, problem := range problems[:min(len(problems), mostProblems)] {
 		fmt.Fprintf(&b, "- %s\n", escape(problem))
