@@ -74,7 +74,7 @@ func Split(file string, docs []manifest.Document) (own []manifest.Document, othe
 			errs = append(errs, doc.Errorf("", "kind %q is not read: meshproof knows its successor, MeshTrafficPermission: take it out of the files", predecessor))
 		case hidden(doc, head, dialects) != "":
 			errs = append(errs, doc.Errorf("type", "%q is a kind that meshproof reads, and apiVersion and kind say %s %s: give the document one kind", hidden(doc, head, dialects), head.APIVersion, head.Kind))
-		case head == (manifest.Head{}) && (isOfOtherTool(file) || isNoObject(doc)) || isValue(doc, head, dialects) || isOtherForm(doc, head, dialects):
+		case head == (manifest.Head{}) && (isOfOtherTool(file) || isNoObject(doc)) || isValue(doc, head, dialects) || isOtherForm(doc, head, dialects) || isSpecOfOthers(doc, head, dialects):
 			others = append(others, doc)
 		case head.Type == "" && (head.APIVersion == "" || head.Kind == "") || isMisspelt(head, kindsOf(dialects)):
 			_, err := dialect.Parse([]manifest.Document{doc}, language.Options{})
@@ -146,15 +146,34 @@ func isValue(doc manifest.Document, head manifest.Head, dialects []language.Dial
 		})
 }
 
+// specKeys are the keys in the spec of a policy, of a Dataplane, and of what else is read.
+var specKeys = strings.Fields(`accessPolicy action backendRefs client default description egress egressDeny enableDefaultDeny endpointSelector externalWorkloadSelector from hostnames identities identityRefs
+	ingress ingressDeny jwtRules kind labels match metrics mtls networking networks nodeSelector parentRefs podSelector port portLevelMtls ports probes provider proxyProtocol requiredAuthenticationRefs rules
+	selector server sources spec specs state targetRef targetRefs timeouts to type`)
+
+// isSpecOfOthers reports whether a document without a kind has a spec that no policy has, however its keys are spelt: a patch, or what kubectl run takes for a pod.
+func isSpecOfOthers(doc manifest.Document, head manifest.Head, dialects []language.Dialect) bool {
+	spec, has := doc.Lookup("spec")
+	rest := doc.WithoutKey("spec").WithoutKey("apiVersion")
+	if !has || head.Type != "" || head.Kind != "" || isOfPolicies(group(head), dialects) || len(rest.Keys()) > 0 && !isNoObject(rest) {
+		return false
+	}
+	keys := spec.Keys()
+	return len(keys) > 0 && !slices.ContainsFunc(keys, func(key string) bool { _, close := spelling.Closest(key, specKeys); return close })
+}
+
+// isOfPolicies reports whether a group is one of policies, however it is spelt.
+func isOfPolicies(of string, dialects []language.Dialect) bool {
+	return slices.ContainsFunc(readKinds(dialects), func(known manifest.Head) bool {
+		_, close := spelling.Closest(of, []string{group(known)})
+		return known.APIVersion != "" && close
+	})
+}
+
 // isOtherForm reports whether a document with an apiVersion is of a tool's own form, such as the Chart.yaml of Helm or the sources of Grafana: it has
 // nothing else that an object has, and its group is none of those of policies, however it is spelt.
 func isOtherForm(doc manifest.Document, head manifest.Head, dialects []language.Dialect) bool {
-	isNear := func(known manifest.Head) bool {
-		_, close := spelling.Closest(group(head), []string{group(known)})
-		return known.APIVersion != "" && close
-	}
-	return head.Type == "" && head.Kind == "" && isNoObject(doc.WithoutKey("apiVersion")) &&
-		!slices.ContainsFunc(readKinds(dialects), isNear)
+	return head.Type == "" && head.Kind == "" && isNoObject(doc.WithoutKey("apiVersion")) && !isOfPolicies(group(head), dialects)
 }
 
 // HasNoObject reports whether no document of data may be a policy, another object or a case, as kubectl reads them. Where it does not read them, no

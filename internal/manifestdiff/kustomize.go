@@ -110,7 +110,7 @@ func (c *comparison) compareKustomized(policies objects) (out []Change) {
 				}
 				break
 			}
-			if up := filepath.Dir(folder); up != folder {
+			if up := filepath.Dir(folder); up != folder && !c.recentObjects.takeByFlux(pathIn(c.recent.Root, folder)) {
 				folder = up
 			} else {
 				break
