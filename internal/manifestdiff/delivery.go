@@ -68,7 +68,7 @@ func (c *comparison) compareDeliveries() (out []Change) {
 		}
 		if harmless, known := harmlessOfDeliveries[o.group]; !known {
 			out = append(out, o.change(effect))
-		} else if field := unknownField("spec", c.withoutIdleMetadata(o), harmless); field != "" {
+		} else if field := unknownField("spec", c.withoutIdle(o), harmless); field != "" {
 			out = append(out, Change{o.doc.Place(""), o.String(), field + " " + effect})
 		} else if o.kind == "Application" && len(folders) > 1 && c.recent.leavesFoldersOut(o) {
 			out = append(out, o.change("without spec.source.directory.recurse leaves folders out, and policies have changed: write out what is applied"))
@@ -85,20 +85,25 @@ func (c *comparison) compareDeliveries() (out []Change) {
 	return out
 }
 
-// withoutIdleMetadata returns the spec of an object without the labels and annotations that Flux gives all objects (commonMetadata) and that would pass on each policy: it
-// gives them to the metadata of an object alone, and to no template (ssautil.SetCommonMetadata in kustomize-controller).
-func (c *comparison) withoutIdleMetadata(o object) map[string]any {
+// withoutIdle returns the spec of an object without the differences of other kinds that Argo CD ignores, and without the labels and annotations that Flux gives
+// all objects (commonMetadata) and that would pass on each policy: it gives them to the metadata of an object alone, and to no template
+// (ssautil.SetCommonMetadata in kustomize-controller).
+func (c *comparison) withoutIdle(o object) map[string]any {
 	spec, _ := fieldOf(o.fields, "spec").(map[string]any)
+	if differences := mappings(spec["ignoreDifferences"]); o.group == "argoproj.io" && len(differences) > 0 {
+		if !slices.ContainsFunc(differences, func(of map[string]any) bool { kind, _ := of["kind"].(string); return !c.isKindOfOthers(kind) }) {
+			spec = maps.Clone(spec)
+			delete(spec, "ignoreDifferences")
+		}
+	}
 	common, _ := spec["commonMetadata"].(map[string]any)
 	if o.group != "kustomize.toolkit.fluxcd.io" {
 		return spec
 	}
-	for field, settings := range common {
-		all, _ := settings.(map[string]any)
-		for key, value := range all {
-			if _, isText := value.(string); !isText || field != "labels" && field != "annotations" || readSettings[key] || c.settingMatters(object{}, field, key, nil, value) {
-				return spec
-			}
+	for field, value := range common {
+		settings, is := value.(map[string]any)
+		if !is || field != "labels" && field != "annotations" || c.anyMatters(field, settings) {
+			return spec
 		}
 	}
 	spec = maps.Clone(spec)
