@@ -119,16 +119,34 @@ var objectKeys = []string{"apiVersion", "kind", "type", "spec", "items"}
 // caseKeys are keys at the top of a case. A case with a mistake is refused, as nobody would ask for what it wants.
 var caseKeys = []string{"case", "requests"}
 
-// objectKey and caseKey find such a key in a text that no reader takes.
+// objectKey finds such a key in a text that no reader takes, marginKey one of a case or of a kind at the margin, and kindKey those whose value says what the object is.
 var (
-	objectKey = regexp.MustCompile(`(?i)\b(` + strings.Join(objectKeys, "|") + `)["']?\s*:`)
-	caseKey   = regexp.MustCompile(`(?mi)^[{"']*(` + strings.Join(caseKeys, "|") + `)["']?\s*:`)
+	objectKey = regexp.MustCompile(`(?i)\b(` + strings.Join(slices.DeleteFunc(slices.Clone(objectKeys), isKindKey), "|") + `)["']?\s*:`)
+	kindKey   = regexp.MustCompile(`(?i)\b(?:kind|type)["']?\s*:[ \t]*["']?([a-z][\w.-]*)?`)
+	marginKey = regexp.MustCompile(`(?mi)^[{"']*(` + strings.Join(slices.Concat(caseKeys, []string{"kind", "type"}), "|") + `)["']?\s*:`)
 )
+
+func isKindKey(key string) bool { return key == "kind" || key == "type" }
+
+// otherWords are keys of other tools that are spelt almost as an object's, such as that of a task of Ansible.
+var otherWords = []string{"bind", "find"}
+
+// statesNoKind reports whether each kind and each type in a text that no reader takes is a word, and not spelt as one that is read.
+func statesNoKind(text []byte) bool {
+	var known []string
+	for _, head := range readKinds(dialects.Having[language.Dialect]()) {
+		known = append(known, cmp.Or(head.Type, head.Kind))
+	}
+	return !slices.ContainsFunc(kindKey.FindAllSubmatch(text, -1), func(found [][]byte) bool {
+		_, close := spelling.Closest(string(found[1]), known)
+		return len(found[1]) == 0 || close
+	})
+}
 
 func mayBeObject(keys []string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool {
 		_, close := spelling.Closest(key, objectKeys)
-		return close || slices.Contains(caseKeys, strings.ToLower(key))
+		return close && !slices.Contains(otherWords, key) || slices.Contains(caseKeys, strings.ToLower(key))
 	})
 }
 
@@ -177,11 +195,11 @@ func isOtherForm(doc manifest.Document, head manifest.Head, dialects []language.
 }
 
 // HasNoObject reports whether no document of data may be a policy, another object or a case, as kubectl reads them. Where it does not read them, no
-// such key may stand in the text, and no instruction of a template may write at its margin.
+// such key may stand in the text but a kind or a type within something else, and none of those which are read, and no instruction of a template may write at its margin.
 func HasNoObject(data []byte) bool {
 	all, ok := manifest.HeadKeys(data)
 	if !ok {
-		return !objectKey.Match(data) && !caseKey.Match(data) && !writesAtMargin(data)
+		return !objectKey.Match(data) && statesNoKind(data) && !marginKey.Match(data) && !writesAtMargin(data)
 	}
 	return !slices.ContainsFunc(all, mayBeObject)
 }
