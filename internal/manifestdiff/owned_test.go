@@ -123,7 +123,7 @@ func TestDeliveries(t *testing.T) {
 		"a source that leaves files out":        {of(source, "GitRepository", "{url: a, ignore: 'deny-*'}"), "spec.ignore"},
 		"rules of kapp":                         {"apiVersion: kapp.k14s.io/v1alpha1\nkind: Config\nmetadata: {name: 'n'}\nrebaseRules: []\n", "Config default/n) may leave"},
 		"a mutation of Kyverno":                 {"apiVersion: kyverno.io/v1\nkind: ClusterPolicy\nmetadata: {name: 'n'}\nspec: {rules: []}\n", "ClusterPolicy default/n) may leave"},
-		"rules of Kyverno about others":         {kyverno("[{name: a, match: {any: [{resources: {kinds: [Pod, apps/v1/Deployment]}}]}, validate: {message: '*'}}, {name: b, match: {resources: {kinds: [Namespace]}}, generate: {kind: NetworkPolicy, data: {}}}]"), ""},
+		"rules of Kyverno about others":         {kyverno("[{name: a, match: {any: [{resources: {kinds: [Pod, apps/v1/Deployment]}}]}, validate: {message: '*'}, mutate: {foreach: [{list: a}]}}, {name: b, match: {resources: {kinds: [Namespace]}}, generate: {kind: NetworkPolicy, data: {}}}]"), ""},
 		"a rule of Kyverno about policies":      {kyverno("[{name: a, match: {any: [{resources: {kinds: [Pod]}}, {resources: {kinds: [security.istio.io/v1/AuthorizationPolicy]}}]}, validate: {}}]"), "ClusterPolicy default/n) may leave"},
 		"a rule of Kyverno about everything":    {kyverno("[{name: a, match: {any: [{resources: {kinds: ['*']}}]}, validate: {}}]"), "ClusterPolicy default/n) may leave"},
 		"a rule of Kyverno without kinds":       {kyverno("[{name: a, match: {any: [{resources: {namespaces: [shop]}}]}, validate: {}}]"), "ClusterPolicy default/n) may leave"},

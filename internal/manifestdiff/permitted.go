@@ -39,7 +39,7 @@ func (c *comparison) isAboutOthers(rule map[string]any) bool {
 			return false
 		}
 	}
-	return fieldOf(rule, "mutate", "targets") == nil && fieldOf(rule, "mutate", "foreach") == nil && c.matchesOthers(rule["match"])
+	return fieldOf(rule, "mutate", "targets") == nil && c.matchesOthers(rule["match"])
 }
 
 // matchesOthers reports whether each filter of a match has kinds, and none of policies.
@@ -65,28 +65,26 @@ func (c *comparison) isKindOfOthers(kind string) bool {
 	})
 }
 
-// permitting are the fields of a project of Argo CD that have a say in what may be applied. A project without a list of kinds of the cluster permits none of them.
-var permitting = []string{"sourceRepos", "destinations", "clusterResourceWhitelist", "namespaceResourceWhitelist"}
+// permitting are the fields of a project of Argo CD that have a say in which objects of a repository may be applied.
+var permitting = []string{"destinations", "clusterResourceWhitelist", "namespaceResourceWhitelist"}
 
-// permitsAll reports whether a project of Argo CD permits each kind, namespace and source (spec in pkg/apis/application/v1alpha1/types.go).
+// permitsAll reports whether a project of Argo CD permits each kind and namespace (AppProjectSpec in pkg/apis/application/v1alpha1/types.go). One without a list of kinds
+// of the cluster permits none of them. The repositories that it permits say nothing of one policy alone.
 func (o object) permitsAll() bool {
 	spec, _ := fieldOf(o.fields, "spec").(map[string]any)
 	for key, value := range spec {
-		if key != "description" && key != "roles" && !(slices.Contains(permitting, key) && permitsAny(value)) {
+		if key != "description" && key != "roles" && key != "sourceRepos" && !(slices.Contains(permitting, key) && permitsAny(value)) {
 			return false
 		}
 	}
-	return permitsAny(spec["sourceRepos"]) && permitsAny(spec["destinations"]) && permitsAny(spec["clusterResourceWhitelist"])
+	return permitsAny(spec["destinations"]) && permitsAny(spec["clusterResourceWhitelist"])
 }
 
 // permitsAny reports whether an item of a list stands for everything. That of the own cluster stands for the cluster which the folder is about.
 func permitsAny(list any) bool {
 	items, _ := list.([]any)
 	return slices.ContainsFunc(items, func(item any) bool {
-		fields, is := item.(map[string]any)
-		if !is {
-			return item == "*"
-		}
+		fields, _ := item.(map[string]any)
 		for key, value := range fields {
 			isOwn := key == "server" && value == "https://kubernetes.default.svc" || key == "name" && value == "in-cluster"
 			if value != "*" && !isOwn {
