@@ -74,7 +74,7 @@ func Split(file string, docs []manifest.Document) (own []manifest.Document, othe
 			errs = append(errs, doc.Errorf("", "kind %q is not read: meshproof knows its successor, MeshTrafficPermission: take it out of the files", predecessor))
 		case hidden(doc, head, dialects) != "":
 			errs = append(errs, doc.Errorf("type", "%q is a kind that meshproof reads, and apiVersion and kind say %s %s: give the document one kind", hidden(doc, head, dialects), head.APIVersion, head.Kind))
-		case head == (manifest.Head{}) && (isOfOtherTool(file) || isNoObject(doc)) || isValue(doc, head, dialects) || isOtherForm(doc, head, dialects):
+		case head == (manifest.Head{}) && (isOfOtherTool(file) || isNoObject(doc)) || isValue(doc, head, dialects) || isOtherForm(doc, head, dialects) || isSpecOfOthers(doc, head, dialects):
 			others = append(others, doc)
 		case head.Type == "" && (head.APIVersion == "" || head.Kind == "") || isMisspelt(head, kindsOf(dialects)):
 			_, err := dialect.Parse([]manifest.Document{doc}, language.Options{})
@@ -119,16 +119,34 @@ var objectKeys = []string{"apiVersion", "kind", "type", "spec", "items"}
 // caseKeys are keys at the top of a case. A case with a mistake is refused, as nobody would ask for what it wants.
 var caseKeys = []string{"case", "requests"}
 
-// objectKey and caseKey find such a key in a text that no reader takes.
+// objectKey finds such a key in a text that no reader takes, marginKey one of a case or of a kind at the margin, and kindKey those whose value says what the object is.
 var (
-	objectKey = regexp.MustCompile(`(?i)\b(` + strings.Join(objectKeys, "|") + `)["']?\s*:`)
-	caseKey   = regexp.MustCompile(`(?mi)^[{"']*(` + strings.Join(caseKeys, "|") + `)["']?\s*:`)
+	objectKey = regexp.MustCompile(`(?i)\b(` + strings.Join(slices.DeleteFunc(slices.Clone(objectKeys), isKindKey), "|") + `)["']?\s*:`)
+	kindKey   = regexp.MustCompile(`(?i)\b(?:kind|type)["']?\s*:[ \t]*["']?([a-z][\w.-]*)?`)
+	marginKey = regexp.MustCompile(`(?mi)^[{"']*(` + strings.Join(slices.Concat(caseKeys, []string{"kind", "type"}), "|") + `)["']?\s*:`)
 )
+
+func isKindKey(key string) bool { return key == "kind" || key == "type" }
+
+// otherWords are keys of other tools that are spelt almost as an object's, such as that of a task of Ansible.
+var otherWords = []string{"bind", "find"}
+
+// statesNoKind reports whether each kind and each type in a text that no reader takes is a word, and not spelt as one that is read.
+func statesNoKind(text []byte) bool {
+	var known []string
+	for _, head := range readKinds(dialects.Having[language.Dialect]()) {
+		known = append(known, cmp.Or(head.Type, head.Kind))
+	}
+	return !slices.ContainsFunc(kindKey.FindAllSubmatch(text, -1), func(found [][]byte) bool {
+		_, close := spelling.Closest(string(found[1]), known)
+		return len(found[1]) == 0 || close
+	})
+}
 
 func mayBeObject(keys []string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool {
 		_, close := spelling.Closest(key, objectKeys)
-		return close || slices.Contains(caseKeys, strings.ToLower(key))
+		return close && !slices.Contains(otherWords, key) || slices.Contains(caseKeys, strings.ToLower(key))
 	})
 }
 
@@ -146,23 +164,42 @@ func isValue(doc manifest.Document, head manifest.Head, dialects []language.Dial
 		})
 }
 
+// specKeys are the keys in the spec of a policy, of a Dataplane, and of what else is read.
+var specKeys = strings.Fields(`accessPolicy action backendRefs client default description egress egressDeny enableDefaultDeny endpointSelector externalWorkloadSelector from hostnames identities identityRefs
+	ingress ingressDeny jwtRules kind labels match metrics mtls networking networks nodeSelector parentRefs podSelector port portLevelMtls ports probes provider proxyProtocol requiredAuthenticationRefs rules
+	selector server sources spec specs state targetRef targetRefs timeouts to type`)
+
+// isSpecOfOthers reports whether a document without a kind has a spec that no policy has, however its keys are spelt: a patch, or what kubectl run takes for a pod.
+func isSpecOfOthers(doc manifest.Document, head manifest.Head, dialects []language.Dialect) bool {
+	spec, has := doc.Lookup("spec")
+	rest := doc.WithoutKey("spec").WithoutKey("apiVersion")
+	if !has || head.Type != "" || head.Kind != "" || isOfPolicies(group(head), dialects) || len(rest.Keys()) > 0 && !isNoObject(rest) {
+		return false
+	}
+	keys := spec.Keys()
+	return len(keys) > 0 && !slices.ContainsFunc(keys, func(key string) bool { _, close := spelling.Closest(key, specKeys); return close })
+}
+
+// isOfPolicies reports whether a group is one of policies, however it is spelt.
+func isOfPolicies(of string, dialects []language.Dialect) bool {
+	return slices.ContainsFunc(readKinds(dialects), func(known manifest.Head) bool {
+		_, close := spelling.Closest(of, []string{group(known)})
+		return known.APIVersion != "" && close
+	})
+}
+
 // isOtherForm reports whether a document with an apiVersion is of a tool's own form, such as the Chart.yaml of Helm or the sources of Grafana: it has
 // nothing else that an object has, and its group is none of those of policies, however it is spelt.
 func isOtherForm(doc manifest.Document, head manifest.Head, dialects []language.Dialect) bool {
-	isNear := func(known manifest.Head) bool {
-		_, close := spelling.Closest(group(head), []string{group(known)})
-		return known.APIVersion != "" && close
-	}
-	return head.Type == "" && head.Kind == "" && isNoObject(doc.WithoutKey("apiVersion")) &&
-		!slices.ContainsFunc(readKinds(dialects), isNear)
+	return head.Type == "" && head.Kind == "" && isNoObject(doc.WithoutKey("apiVersion")) && !isOfPolicies(group(head), dialects)
 }
 
 // HasNoObject reports whether no document of data may be a policy, another object or a case, as kubectl reads them. Where it does not read them, no
-// such key may stand in the text, and no instruction of a template may write at its margin.
+// such key may stand in the text but a kind or a type within something else, and none of those which are read, and no instruction of a template may write at its margin.
 func HasNoObject(data []byte) bool {
 	all, ok := manifest.HeadKeys(data)
 	if !ok {
-		return !objectKey.Match(data) && !caseKey.Match(data) && !writesAtMargin(data)
+		return !objectKey.Match(data) && statesNoKind(data) && !marginKey.Match(data) && !writesAtMargin(data)
 	}
 	return !slices.ContainsFunc(all, mayBeObject)
 }

@@ -16,7 +16,7 @@ var harmlessOfDeliveries = map[string]map[string]bool{
 		spec.source.repoURL spec.source.path spec.source.targetRevision spec.source.directory.recurse
 		spec.sources[].repoURL spec.sources[].path spec.sources[].targetRevision spec.sources[].directory.recurse`),
 	"kustomize.toolkit.fluxcd.io": fields(`spec.interval spec.retryInterval spec.timeout spec.path spec.prune spec.sourceRef spec.wait spec.force
-		spec.dependsOn spec.healthChecks spec.serviceAccountName spec.decryption`),
+		spec.dependsOn spec.healthChecks spec.healthCheckExprs spec.serviceAccountName spec.decryption spec.postBuild`), // a placeholder that postBuild replaces is named where it stands
 	"source.toolkit.fluxcd.io": fields(`spec.interval spec.timeout spec.url spec.ref spec.secretRef spec.provider spec.verify spec.endpoint
 		spec.bucketName spec.region spec.insecure spec.certSecretRef spec.proxySecretRef spec.recurseSubmodules spec.type spec.passCredentials`),
 	// They look for images, and tell people what has happened.
@@ -60,15 +60,15 @@ func (c *comparison) compareDeliveries() (out []Change) {
 		folders[filepath.Dir(objectOf(doc).file())] = true
 	}
 	for _, o := range c.recentObjects.all {
-		if o.category != unknown || o.isOfKustomize() || o.kind == "" || !o.isOfTool() || o.isOfForeignChart() || c.isAskedForOthers(o) {
+		if o.category != unknown || o.isOfKustomize() || o.kind == "" || !o.isOfTool() || o.isOfForeignChart() || c.isAskedForOthers(o) || c.asksForOthers(o) {
 			continue
 		}
-		if o.kind == "AppProject" && o.group == "argoproj.io" && !c.addsPlaces() {
+		if o.kind == "AppProject" && o.group == "argoproj.io" && (!c.addsPlaces() || o.permitsAll()) {
 			continue // It asks for kinds, namespaces and sources, and a change of it is named.
 		}
 		if harmless, known := harmlessOfDeliveries[o.group]; !known {
 			out = append(out, o.change(effect))
-		} else if field := unknownField("spec", fieldOf(o.fields, "spec"), harmless); field != "" {
+		} else if field := unknownField("spec", c.withoutIdle(o), harmless); field != "" {
 			out = append(out, Change{o.doc.Place(""), o.String(), field + " " + effect})
 		} else if o.kind == "Application" && len(folders) > 1 && c.recent.leavesFoldersOut(o) {
 			out = append(out, o.change("without spec.source.directory.recurse leaves folders out, and policies have changed: write out what is applied"))
@@ -83,6 +83,32 @@ func (c *comparison) compareDeliveries() (out []Change) {
 		out = append(out, Change{name, toolFile, effect})
 	}
 	return out
+}
+
+// withoutIdle returns the spec of an object without the differences of other kinds that Argo CD ignores, and without the labels and annotations that Flux gives
+// all objects (commonMetadata) and that would pass on each policy: it gives them to the metadata of an object alone, and to no template
+// (ssautil.SetCommonMetadata in kustomize-controller).
+func (c *comparison) withoutIdle(o object) map[string]any {
+	spec, _ := fieldOf(o.fields, "spec").(map[string]any)
+	if differences := mappings(spec["ignoreDifferences"]); o.group == "argoproj.io" && len(differences) > 0 {
+		if !slices.ContainsFunc(differences, func(of map[string]any) bool { kind, _ := of["kind"].(string); return !c.isKindOfOthers(kind) }) {
+			spec = maps.Clone(spec)
+			delete(spec, "ignoreDifferences")
+		}
+	}
+	common, _ := spec["commonMetadata"].(map[string]any)
+	if o.group != "kustomize.toolkit.fluxcd.io" {
+		return spec
+	}
+	for field, value := range common {
+		settings, is := value.(map[string]any)
+		if !is || field != "labels" && field != "annotations" || c.anyMatters(field, settings) {
+			return spec
+		}
+	}
+	spec = maps.Clone(spec)
+	delete(spec, "commonMetadata")
+	return spec
 }
 
 // isAskedForOthers reports whether an object has webhooks, and an API server asks each of them for objects of other groups alone than those of the policies.

@@ -90,9 +90,14 @@ func (c *comparison) compareKustomized(policies objects) (out []Change) {
 			continue
 		}
 		kustomizations[filepath.Dir(o.file())] = o
+	}
+	for _, o := range c.recentObjects.all {
+		if !o.isOfKustomize() {
+			continue
+		}
 		keys, _ := o.fields.(map[string]any)
 		for _, key := range slices.Sorted(maps.Keys(keys)) {
-			if !harmlessKeys[key] {
+			if !harmlessKeys[key] && !c.changesNoPolicy(o, key, keys[key], kustomizations) {
 				out = append(out, Change{o.doc.Place(key), o.String(), "may change policies, and some of them have changed: write out with kustomize build what is applied"})
 			}
 		}
@@ -110,7 +115,7 @@ func (c *comparison) compareKustomized(policies objects) (out []Change) {
 				}
 				break
 			}
-			if up := filepath.Dir(folder); up != folder {
+			if up := filepath.Dir(folder); up != folder && !c.recentObjects.takeByFlux(pathIn(c.recent.Root, folder)) {
 				folder = up
 			} else {
 				break

@@ -100,21 +100,41 @@ func TestDeliveries(t *testing.T) {
 	of := func(version, kind, spec string) string {
 		return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: 'n', namespace: shop}\nspec: " + spec + "\n"
 	}
+	kyverno := func(rules string) string {
+		return "apiVersion: kyverno.io/v1\nkind: ClusterPolicy\nmetadata: {name: 'n'}\nspec: {rules: " + rules + "}\n"
+	}
 	const application, flux, source = "argoproj.io/v1alpha1", "kustomize.toolkit.fluxcd.io/v1", "source.toolkit.fluxcd.io/v1"
 	for name, tt := range map[string]struct{ manifests, want string }{
-		"an application":                       {of(application, "Application", "{project: a, source: {repoURL: a, path: b, directory: {recurse: true}}, syncPolicy: {automated: {prune: true}}}"), ""},
-		"an application that leaves files out": {of(application, "Application", "{project: a, source: {repoURL: a, path: b, directory: {exclude: 'deny-*'}}}"), "spec.source.directory.exclude may leave policies out"},
-		"one of several sources":               {of(application, "Application", "{sources: [{repoURL: a}, {repoURL: b, kustomize: {patches: [{patch: a}]}}]}"), "spec.sources[].kustomize"},
-		"Flux":                                 {of(flux, "Kustomization", "{interval: 1m, path: ./a, prune: true, sourceRef: {kind: GitRepository, name: a}}"), ""},
-		"a patch of Flux":                      {of(flux, "Kustomization", "{path: ./a, patches: [{patch: a}]}"), "spec.patches"},
-		"Flux does nothing":                    {of(flux, "Kustomization", "{path: ./a, suspend: true}"), "spec.suspend"},
-		"a source":                             {of(source, "GitRepository", "{url: a, ref: {branch: main}}"), ""},
-		"a source that leaves files out":       {of(source, "GitRepository", "{url: a, ignore: 'deny-*'}"), "spec.ignore"},
-		"rules of kapp":                        {"apiVersion: kapp.k14s.io/v1alpha1\nkind: Config\nmetadata: {name: 'n'}\nrebaseRules: []\n", "Config default/n) may leave"},
-		"a mutation of Kyverno":                {"apiVersion: kyverno.io/v1\nkind: ClusterPolicy\nmetadata: {name: 'n'}\nspec: {rules: []}\n", "ClusterPolicy default/n) may leave"},
-		"a mutation of the server":             {"apiVersion: admissionregistration.k8s.io/v1\nkind: MutatingAdmissionPolicy\nmetadata: {name: 'n'}\nspec: {}\n", "may leave"},
-		"a transformer of Kustomize":           {"apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: 'n'}\npatch: a\n", "may leave"},
-		"a package of kpt":                     {"apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: 'n'}\npipeline: {mutators: []}\n", "Kptfile default/n) may leave"},
+		"an application":                        {of(application, "Application", "{project: a, source: {repoURL: a, path: b, directory: {recurse: true}}, syncPolicy: {automated: {prune: true}}}"), ""},
+		"an application that leaves files out":  {of(application, "Application", "{project: a, source: {repoURL: a, path: b, directory: {exclude: 'deny-*'}}}"), "spec.source.directory.exclude may leave policies out"},
+		"one of several sources":                {of(application, "Application", "{sources: [{repoURL: a}, {repoURL: b, kustomize: {patches: [{patch: a}]}}]}"), "spec.sources[].kustomize"},
+		"Flux":                                  {of(flux, "Kustomization", "{interval: 1m, path: ./a, prune: true, sourceRef: {kind: GitRepository, name: a}}"), ""},
+		"a patch of Flux":                       {of(flux, "Kustomization", "{path: ./a, patches: [{patch: a}]}"), "spec.patches"},
+		"Flux does nothing":                     {of(flux, "Kustomization", "{path: ./a, suspend: true}"), "spec.suspend"},
+		"labels of Flux":                        {of(flux, "Kustomization", "{path: ./a, commonMetadata: {labels: {app.kubernetes.io/name: web, team: a}}}"), ""},
+		"annotations of Flux":                   {of(flux, "Kustomization", "{path: ./a, commonMetadata: {annotations: {owner: a}}}"), ""},
+		"labels of Flux that a mesh reads":      {of(flux, "Kustomization", "{path: ./a, commonMetadata: {labels: {istio.io/rev: canary}}}"), "spec.commonMetadata.labels.istio.io/rev"},
+		"labels of Flux that Kuma reads":        {of(flux, "Kustomization", "{path: ./a, commonMetadata: {labels: {kuma.io/mesh: other}}}"), "spec.commonMetadata.labels.kuma.io/mesh"},
+		"labels of Flux that a tool reads":      {of(flux, "Kustomization", "{path: ./a, commonMetadata: {annotations: {kustomize.toolkit.fluxcd.io/reconcile: disabled}}}"), "spec.commonMetadata.annotations"},
+		"labels of Flux for a mutation":         {of(flux, "Kustomization", "{path: ./a, commonMetadata: {labels: {team: a}}}") + "---\n" + kyverno("[{name: a, match: {any: [{resources: {kinds: [Pod], selector: {matchLabels: {team: a}}}}]}, validate: {}}]"), "spec.commonMetadata.labels.team"},
+		"labels of Flux that are none":          {of(flux, "Kustomization", "{path: ./a, commonMetadata: {labels: {team: 1}}}"), "spec.commonMetadata.labels.team"},
+		"values of Flux":                        {of(flux, "Kustomization", "{path: ./a, postBuild: {substituteFrom: [{kind: ConfigMap, name: a}]}}"), ""},
+		"a source":                              {of(source, "GitRepository", "{url: a, ref: {branch: main}}"), ""},
+		"a source that leaves files out":        {of(source, "GitRepository", "{url: a, ignore: 'deny-*'}"), "spec.ignore"},
+		"rules of kapp":                         {"apiVersion: kapp.k14s.io/v1alpha1\nkind: Config\nmetadata: {name: 'n'}\nrebaseRules: []\n", "Config default/n) may leave"},
+		"a mutation of Kyverno":                 {"apiVersion: kyverno.io/v1\nkind: ClusterPolicy\nmetadata: {name: 'n'}\nspec: {rules: []}\n", "ClusterPolicy default/n) may leave"},
+		"rules of Kyverno about others":         {kyverno("[{name: a, match: {any: [{resources: {kinds: [Pod, apps/v1/Deployment]}}]}, validate: {message: '*'}, mutate: {foreach: [{list: a}]}}, {name: b, match: {resources: {kinds: [Namespace]}}, generate: {kind: NetworkPolicy, data: {}}}]"), ""},
+		"a rule of Kyverno about policies":      {kyverno("[{name: a, match: {any: [{resources: {kinds: [Pod]}}, {resources: {kinds: [security.istio.io/v1/AuthorizationPolicy]}}]}, validate: {}}]"), "ClusterPolicy default/n) may leave"},
+		"a rule of Kyverno about everything":    {kyverno("[{name: a, match: {any: [{resources: {kinds: ['*']}}]}, validate: {}}]"), "ClusterPolicy default/n) may leave"},
+		"a rule of Kyverno without kinds":       {kyverno("[{name: a, match: {any: [{resources: {namespaces: [shop]}}]}, validate: {}}]"), "ClusterPolicy default/n) may leave"},
+		"a rule of Kyverno with targets":        {kyverno("[{name: a, match: {any: [{resources: {kinds: [Pod]}}]}, mutate: {targets: [{kind: AuthorizationPolicy}]}}]"), "ClusterPolicy default/n) may leave"},
+		"a rule of Kyverno that makes policies": {kyverno("[{name: a, match: {any: [{resources: {kinds: [Namespace]}}]}, generate: {kind: AuthorizationPolicy}}]"), "ClusterPolicy default/n) may leave"},
+		"a rule of Kyverno that copies":         {kyverno("[{name: a, match: {any: [{resources: {kinds: [Namespace]}}]}, generate: {cloneList: {kinds: [v1/Secret]}}}]"), "ClusterPolicy default/n) may leave"},
+		"Kyverno deletes others":                {"apiVersion: kyverno.io/v2\nkind: ClusterCleanupPolicy\nmetadata: {name: 'n'}\nspec: {match: {any: [{resources: {kinds: [Job]}}]}}\n", ""},
+		"Kyverno deletes policies":              {"apiVersion: kyverno.io/v2\nkind: ClusterCleanupPolicy\nmetadata: {name: 'n'}\nspec: {match: {any: [{resources: {kinds: [AuthorizationPolicy]}}]}}\n", "may leave"},
+		"a mutation of the server":              {"apiVersion: admissionregistration.k8s.io/v1\nkind: MutatingAdmissionPolicy\nmetadata: {name: 'n'}\nspec: {}\n", "may leave"},
+		"a transformer of Kustomize":            {"apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: 'n'}\npatch: a\n", "may leave"},
+		"a package of kpt":                      {"apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: 'n'}\npipeline: {mutators: []}\n", "Kptfile default/n) may leave"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -65,6 +65,17 @@ func (s Side) untaken(beside objects) (out []string) {
 	return out
 }
 
+// takeByFlux reports whether an object of Flux takes a folder. Where that has no kustomization, Flux takes all manifests in it and below (generator.go in
+// fluxcd/pkg/kustomize). A folder that is compared may be one of a repository: the paths of its objects begin above it.
+func (all objects) takeByFlux(folder string) bool {
+	return folder != "." && slices.ContainsFunc(all.all, func(o object) bool {
+		if o.group != "kustomize.toolkit.fluxcd.io" {
+			return false
+		}
+		return slices.ContainsFunc(o.takes(), func(at string) bool { at = cleanFolder(at); return at == folder || strings.HasSuffix(at, "/"+folder) })
+	})
+}
+
 // takes returns the folders from which a tool takes manifests by an object.
 func (o object) takes() (out []string) {
 	switch {

@@ -98,19 +98,26 @@ func (o object) hasToolSettings() bool {
 	return false
 }
 
+// settingMatters reports whether a label or an annotation of a policy may keep it away. No workload has the labels of a policy.
+func (c *comparison) settingMatters(of object, field, key string, old, recent any) bool {
+	if isOfTool(key) {
+		return true
+	}
+	if field == "annotations" {
+		w := walker{comparison: c, kind: of.kind}
+		return w.matters(false, key, old, recent)
+	}
+	return isOfUnknown(key) || isOfMesh(key) || c.programs.askFor(key)
+}
+
 // comparePolicy compares the labels and annotations of one policy; one of the two may be missing.
 func (c *comparison) comparePolicy(was, is object) (out []Change) {
 	for _, field := range []string{"labels", "annotations"} {
 		old, _ := fieldOf(was.fields, "metadata", field).(map[string]any)
 		recent, _ := fieldOf(is.fields, "metadata", field).(map[string]any)
-		w := walker{comparison: c, kind: is.kind}
 		for key := range union(old, recent) {
 			isLater := key == syncWave && (was.fields != nil && is.fields != nil || is.fields != nil && c.recentPolicies.hasWaves() || c.symmetric && c.oldPolicies.hasWaves()) // what comes later may never come
-			matters := isOfUnknown(key) || isOfMesh(key) || c.programs.askFor(key)                                                                                              // no workload has the labels of a policy
-			if field == "annotations" {
-				matters = w.matters(false, key, old[key], recent[key])
-			}
-			if reflect.DeepEqual(old[key], recent[key]) || readSettings[key] || !matters && !isOfTool(key) && !isLater {
+			if reflect.DeepEqual(old[key], recent[key]) || readSettings[key] || !c.settingMatters(is, field, key, old[key], recent[key]) && !isLater {
 				continue
 			}
 			of := is

@@ -1,0 +1,82 @@
+package lab
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/manifestdiff"
+	"github.com/meshproof/meshproof/internal/spelling"
+	"github.com/meshproof/meshproof/internal/warning"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// accountWarnings warns of each account that a policy names as one of callers, where nothing in the folder has it, and an account of the same namespace is spelt almost
+// alike. Other folders may have further accounts of a namespace: so there is no warning of other names, of two that differ in a number or a letter
+// behind a dash, and where the policy names the other account too.
+func (f *Files) accountWarnings(s Surroundings, unknown []string) (out []policy.Warning) {
+	all, known := manifestdiff.Accounts(f.Others)
+	if !known {
+		return nil
+	}
+	named := manifestdiff.NamedAccounts(f.Policies)
+	for _, a := range named {
+		if a.Name == "default" || slices.Contains(unknown, a.Namespace) || !isOfMesh(a, named, s) {
+			continue
+		}
+		isNamed := func(other string) bool {
+			return slices.ContainsFunc(named, func(n manifestdiff.Account) bool {
+				return n.Policy == a.Policy && n.Namespace == a.Namespace && n.Name == other
+			})
+		}
+		var others []string
+		has := false
+		for _, other := range all {
+			has = has || other.Name == a.Name && (other.Namespace == a.Namespace || other.Namespace == "")
+			if other.Namespace == a.Namespace && other.Name != "default" && !differInNumber(a.Name, other.Name) && !isNamed(other.Name) {
+				others = append(others, other.Name)
+			}
+		}
+		meant, close := spelling.Closest(a.Name, others)
+		if has || !close {
+			continue
+		}
+		text := fmt.Sprintf("nothing in the folder has the account %s of the namespace %s: did you mean %s?", a.Name, a.Namespace, meant)
+		out = append(out, policy.Warning{Kind: warning.NoPeer, Place: a.Place, Policy: a.Policy, Message: text})
+	}
+	return out
+}
+
+// isOfMesh reports whether an account is one of the mesh of the folder: its name has no trust domain, the stated one, the word of Istio for it, or the
+// one that all names have.
+func isOfMesh(a manifestdiff.Account, named []manifestdiff.Account, s Surroundings) bool {
+	if a.TrustDomain == "" || a.TrustDomain == "cluster.local" || a.TrustDomain == s.Options.TrustDomain.Name() {
+		return true
+	}
+	return s.Options.TrustDomain.IsZero() && !slices.ContainsFunc(named, func(n manifestdiff.Account) bool { return n.TrustDomain != "" && n.TrustDomain != a.TrustDomain })
+}
+
+// differInNumber reports whether two names differ in digits alone, or in one short part between dashes, such as v1 and v2, or eu and us.
+func differInNumber(a, b string) bool {
+	withoutDigits := func(text string) string {
+		return strings.Map(func(r rune) rune {
+			if r >= '0' && r <= '9' {
+				return -1
+			}
+			return r
+		}, text)
+	}
+	if withoutDigits(a) == withoutDigits(b) {
+		return true
+	}
+	first, second := strings.Split(a, "-"), strings.Split(b, "-")
+	if len(first) != len(second) {
+		return false
+	}
+	for i := range first {
+		if first[i] != second[i] && (len(first[i]) > 2 || len(second[i]) > 2) {
+			return false
+		}
+	}
+	return true
+}
