@@ -90,9 +90,8 @@ func Bypassed(known []Advisory, reading *verdict.Reading, as behavior.Set) (line
 // add looks for requests that pass an inbound by a flaw.
 func (a *Attempt) add(sound, flawed verdict.Inbound, flaw behavior.Behavior, cover *classes.Cover) {
 	passed := map[string]bool{}
-	paths := openPaths(cover)
 	left := mostSpellings
-	for refused := range refusedBy(sound, cover) {
+	for refused, paths := range refusedBy(sound, cover) {
 		if left <= 0 {
 			return
 		}
@@ -118,33 +117,43 @@ func (a *Attempt) add(sound, flawed verdict.Inbound, flaw behavior.Behavior, cov
 // mostSpellings bounds the requests that are looked at for one flaw on one inbound.
 const mostSpellings = 50_000
 
-// refusedBy has requests that an inbound refuses: of each class, and then as a request that it allows is, but for what may be the
-// reason: by the caller of that one, or with the headers of the refused one. A flaw lets pass only what another rule allows, and all callers
-// that a rule refuses may be of one class.
-func refusedBy(sound verdict.Inbound, cover *classes.Cover) iter.Seq[policy.Request] {
-	return func(yield func(policy.Request) bool) {
+// refusedBy has requests that an inbound refuses, with the paths through which a detour may lead. A flaw lets pass only what another rule
+// allows, and all callers that a rule refuses may be of one class. So each request that is refused comes as one that is allowed, but for what
+// may be the reason: by the caller of that one, or with the headers of the refused one. Then it comes as it is.
+func refusedBy(sound verdict.Inbound, cover *classes.Cover) iter.Seq2[policy.Request, []string] {
+	return func(yield func(policy.Request, []string) bool) {
 		var refused, allowed []policy.Request
 		for _, class := range cover.Classes {
 			if sound.Decide(class.Witness).Effect == policy.Allow {
 				allowed = append(allowed, class.Witness)
-			} else if refused = append(refused, class.Witness); !yield(class.Witness) {
-				return
+			} else {
+				refused = append(refused, class.Witness)
 			}
 		}
 		for _, r := range refused {
 			for _, other := range allowed {
-				withHeaders := other
-				withHeaders.Headers = slices.Concat(r.Headers, slices.DeleteFunc(slices.Clone(other.Headers), func(own policy.Header) bool {
-					return slices.ContainsFunc(r.Headers, func(line policy.Header) bool { return line.Name == own.Name })
-				}))
-				for _, mixed := range []policy.Request{verdict.AskedBy(r, other), withHeaders} {
-					if sound.Decide(mixed).Effect != policy.Allow && !yield(mixed) {
+				for _, mixed := range []policy.Request{verdict.AskedBy(r, other), withHeadersOf(other, r)} {
+					if sound.Decide(mixed).Effect != policy.Allow && !yield(mixed, []string{other.PathOnly()}) {
 						return
 					}
 				}
 			}
 		}
+		paths := openPaths(cover)
+		for _, r := range refused {
+			if !yield(r, paths) {
+				return
+			}
+		}
 	}
+}
+
+// withHeadersOf returns a request with the headers of another one, and with those of its own that the other one lacks.
+func withHeadersOf(r, other policy.Request) policy.Request {
+	r.Headers = slices.Concat(other.Headers, slices.DeleteFunc(slices.Clone(r.Headers), func(own policy.Header) bool {
+		return slices.ContainsFunc(other.Headers, func(line policy.Header) bool { return line.Name == own.Name })
+	}))
+	return r
 }
 
 // passes reports whether a request passes on the Envoy with the flaw, and not on the one
