@@ -107,6 +107,8 @@ func TestAssumedSettings(t *testing.T) {
 		"a NetworkPolicy of calls, and other calls":            {kubernetes("[Egress]"), calls, strings.Replace(calls, "world", "cluster", 1), "", ""},
 		"closed by values, and the first calls":                {configMap("cilium-values", `values.yaml: "policyEnforcementMode: always"`), cnp, calls, "", "taken for open"},
 		"values of Cilium in a Secret":                         {"{apiVersion: v1, kind: Secret, metadata: {name: v}, stringData: {values.yaml: 'policyEnforcementMode: always'}}", cnp, endpoints("web", "[{}]"), "", "stringData"},
+		"values in the data of a Secret":                       {"{apiVersion: v1, kind: Secret, metadata: {name: v}, data: {values.yaml: cG9saWN5RW5mb3JjZW1lbnRNb2RlOiBhbHdheXM=}}", cnp, endpoints("web", "[{}]"), "", "data"},
+		"other data of a Secret":                               {"{apiVersion: v1, kind: Secret, metadata: {name: v}, data: {values.yaml: YTogYg==}}", cnp, endpoints("web", "[{}]"), "", ""},
 		"a patch of a machine in JSON":                         {`[{op: add, path: /cluster/inlineManifests, value: [{name: c, contents: "data:\n  enable-policy: always\n"}]}]`, cnp, endpoints("web", "[{}]"), "", "is not read"},
 		"a policy in values":                                   {release("raw: {p: {apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, spec: {}}}"), cnp, endpoints("web", "[{}]"), "", "a policy stands in it"},
 		"a policy in a text of values":                         {release(`extra: ["apiVersion: security.istio.io/v1\nkind: AuthorizationPolicy\n"]`), ap, deny, "", "a policy stands in it"},

@@ -22,15 +22,20 @@ func (o object) carriesManifest() bool {
 		values, _ := fieldOf(o.fields, field).(map[string]any)
 		for _, value := range values {
 			text, _ := value.(string)
-			if raw, err := base64.StdEncoding.DecodeString(text); err == nil && (field == "binaryData" || o.kind == "Secret" && field == "data") {
-				text = string(raw)
-			}
-			if isManifest(text) {
+			if isManifest(o.plainText(field, text)) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// plainText returns a text of a field of a ConfigMap or a Secret as it is written there: some fields are in base64.
+func (o object) plainText(field, text string) string {
+	if raw, err := base64.StdEncoding.DecodeString(text); err == nil && (field == "binaryData" || o.kind == "Secret" && field == "data") {
+		return string(raw)
+	}
+	return text
 }
 
 func isManifest(text string) bool {

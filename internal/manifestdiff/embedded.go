@@ -58,7 +58,13 @@ func statesPolicy(value any, group string) bool {
 func (o object) fieldWith(meets func(any) bool) string {
 	fields, _ := o.fields.(map[string]any)
 	for _, key := range o.doc.Keys() {
-		if anyIn(map[string]any{key: fields[key]}, meets) {
+		meetsPlain := func(value any) bool {
+			if text, isText := value.(string); isText && o.group == "" {
+				value = o.plainText(key, text)
+			}
+			return meets(value)
+		}
+		if anyIn(map[string]any{key: fields[key]}, meetsPlain) {
 			return key
 		}
 	}

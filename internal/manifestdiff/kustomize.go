@@ -115,7 +115,7 @@ func (c *comparison) compareKustomized(policies objects) (out []Change) {
 				}
 				break
 			}
-			if up := filepath.Dir(folder); up != folder && !c.recentObjects.takeByFlux(pathIn(c.recent.Root, folder)) {
+			if up := filepath.Dir(folder); up != folder && !c.recentObjects.takeByFlux(c.recent.Root, pathIn(c.recent.Root, folder)) {
 				folder = up
 			} else {
 				break

@@ -66,13 +66,17 @@ func (s Side) untaken(beside objects) (out []string) {
 }
 
 // takeByFlux reports whether an object of Flux takes a folder. Where that has no kustomization, Flux takes all manifests in it and below (generator.go in
-// fluxcd/pkg/kustomize). A folder that is compared may be one of a repository: the paths of its objects begin above it.
-func (all objects) takeByFlux(folder string) bool {
+// fluxcd/pkg/kustomize). A folder that is compared may be one of a repository: the paths of its objects begin above it, and lead to none of its own folders.
+func (all objects) takeByFlux(root, folder string) bool {
 	return folder != "." && slices.ContainsFunc(all.all, func(o object) bool {
 		if o.group != "kustomize.toolkit.fluxcd.io" {
 			return false
 		}
-		return slices.ContainsFunc(o.takes(), func(at string) bool { at = cleanFolder(at); return at == folder || strings.HasSuffix(at, "/"+folder) })
+		return slices.ContainsFunc(o.takes(), func(at string) bool {
+			at = cleanFolder(at)
+			isOwn := slices.ContainsFunc(all.all, func(o object) bool { return isBelow(pathIn(root, o.file()), at) })
+			return at == folder || strings.HasSuffix(at, "/"+folder) && !isOwn
+		})
 	})
 }
 

@@ -39,7 +39,13 @@ func (o object) sets(defaults map[string]string) string {
 	if len(o.doc.Keys()) == 0 && setsIn(o.doc.Flow(), defaults) {
 		return firstItem
 	}
-	return ""
+	if o.group != "" || o.kind != "ConfigMap" && o.kind != "Secret" {
+		return ""
+	}
+	return o.fieldWith(func(value any) bool { // some of them are in base64
+		text, _ := value.(string)
+		return setsIn(text, defaults)
+	})
 }
 
 // firstItem is the field of a document without keys, such as a patch in JSON, which is a list.
