@@ -37,7 +37,10 @@ func (s Selector) vary(in policy.Inbound) (out []policy.Inbound) {
 		out = append(out, withLabel(in, target.Label{Key: resource.LabelNamespace, Value: p.ID.Namespace + otherSuffix}))
 	}
 	if s.names() && p.ID.Zone != "" {
-		out = append(out, withLabel(in, target.Label{Key: resource.LabelZone, Value: p.ID.Zone + otherSuffix}))
+		// One that states no zone is of the policy's own, and has no label of it.
+		for _, zone := range []string{"", p.ID.Zone + otherSuffix} {
+			out = append(out, withLabel(in, target.Label{Key: resource.LabelZone, Value: zone}))
+		}
 	}
 	if role != resource.RoleProducer && p.Labels[resource.LabelOrigin] == resource.OriginZone {
 		for _, zone := range []string{p.ID.Zone, p.ID.Zone + otherSuffix} {
