@@ -112,3 +112,20 @@ func TestWideningOfIstio(t *testing.T) {
 		})
 	}
 }
+
+// TestTokensBesideAPolicyOfTheSameWorkloads opens workloads that read the tokens of users, and have a policy with the selector of
+// their RequestAuthentication.
+func TestTokensBesideAPolicyOfTheSameWorkloads(t *testing.T) {
+	t.Parallel()
+	object := func(kind, name, label, spec string) string {
+		return "---\n{apiVersion: security.istio.io/v1, kind: " + kind + ", metadata: {name: " + name + ", namespace: shop}, spec: {selector: {matchLabels: {" + label + "}}, " + spec + "}}\n"
+	}
+	same := object("RequestAuthentication", "tokens", "app: a", "jwtRules: [{issuer: 'https://login.example', jwksUri: 'https://login.example/keys'}]") +
+		object("AuthorizationPolicy", "front", "app: a", "rules: [{from: [{source: {principals: [cluster.local/ns/shop/sa/front]}}], to: [{operation: {paths: [/front]}}]}]") +
+		object("AuthorizationPolicy", "users", "role: r", "rules: [{from: [{source: {requestPrincipals: ['https://login.example/*']}}]}]") +
+		object("AuthorizationPolicy", "admin", "tier: x", "action: DENY, rules: [{to: [{operation: {paths: [/admin]}}]}]")
+	old := same + object("AuthorizationPolicy", "bob", "tier: x", "action: DENY, rules: [{from: [{source: {requestPrincipals: ['https://login.example/bob']}}], to: [{operation: {paths: [/orders]}}]}]")
+	if n := widened(t, old, same); n == 0 {
+		t.Error("no class of requests widens")
+	}
+}

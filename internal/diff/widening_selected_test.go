@@ -117,6 +117,7 @@ func TestWideningOfPlaces(t *testing.T) {
 	denies := denyAt("d0", "10.0.0.0/16, 10.2.0.0/16") + denyAt("d1", "10.1.0.0/16, 10.64.0.0/16")
 	for name, tt := range map[string]struct{ same, old, recent string }{
 		"a deny of another zone hides nothing": {permission("d", east, "", "deny: ["+pay+"]"), permission("a", "", west, "allow: ["+web+"]"), permission("a", "", west, "allow: ["+web+", "+pay+"]")},
+		"a deny of the zone that a name is of": {permission("d", "", ", labels: {kuma.io/zone: east}", "deny: ["+pay+"]"), permission("a", east, ", name: web", "allow: ["+web+"]"), permission("a", east, ", name: web", "allow: ["+web+", "+pay+"]")},
 		"a deny goes to another zone":          {permission("a", "", west, "allow: ["+web+", "+pay+"]"), permission("d", "", "", "deny: ["+pay+"]"), permission("d", east, "", "deny: ["+pay+"]")},
 		"an address outside of all lists":      {denies, allow("/x"), allow("/x, /admin")},
 	} {

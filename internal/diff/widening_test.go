@@ -87,6 +87,8 @@ requests: [{from: spiffe://trust-domain.mesh/a, to: %s/in, want: allow}]
 		"a deny of backend by its label":         {mtp("deny", labels("kuma.io/display-name: backend"), denyAll), mtp("p", mesh, allowOne), mtp("p", mesh, allowAll)},
 		"a deny of the service backend":          {mtp("deny", "{kind: MeshService, name: backend}", fromNone), mtp("p", mesh, fromOne), mtp("p", mesh, fromAll)},
 		"a deny of the service made":             {mtp("deny", "{kind: MeshService, name: made}", fromNone), mtp("p", "{kind: MeshSubset, tags: {app: a}}", fromOne), mtp("p", "{kind: MeshSubset, tags: {app: a}}", fromAll)},
+		"a deny of the service of a name":        {mtp("deny", "{kind: MeshService, name: web}", fromNone), mtp("p", named("web"), fromOne), mtp("p", named("web"), fromAll)},
+		"a deny of a tag, an allow of a label":   {mtp("deny", "{kind: MeshSubset, tags: {app: a}}", fromNone), mtp("p", labels("app: a"), fromOne), mtp("p", labels("app: a"), fromAll)},
 		"a deny of a zone":                       {object("deny", system, zone+"z1", mesh, denyAll), mtp("p", mesh, allowOne), mtp("p", mesh, allowAll)},
 		"denies of namespace, port and name":     {object("'n'", "default", "", mesh, denyAll) + mtp("deny", section("8080"), denyAll) + mtp("b", named("backend"), denyAll), object("p", system, "", mesh, allowOne), object("p", system, "", mesh, allowAll)},
 		"denies of two ports":                    {mtp("deny", section("8080"), denyAll) + mtp("next", section("8081"), denyAll), mtp("p", mesh, allowOne), mtp("p", mesh, allowAll)},

@@ -35,7 +35,7 @@ func (p *populator) addAll(targets []*target) {
 	}
 	for _, t := range targets {
 		if same := known[t.Key]; same != nil {
-			same.changed = same.changed || t.changed
+			same.changed, same.Conditions = same.changed || t.changed, same.Conditions || t.Conditions
 			continue
 		}
 		p.all = append(p.all, t)

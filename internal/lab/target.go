@@ -45,7 +45,7 @@ func (p *populator) targets(set PolicySet) []*target {
 		}
 		changed, name := set.Changed != nil && (t.Linked || set.Changed(t.Place)), fmt.Sprintf("%s (%s)", t.Policy, t.Place)
 		if same := known[t.Key]; same != nil {
-			same.changed = same.changed || changed
+			same.changed, same.Conditions = same.changed || changed, same.Conditions || t.Conditions
 			same.policies = append(same.policies, name)
 			continue
 		}

@@ -10,8 +10,10 @@ package property
 import (
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strconv"
+	"testing"
 
 	"pgregory.net/rapid"
 )
@@ -29,6 +31,24 @@ func Check(t rapid.TB, property func(*rapid.T)) {
 		t.Fatal(failure)
 	}
 	rapid.Check(t, property)
+}
+
+// Seed returns the seed of a test that draws its values by itself: the one of the variable, or the fixed one. A new seed of each
+// run is logged, so that the run can be repeated.
+func Seed(t testing.TB) uint64 {
+	t.Helper()
+	if failure != nil {
+		t.Fatal(failure)
+	}
+	seed, err := strconv.ParseUint(flag.Lookup("rapid.seed").Value.String(), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seed == 0 {
+		seed = rand.Uint64() | 1 // 0 is no seed
+		t.Logf("MESHPROOF_SEED=%d draws the same values again", seed)
+	}
+	return seed
 }
 
 // setSeed gives the flag rapid.seed a value before the command line is parsed. A seed that RAPID_SEED

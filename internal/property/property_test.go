@@ -72,6 +72,15 @@ func TestCheckDrawsTheSameAgain(t *testing.T) {
 	}
 }
 
+// TestSeed holds that a run that chooses no seed draws by the fixed one, and that one that asks for a new seed gets one.
+func TestSeed(t *testing.T) {
+	t.Parallel()
+	chosen := flag.Lookup("rapid.seed").Value.String()
+	if got := Seed(t); got == 0 || chosen != "0" && strconv.FormatUint(got, 10) != chosen {
+		t.Errorf("the seed is %d, want %s", got, chosen)
+	}
+}
+
 // TestAllPropertiesAreSeeded finds tests that call rapid itself, whose draws differ in each run.
 func TestAllPropertiesAreSeeded(t *testing.T) {
 	t.Parallel()

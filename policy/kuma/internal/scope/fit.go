@@ -37,7 +37,10 @@ func (s Selector) vary(in policy.Inbound) (out []policy.Inbound) {
 		out = append(out, withLabel(in, target.Label{Key: resource.LabelNamespace, Value: p.ID.Namespace + otherSuffix}))
 	}
 	if s.names() && p.ID.Zone != "" {
-		out = append(out, withLabel(in, target.Label{Key: resource.LabelZone, Value: p.ID.Zone + otherSuffix}))
+		// One that states no zone is of the policy's own, and has no label of it.
+		for _, zone := range []string{"", p.ID.Zone + otherSuffix} {
+			out = append(out, withLabel(in, target.Label{Key: resource.LabelZone, Value: zone}))
+		}
 	}
 	if role != resource.RoleProducer && p.Labels[resource.LabelOrigin] == resource.OriginZone {
 		for _, zone := range []string{p.ID.Zone, p.ID.Zone + otherSuffix} {
@@ -63,9 +66,32 @@ func (s Selector) vary(in policy.Inbound) (out []policy.Inbound) {
 			out = append(out, withLabel(in, target.Label{Key: label.Key, Value: label.Value + otherSuffix}))
 		}
 	}
+	out = append(out, s.varyTags(in)...)
 	if t.Section != "" && t.Section == in.Section() {
 		other := in
 		other.Name, other.Port = "", in.Port%65535+1
+		out = append(out, other)
+	}
+	return out
+}
+
+// varyTags returns the inbound with another value of each tag that a legacy target asks for. A tag of the inbound counts before a label
+// of its workload, and before its name: the workload may have the label or the name all the same.
+func (s Selector) varyTags(in policy.Inbound) (out []policy.Inbound) {
+	if s.Target.Kind <= target.Dataplane {
+		return nil
+	}
+	for _, tag := range s.Target.Labels {
+		if value, _ := InboundTag(&in, tag.Key); value != tag.Value {
+			continue
+		}
+		other := in
+		other.Tags = map[string]string{tag.Key: tag.Value + otherSuffix}
+		for key, value := range in.Tags {
+			if key != tag.Key {
+				other.Tags[key] = value
+			}
+		}
 		out = append(out, other)
 	}
 	return out
