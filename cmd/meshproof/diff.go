@@ -160,11 +160,15 @@ func (o *diffOptions) compare(ctx context.Context, old, recent diff.Side, argume
 			return err
 		}
 	}
+	var as judged = d
+	if o.sideBySide {
+		as = diff.Sides{Difference: d, SVIDs: o.svids}
+	}
 	if o.confirm && d.Changed() > 0 {
 		if err := prepareReport(o.report); err != nil {
 			return err
 		}
-		if err := o.confirmAll(ctx, d, stderr); err != nil {
+		if err := o.confirmAll(ctx, d, as, stderr); err != nil {
 			return err
 		}
 	}
@@ -172,18 +176,18 @@ func (o *diffOptions) compare(ctx context.Context, old, recent diff.Side, argume
 	if err := d.Keep(o.kept, stderr); err != nil {
 		return fmt.Errorf("--cases: %w", err)
 	}
-	if o.sideBySide {
-		return o.print(stdout, d, diff.Sides{Difference: d, SVIDs: o.svids})
-	}
-	return o.print(stdout, d, d)
+	return o.print(stdout, d, as)
 }
 
-// print prints a difference, and returns the exit status.
-func (o *diffOptions) print(stdout io.Writer, d *diff.Difference, as interface {
+// judged is a difference with what makes its command fail.
+type judged interface {
 	printed
 	Markdown() string
 	Failures() []string
-}) (err error) {
+}
+
+// print prints a difference, and returns the exit status.
+func (o *diffOptions) print(stdout io.Writer, d *diff.Difference, as judged) (err error) {
 	if o.output == outputMarkdown {
 		_, err = io.WriteString(stdout, as.Markdown())
 	} else {
@@ -192,8 +196,8 @@ func (o *diffOptions) print(stdout io.Writer, d *diff.Difference, as interface {
 	return withFailure(exitFor(d.Confirmed().Fault, d.Confirmed().Failed+len(as.Failures()) > 0), err)
 }
 
-// confirmAll shows all changes on one Envoy.
-func (o *diffOptions) confirmAll(ctx context.Context, d *diff.Difference, stderr io.Writer) (err error) {
+// confirmAll shows all changes on one Envoy. The report has a case that failed where the command does.
+func (o *diffOptions) confirmAll(ctx context.Context, d *diff.Difference, as judged, stderr io.Writer) (err error) {
 	began := time.Now()
 	progress := terminal.NewProgress(stderr, 2*d.Changed())
 	defer progress.Stop()
@@ -211,5 +215,6 @@ func (o *diffOptions) confirmAll(ctx context.Context, d *diff.Difference, stderr
 	for _, r := range results {
 		run.Add(reportCase(r, "diff", "", run))
 	}
+	addAsWhole(&run, "the change", as.Failures())
 	return writeReport(o.report, run, began)
 }

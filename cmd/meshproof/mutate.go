@@ -88,6 +88,7 @@ func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr i
 		for _, r := range scores.Baselines() {
 			run.Add(reportCase(r, r.Case.Story, "", run))
 		}
+		addAsWhole(&run, "the score", scores.Lacks())
 		err = writeReport(o.report, run, began)
 	}
 	return withFailure(exitFor(false, !scores.Holds()), err)

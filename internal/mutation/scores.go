@@ -77,9 +77,22 @@ func (s Scores) Baselines() []result.Case {
 }
 
 // Holds reports whether there was a mistake to make, none survived, and every case has a score.
-func (s Scores) Holds() bool {
-	counts := s.Counts()
-	return counts.Of > 0 && counts.Killed == counts.Of && len(s.Failed) == 0
+func (s Scores) Holds() bool { return len(s.Lacks()) == 0 }
+
+// Lacks says why the scores do not hold: the cases without a score, and the mistakes that survive; or that there is no mistake to make.
+func (s Scores) Lacks() []string {
+	out := s.failures()
+	for _, score := range s.Cases {
+		for _, v := range score.Mutants {
+			if !v.Killed {
+				out = append(out, fmt.Sprintf("%s: %s: %s at %s survives: %s", score.Case.Name, v.Inbound, v.Kind, v.Where, v.Reason))
+			}
+		}
+	}
+	if len(out) == 0 && s.Counts().Of == 0 {
+		out = append(out, s.Sentence())
+	}
+	return out
 }
 
 // exclusions counts the changes that were no mistakes.
