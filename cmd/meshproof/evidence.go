@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/report"
@@ -36,17 +35,13 @@ func reportCase(r result.Case, story, again string, run report.Run) report.Case 
 	return c
 }
 
-// addAsWhole adds a case that failed to a run, where a command fails for a reason that is about no case of the run: who reads the report alone,
-// as a CI system does, must not take it for a tick.
+// addAsWhole adds what makes a command fail beside the cases of a run.
 func addAsWhole(run *report.Run, of string, reasons []string) {
-	if len(reasons) == 0 {
-		return
-	}
 	errs := make([]error, len(reasons))
 	for i, reason := range reasons {
 		errs[i] = errors.New(reason)
 	}
-	run.Add(report.Build(result.Case{Case: cases.Case{Name: of + " as a whole"}, Err: errors.Join(errs...)}))
+	run.AddUnmet(of+" as a whole", errs, report.Build)
 }
 
 // prepareReport makes sure that a report can be written, before Envoy is asked anything.

@@ -14,8 +14,8 @@ import (
 // accountWarnings warns of each account that a policy names as one of callers, where nothing in the folder has it, and an account of the same namespace is spelt almost
 // alike. Other folders may have further accounts of a namespace: so there is no warning of other names, of two that differ in a number or a letter
 // behind a dash, and where the policy names the other account too.
-func (f *Files) accountWarnings(s Surroundings, unknown []string) (out []policy.Warning) {
-	all, known := manifestdiff.Accounts(f.Others)
+func (f *Files) accountWarnings(s Surroundings, templates []manifestdiff.Template, unknown []string) (out []policy.Warning) {
+	all, known := manifestdiff.Accounts(f.Others, templates)
 	if !known {
 		return nil
 	}

@@ -49,7 +49,7 @@ func (f *Files) PodWarnings(s Surroundings) []policy.Warning {
 	}
 	known := slices.DeleteFunc(slices.Clone(templates), func(t manifestdiff.Template) bool { return slices.Contains(unknown, t.Namespace) })
 	out = append(out, f.portWarnings(targets, placedPods(known), s.Inbound)...)
-	return append(out, f.accountWarnings(s, unknown)...)
+	return append(out, f.accountWarnings(s, templates, unknown)...)
 }
 
 // missedBy names the workload whose pods lack least to be selected by one of the targets of a policy, and says why they are not selected. It returns "" where some

@@ -1,7 +1,6 @@
 package manifestdiff
 
 import (
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -92,10 +91,10 @@ func NamedAccounts(policies []manifest.Document) (out []Account) {
 	return out
 }
 
-// Accounts returns the accounts that documents have: those of workloads, and the objects themselves. It returns false where a kustomization may give them other names
+// Accounts returns the accounts that documents have: those of their workloads, and the objects themselves. It returns false where a kustomization may give them other names
 // or another namespace.
-func Accounts(docs []manifest.Document) (out []Account, known bool) {
-	for _, t := range Templates(docs) {
+func Accounts(docs []manifest.Document, workloads []Template) (out []Account, known bool) {
+	for _, t := range workloads {
 		at := Account{Namespace: t.Namespace, Name: t.Account}
 		if !t.Placed {
 			at.Namespace = ""
@@ -108,10 +107,8 @@ func Accounts(docs []manifest.Document) (out []Account, known bool) {
 		if o.isOfKustomize() && (fields["namespace"] != nil || fields["namePrefix"] != nil || fields["nameSuffix"] != nil) {
 			return nil, false
 		}
-		if namespace := fieldOf(o.fields, "metadata", "namespace"); o.kind == "ServiceAccount" && o.group == "" && namespace != nil {
-			out = append(out, Account{Namespace: fmt.Sprint(namespace), Name: o.name})
-		} else if o.kind == "ServiceAccount" && o.group == "" {
-			out = append(out, Account{Name: o.name})
+		if o.kind == "ServiceAccount" && o.group == "" {
+			out = append(out, Account{Namespace: o.written(), Name: o.name})
 		}
 	}
 	return out, true

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -36,9 +35,7 @@ func (r *Report) AddTo(run *report.Run, build func(result.Case) report.Case) {
 			run.Add(c)
 		}
 	}
-	if lacks := r.lacks(); len(lacks) > 0 {
-		run.Add(build(result.Case{Case: cases.Case{Name: WholeCase}, Err: errors.Join(lacks...)}))
-	}
+	run.AddUnmet(WholeCase, r.lacks(), build)
 }
 
 // lacks says what keeps the proof from holding, and is wrong in no request of its case.

@@ -1,9 +1,11 @@
 package report
 
 import (
+	"errors"
 	"strconv"
 	"time"
 
+	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/requestline"
@@ -104,3 +106,11 @@ func Outcome(q result.Request) string {
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// AddUnmet adds a case that failed to the run, where a command fails for reasons that are about no request of its cases, and nothing where there are
+// none: a reader of the run alone, such as a CI system, must not take it for a tick. Build makes the case, such as [Build].
+func (r *Run) AddUnmet(name string, reasons []error, build func(result.Case) Case) {
+	if len(reasons) > 0 {
+		r.Add(build(result.Case{Case: cases.Case{Name: name}, Err: errors.Join(reasons...)}))
+	}
+}

@@ -3,7 +3,6 @@ package verify
 import (
 	"errors"
 
-	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/result"
 )
@@ -15,11 +14,6 @@ const NotVerified = "not verified: "
 // as specified. So a run passes only where everything is verified.
 func (v *Verification) AddTo(run *report.Run, build func(result.Case) report.Case) {
 	v.Report.AddTo(run, build)
-	add := func(about string, reasons []error) {
-		if len(reasons) > 0 {
-			run.Add(build(result.Case{Case: cases.Case{Name: NotVerified + about}, Err: errors.Join(reasons...)}))
-		}
-	}
 	var names []string
 	reasons, told := map[string][]error{}, map[string]bool{}
 	for _, u := range v.Unverified {
@@ -35,11 +29,11 @@ func (v *Verification) AddTo(run *report.Run, build func(result.Case) report.Cas
 		reasons[u.Inbound] = append(reasons[u.Inbound], errors.New(text))
 	}
 	for _, name := range names {
-		add(name, reasons[name])
+		run.AddUnmet(NotVerified+name, reasons[name], build)
 	}
 	var envoy []error
 	for _, reason := range v.unverified(nil) {
 		envoy = append(envoy, errors.New(reason))
 	}
-	add("the Envoy", envoy)
+	run.AddUnmet(NotVerified+"the Envoy", envoy, build)
 }
