@@ -16,7 +16,7 @@ var harmlessOfDeliveries = map[string]map[string]bool{
 		spec.source.repoURL spec.source.path spec.source.targetRevision spec.source.directory.recurse
 		spec.sources[].repoURL spec.sources[].path spec.sources[].targetRevision spec.sources[].directory.recurse`),
 	"kustomize.toolkit.fluxcd.io": fields(`spec.interval spec.retryInterval spec.timeout spec.path spec.prune spec.sourceRef spec.wait spec.force
-		spec.dependsOn spec.healthChecks spec.healthCheckExprs spec.serviceAccountName spec.decryption spec.postBuild`), // a placeholder that postBuild replaces is named where it stands
+		spec.dependsOn spec.healthChecks spec.healthCheckExprs spec.serviceAccountName spec.decryption`),
 	"source.toolkit.fluxcd.io": fields(`spec.interval spec.timeout spec.url spec.ref spec.secretRef spec.provider spec.verify spec.endpoint
 		spec.bucketName spec.region spec.insecure spec.certSecretRef spec.proxySecretRef spec.recurseSubmodules spec.type spec.passCredentials`),
 	// They look for images, and tell people what has happened.
@@ -85,9 +85,9 @@ func (c *comparison) compareDeliveries() (out []Change) {
 	return out
 }
 
-// withoutIdle returns the spec of an object without the differences of other kinds that Argo CD ignores, and without the labels and annotations that Flux gives
-// all objects (commonMetadata) and that would pass on each policy: it gives them to the metadata of an object alone, and to no template
-// (ssautil.SetCommonMetadata in kustomize-controller).
+// withoutIdle returns the spec of an object without the differences of other kinds that Argo CD ignores, without the placeholders that Flux replaces (postBuild), which are
+// named where they stand, and without the labels and annotations that Flux gives all objects (commonMetadata) and that would pass on each policy: it gives them to the
+// metadata of an object alone, and to no template (ssautil.SetCommonMetadata in kustomize-controller).
 func (c *comparison) withoutIdle(o object) map[string]any {
 	spec, _ := fieldOf(o.fields, "spec").(map[string]any)
 	if differences := mappings(spec["ignoreDifferences"]); o.group == "argoproj.io" && len(differences) > 0 {
@@ -100,6 +100,10 @@ func (c *comparison) withoutIdle(o object) map[string]any {
 	if o.group != "kustomize.toolkit.fluxcd.io" {
 		return spec
 	}
+	if !slices.ContainsFunc(c.recentPolicies.all, object.losesCharacters) {
+		spec = maps.Clone(spec)
+		delete(spec, "postBuild")
+	}
 	for field, value := range common {
 		settings, is := value.(map[string]any)
 		if !is || field != "labels" && field != "annotations" || c.anyMatters(field, settings) {
@@ -109,6 +113,15 @@ func (c *comparison) withoutIdle(o object) map[string]any {
 	spec = maps.Clone(spec)
 	delete(spec, "commonMetadata")
 	return spec
+}
+
+// losesCharacters reports whether a policy has what Flux takes for an escaped character where it replaces placeholders: it drops the first one of these two, also where
+// no placeholder follows (scanEscaped in fluxcd/pkg/envsubst).
+func (o object) losesCharacters() bool {
+	return anyIn(o.fields, func(value any) bool {
+		text, _ := value.(string)
+		return slices.ContainsFunc([]string{"$$", `\\`, `\/`}, func(escaped string) bool { return strings.Contains(text, escaped) })
+	})
 }
 
 // isAskedForOthers reports whether an object has webhooks, and an API server asks each of them for objects of other groups alone than those of the policies.
@@ -138,6 +151,9 @@ func (c *comparison) addsPlaces() bool {
 	return slices.ContainsFunc(c.recentPolicies.all, func(o object) bool { return !before[place(c.recent.Root, o)] })
 }
 
+// leavingOut begin the settings of Argo CD by which it leaves kinds out, or parts of them.
+var leavingOut = []string{"resource.exclusions", "resource.inclusions", "resource.customizations", "resource.compareoptions"}
+
 // leavesOut returns the field by which the configuration of Argo CD leaves kinds out, or parts of them; "" where it has none.
 func (o object) leavesOut() string {
 	if o.kind != "ConfigMap" || !begins(o.name, []string{"argocd-"}) {
@@ -145,7 +161,7 @@ func (o object) leavesOut() string {
 	}
 	data, _ := fieldOf(o.fields, "data").(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(data)) {
-		if begins(key, []string{"resource.exclusions", "resource.inclusions", "resource.customizations", "resource.compareoptions"}) {
+		if begins(key, leavingOut) {
 			return fieldpath.Child("data", key)
 		}
 	}

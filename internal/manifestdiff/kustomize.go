@@ -81,20 +81,25 @@ func otherFiles(old, recent map[string]string, what string) (out []Change) {
 // harmlessKeys are the keys of a kustomization by which it changes no policy.
 var harmlessKeys = fields("apiVersion kind metadata resources bases images replicas configMapGenerator secretGenerator generatorOptions sortOptions buildMetadata")
 
+// kustomizations returns those of a side. Several folders may have one that is alike, and each is about its own folder.
+func (s Side) kustomizations() (out []object) {
+	for _, doc := range s.Others {
+		if o := objectOf(doc); o.isOfKustomize() {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
 // compareKustomized names what Kustomize does with policies of which some have changed: it changes them, or
 // leaves one out that hides what another one lets in.
 func (c *comparison) compareKustomized(policies objects) (out []Change) {
 	kustomizations := map[string]object{}
-	for _, o := range c.recentObjects.all {
-		if !o.isOfKustomize() {
-			continue
-		}
+	all := c.recent.kustomizations()
+	for _, o := range all {
 		kustomizations[filepath.Dir(o.file())] = o
 	}
-	for _, o := range c.recentObjects.all {
-		if !o.isOfKustomize() {
-			continue
-		}
+	for _, o := range all {
 		keys, _ := o.fields.(map[string]any)
 		for _, key := range slices.Sorted(maps.Keys(keys)) {
 			if !harmlessKeys[key] && !c.changesNoPolicy(o, key, keys[key], kustomizations) {
@@ -105,21 +110,10 @@ func (c *comparison) compareKustomized(policies objects) (out []Change) {
 	if len(kustomizations) == 0 {
 		return nil
 	}
+	by := c.deliveriesOf(kustomizations)
 	for _, o := range policies.all {
-		folder := filepath.Dir(o.file())
-		for {
-			of, found := kustomizations[folder]
-			if found {
-				if !slices.Contains(FilesOf(of.doc), filepath.Clean(o.file())) {
-					out = append(out, o.change("is not named by the kustomization of its folder, and policies have changed"))
-				}
-				break
-			}
-			if up := filepath.Dir(folder); up != folder && !c.recentObjects.takeByFlux(c.recent.Root, pathIn(c.recent.Root, folder)) {
-				folder = up
-			} else {
-				break
-			}
+		if !by.comes(o.file(), nil) {
+			out = append(out, o.change("is not named by the kustomization of its folder, and policies have changed"))
 		}
 	}
 	return out

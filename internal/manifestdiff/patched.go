@@ -1,11 +1,13 @@
 package manifestdiff
 
 import (
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -20,9 +22,8 @@ func (c *comparison) changesNoPolicy(o object, key string, value any, kustomizat
 		// A component of the folder is looked at itself.
 		return !slices.ContainsFunc(textsOf(value), func(at string) bool { return kustomizations[filepath.Join(dir, at)].kind == "" })
 	case "namespace":
-		// What it takes from elsewhere may have another one.
-		isOutside := func(at string) bool { return strings.HasPrefix(at, "..") || filepath.IsAbs(at) }
-		return !slices.ContainsFunc(slices.Concat(textsOf(fieldOf(o.fields, "resources")), textsOf(fieldOf(o.fields, "bases"))), isOutside) && !slices.ContainsFunc(c.recentPolicies.all, func(policy object) bool {
+		return !takesFromOutside(dir, kustomizations) && !slices.ContainsFunc(c.recent.Policies, func(doc manifest.Document) bool {
+			policy := objectOf(doc)
 			return isBelow(policy.file(), dir) && (!policy.hasNamespace() || policy.namespace != value)
 		})
 	case "labels":
@@ -32,6 +33,37 @@ func (c *comparison) changesNoPolicy(o object, key string, value any, kustomizat
 	}
 }
 
+// takesFromOutside reports whether a kustomization in a folder, or in one below, takes something from outside of the folder: that may be of another namespace.
+func takesFromOutside(dir string, kustomizations map[string]object) bool {
+	for at, o := range kustomizations {
+		if isBelow(at, dir) && slices.ContainsFunc(FilesOf(o.doc), func(file string) bool { return !isBelow(file, dir) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// idleToPatch reports whether a patch of a kind leaves each policy as it is, and what applies policies. It has to be known what objects of the kind do: by a table, or
+// by one in the folder.
+func (c *comparison) idleToPatch(kind string) bool {
+	if !c.isKindOfOthers(kind) || guarding[kind] {
+		return false
+	}
+	for _, kinds := range append(slices.Collect(maps.Values(knownKinds)), harmlessKinds) {
+		for _, names := range kinds {
+			if slices.Contains(strings.Fields(names), kind) {
+				return true
+			}
+		}
+	}
+	isOne := func(o object) bool { return o.kind == kind }
+	all := slices.DeleteFunc(slices.Concat(c.recentObjects.all, c.oldObjects.all), func(o object) bool { return !isOne(o) })
+	return len(all) > 0 && !slices.ContainsFunc(all, func(o object) bool { return o.isOfTool() && !o.isOfForeignChart() && !isIdleTool(o.group) })
+}
+
+// guarding are kinds by which an API server may refuse a policy.
+var guarding = fields("CustomResourceDefinition ResourceQuota")
+
 // plainKind is a kind that stands for itself alone. Kustomize takes the kind of a target for a regular expression.
 var plainKind = regexp.MustCompile(`^[A-Za-z]+$`)
 
@@ -40,9 +72,14 @@ var plainKind = regexp.MustCompile(`^[A-Za-z]+$`)
 func (c *comparison) patchesOthers(dir string, patch any) bool {
 	file, isFile := patch.(string)
 	if fields, is := patch.(map[string]any); is {
+		for key := range fields {
+			if key != "target" && key != "patch" && key != "path" { // such as options, by which a patch changes the kind
+				return false
+			}
+		}
 		if target, has := fields["target"].(map[string]any); has {
 			kind, _ := target["kind"].(string)
-			return plainKind.MatchString(kind) && c.isKindOfOthers(kind)
+			return plainKind.MatchString(kind) && c.idleToPatch(kind) && (kind != "ConfigMap" || !c.setsArgoCD(dir, fields))
 		}
 		file, isFile = fields["path"].(string)
 		if text, has := fields["patch"].(string); has {
@@ -53,18 +90,39 @@ func (c *comparison) patchesOthers(dir string, patch any) bool {
 	if !isFile || strings.Contains(file, "\n") {
 		return false
 	}
-	var docs []manifest.Document
-	for _, o := range slices.Concat(c.recentObjects.all, c.recentPolicies.all) {
-		if filepath.Clean(o.file()) == filepath.Join(dir, file) {
-			docs = append(docs, o.doc)
-		}
-	}
-	return c.areOfOthers(docs)
+	return c.areOfOthers(c.docsIn(filepath.Join(dir, file)))
 }
 
-// areOfOthers reports whether each of some documents has a kind that is none of the policies'.
+// docsIn returns the documents of a file of the second side.
+func (c *comparison) docsIn(file string) (docs []manifest.Document) {
+	for _, doc := range slices.Concat(c.recent.Others, c.recent.Policies) {
+		if filepath.Clean(metadata.FileOf(doc)) == file {
+			docs = append(docs, doc)
+		}
+	}
+	return docs
+}
+
+// setsArgoCD reports whether a patch of a ConfigMap may have a setting by which Argo CD leaves something out.
+func (c *comparison) setsArgoCD(dir string, patch map[string]any) bool {
+	text, _ := patch["patch"].(string)
+	if file, _ := patch["path"].(string); file != "" {
+		docs := c.docsIn(filepath.Join(dir, file))
+		if len(docs) == 0 {
+			return true
+		}
+		for _, doc := range docs {
+			text += doc.Flow()
+		}
+	}
+	return slices.ContainsFunc(leavingOut, func(setting string) bool { return strings.Contains(text, setting) })
+}
+
+// areOfOthers reports whether each of some documents is a patch of another kind than those of policies, and of what applies them.
 func (c *comparison) areOfOthers(docs []manifest.Document) bool {
-	return len(docs) > 0 && !slices.ContainsFunc(docs, func(doc manifest.Document) bool { return !c.isKindOfOthers(doc.Type().Kind) })
+	return len(docs) > 0 && !slices.ContainsFunc(docs, func(doc manifest.Document) bool {
+		return !c.idleToPatch(doc.Type().Kind) || objectOf(doc).leavesOut() != ""
+	})
 }
 
 // labelsIdly reports whether labels of a kustomization get to the metadata of objects alone, and would pass on each policy (labels in api/types/labels.go of Kustomize).

@@ -1,6 +1,7 @@
 package manifestdiff
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -19,7 +20,8 @@ func (c *comparison) asksForOthers(o object) bool {
 		rules := mappings(fieldOf(o.fields, "spec", "rules"))
 		return len(rules) > 0 && !slices.ContainsFunc(rules, func(rule map[string]any) bool { return !c.isAboutOthers(rule) })
 	case "ClusterCleanupPolicy", "CleanupPolicy", "PolicyException":
-		return c.matchesOthers(fieldOf(o.fields, "spec", "match"))
+		match := fieldOf(o.fields, "spec", "match")
+		return c.matchesOthers(match) && (o.kind == "PolicyException" || !c.matchesDeliveries(match))
 	default:
 		return false
 	}
@@ -35,31 +37,68 @@ func (c *comparison) isAboutOthers(rule map[string]any) bool {
 	}
 	if generated, is := rule["generate"].(map[string]any); is {
 		kind, _ := generated["kind"].(string)
-		if generated["foreach"] != nil || !c.isKindOfOthers(kind) {
+		if generated["foreach"] != nil || !c.isKindOfOthers(kind) || c.delivers(kind) {
 			return false
 		}
+	}
+	if rule["mutate"] != nil && c.matchesDeliveries(rule["match"]) {
+		return false
 	}
 	return fieldOf(rule, "mutate", "targets") == nil && c.matchesOthers(rule["match"])
 }
 
-// matchesOthers reports whether each filter of a match has kinds, and none of policies.
-func (c *comparison) matchesOthers(match any) bool {
+// filtersOf returns the filters of a match.
+func filtersOf(match any) []map[string]any {
 	filters := slices.Concat(mappings(fieldOf(match, "any")), mappings(fieldOf(match, "all")))
 	if fieldOf(match, "resources") != nil {
 		filters = append(filters, match.(map[string]any))
 	}
+	return filters
+}
+
+// matchesDeliveries reports whether a filter of a match has a kind of objects that deliver policies: who changes or deletes one of them leaves out what it delivers.
+func (c *comparison) matchesDeliveries(match any) bool {
+	return slices.ContainsFunc(filtersOf(match), func(filter map[string]any) bool {
+		return slices.ContainsFunc(textsOf(fieldOf(filter, "resources", "kinds")), c.delivers)
+	})
+}
+
+// matchesOthers reports whether each filter of a match has kinds, and none of policies.
+func (c *comparison) matchesOthers(match any) bool {
+	filters := filtersOf(match)
 	return len(filters) > 0 && !slices.ContainsFunc(filters, func(filter map[string]any) bool {
 		kinds := textsOf(fieldOf(filter, "resources", "kinds"))
 		return len(kinds) == 0 || slices.ContainsFunc(kinds, func(kind string) bool { return !c.isKindOfOthers(kind) })
 	})
 }
 
+// writtenKind is a kind that is no pattern, with its group and version or without.
+var writtenKind = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9./-]*$`)
+
+func wordsOfKind(kind string) []string {
+	return strings.FieldsFunc(kind, func(r rune) bool { return r == '/' || r == '.' })
+}
+
+// delivering are the kinds of objects by which tools apply manifests, or take them from somewhere.
+var delivering = fields(`App Application ApplicationSet AppProject Bucket Bundle ClusterPolicy ExternalArtifact GitRepo GitRepository HelmChart HelmRelease KluctlDeployment Kustomization
+	OCIRepository PackageInstall Policy RepoSync RootSync`)
+
+// delivers reports whether objects of a kind may apply policies, refuse them or change them.
+func (c *comparison) delivers(kind string) bool {
+	words := wordsOfKind(kind)
+	return slices.ContainsFunc(words, func(word string) bool { return delivering[word] }) ||
+		slices.ContainsFunc(slices.Concat(c.recentObjects.all, c.oldObjects.all), func(o object) bool { return slices.Contains(words, o.kind) && o.isOfTool() && !isIdleTool(o.group) })
+}
+
+// isIdleTool reports whether the objects of a group of a tool apply nothing.
+func isIdleTool(group string) bool { return harmlessOfDeliveries[group]["spec"] }
+
 // isKindOfOthers reports whether a kind, such as Pod or apps/v1/Deployment, is written out and is none of the policies'.
 func (c *comparison) isKindOfOthers(kind string) bool {
-	if kind == "" || strings.ContainsAny(kind, "*?{}$") {
+	if !writtenKind.MatchString(kind) {
 		return false
 	}
-	words := strings.FieldsFunc(kind, func(r rune) bool { return r == '/' || r == '.' })
+	words := wordsOfKind(kind)
 	return !slices.ContainsFunc(slices.Concat(c.recentPolicies.all, c.oldPolicies.all), func(policy object) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return strings.EqualFold(word, policy.kind) })
 	})
@@ -77,7 +116,9 @@ func (o object) permitsAll() bool {
 			return false
 		}
 	}
-	return permitsAny(spec["destinations"]) && permitsAny(spec["clusterResourceWhitelist"])
+	// A destination with "!" is one that is denied (isDenyPattern in pkg/apis/application/v1alpha1).
+	isDenied := func(value any) bool { text, _ := value.(string); return strings.HasPrefix(text, "!") }
+	return !anyIn(spec["destinations"], isDenied) && permitsAny(spec["destinations"]) && permitsAny(spec["clusterResourceWhitelist"])
 }
 
 // permitsAny reports whether an item of a list stands for everything. That of the own cluster stands for the cluster which the folder is about.

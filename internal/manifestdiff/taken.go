@@ -19,13 +19,15 @@ func (s Side) untaken(beside objects) (out []string) {
 	}
 	known := false
 	customized := map[string][]string{}
+	for _, o := range s.kustomizations() {
+		at := pathIn(s.Root, o.file())
+		for _, file := range FilesOf(o.doc) {
+			customized[at] = append(customized[at], pathIn(s.Root, file))
+		}
+	}
 	for _, o := range beside.all {
 		switch {
 		case o.isOfKustomize():
-			at := pathIn(s.Root, o.file())
-			for _, file := range FilesOf(o.doc) {
-				customized[at] = append(customized[at], pathIn(s.Root, file))
-			}
 			continue
 		case o.kind == "ApplicationSet" || o.group == "fleet.cattle.io":
 			return nil
@@ -63,21 +65,6 @@ func (s Side) untaken(beside objects) (out []string) {
 		}
 	}
 	return out
-}
-
-// takeByFlux reports whether an object of Flux takes a folder. Where that has no kustomization, Flux takes all manifests in it and below (generator.go in
-// fluxcd/pkg/kustomize). A folder that is compared may be one of a repository: the paths of its objects begin above it, and lead to none of its own folders.
-func (all objects) takeByFlux(root, folder string) bool {
-	return folder != "." && slices.ContainsFunc(all.all, func(o object) bool {
-		if o.group != "kustomize.toolkit.fluxcd.io" {
-			return false
-		}
-		return slices.ContainsFunc(o.takes(), func(at string) bool {
-			at = cleanFolder(at)
-			isOwn := slices.ContainsFunc(all.all, func(o object) bool { return isBelow(pathIn(root, o.file()), at) })
-			return at == folder || strings.HasSuffix(at, "/"+folder) && !isOwn
-		})
-	})
 }
 
 // takes returns the folders from which a tool takes manifests by an object.
