@@ -2,6 +2,7 @@ package diff
 
 import (
 	"maps"
+	"strings"
 	"testing"
 )
 
@@ -31,6 +32,7 @@ func TestOfFoldersThatFluxTakes(t *testing.T) {
 		"one that no kustomization names": {files{"flux/kustomization.yaml": "resources: [a.yaml]\n", "flux/a.yaml": takes("./apps"), "flux/d.yaml": takes("./apps/deny")}, left},
 		"one in an archive":               {files{"flux/a.yaml": takes("./apps"), "archive/d.yaml": takes("./apps/deny")}, left},
 		"one of another repository":       {files{"flux/a.yaml": takes("./apps"), "flux/d.yaml": ofOther}, left},
+		"one beside another repository":   {files{"flux/a.yaml": takes("./apps"), "flux/d.yaml": takes("./apps/deny"), "flux/x.yaml": strings.Replace(ofOther, "./apps/deny", "./deploy", 1)}, ""},
 		"one that ends like it":           {files{"flux/a.yaml": takes("./apps"), "flux/d.yaml": takes("./more/apps/deny")}, left},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -41,10 +41,11 @@ func (c *comparison) deliveriesOf(kustomizations map[string]object) deliveries {
 		}
 		for _, at := range o.takes() {
 			one := delivery{object: o, folder: cleanFolder(at), installation: installationOf(out.root, parts)}
-			if slices.ContainsFunc(c.recent.Placed, func(doc manifest.Document) bool { return isBelow(pathIn(out.root, metadata.FileOf(doc)), one.folder) }) {
-				out.byEnd = false
+			isOwn := slices.ContainsFunc(c.recent.Placed, func(doc manifest.Document) bool { return isBelow(pathIn(out.root, metadata.FileOf(doc)), one.folder) })
+			out.byEnd = out.byEnd && !isOwn
+			if isOwn {
+				sources[one.source()] = true
 			}
-			sources[one.source()] = true
 			out.all = append(out.all, one)
 		}
 	}
