@@ -12,6 +12,7 @@ import (
 	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/golden"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -140,6 +141,40 @@ func TestAttemptsByHeaders(t *testing.T) {
 	}
 	if asked := advisory.Attempts(reading, behavior.Set{}).Reading.Case.Requests; len(asked) != 0 {
 		t.Errorf("an Envoy with the fix is asked: %+v", asked)
+	}
+}
+
+// TestStrangeCallers has policies whose callers are all of a trust domain that nothing states: no search finds one of them, and the report says so.
+func TestStrangeCallers(t *testing.T) {
+	t.Parallel()
+	ask := func(r *verdict.Reading) result.Case { return result.Case{Case: r.Case} }
+	const allow = `  - apiVersion: security.istio.io/v1
+    kind: AuthorizationPolicy
+    metadata: {name: callers, namespace: shop}
+    spec: {rules: [{from: [{source: {principals: [CALLERS]}}]}]}
+requests:`
+	joins := behavior.Set{}.Change(behavior.HeaderLines, false)
+	for name, tt := range map[string]struct {
+		callers string
+		envoy   behavior.Set
+		want    string
+	}{
+		"callers of the mesh":                  {"trust-domain.mesh/ns/shop/sa/web", joins, ""},
+		"callers of another mesh":              {"other.mesh/ns/shop/sa/web", joins, "are about callers of other.mesh, and the inbound trusts trust-domain.mesh"},
+		"callers of both":                      {"other.mesh/ns/shop/sa/web, trust-domain.mesh/ns/shop/sa/web", joins, ""},
+		"callers of another mesh, and no flaw": {"other.mesh/ns/shop/sa/web", behavior.Set{}, ""},
+		"callers of any mesh":                  {"'*/ns/shop/sa/web'", joins, ""},
+	} {
+		text := strings.Replace(secondLine, "requests:", strings.Replace(allow, "CALLERS", tt.callers, 1), 1)
+		reading, err := verdict.Read(casetest.Parse(t, text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := advisory.Report{Behavior: tt.envoy}
+		r.Search([]*verdict.Reading{reading, reading}, ask)
+		if got := strings.Join(r.Notes, "; "); !strings.Contains(got, tt.want) || (got == "") != (tt.want == "") || len(r.Notes) > 1 {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
 	}
 }
 

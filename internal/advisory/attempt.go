@@ -8,6 +8,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/behavior"
+	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -38,11 +39,36 @@ func (r *Report) Search(readings []*verdict.Reading, ask func(*verdict.Reading) 
 	var out []result.Case
 	for _, reading := range readings {
 		attempt := Attempts(reading, r.Behavior)
+		for _, note := range strangeCallers(reading, r.Behavior) {
+			if !slices.Contains(r.Notes, note) {
+				r.Notes = append(r.Notes, note)
+			}
+		}
 		ran := ask(attempt.Reading)
 		r.add(attempt, ran)
 		out = append(out, ran)
 	}
 	return out
+}
+
+// strangeCallers names the inbounds whose rules are about callers of other trust domains alone than the inbounds trust: no such caller is tried for a flaw of the Envoy.
+func strangeCallers(reading *verdict.Reading, as behavior.Set) (notes []string) {
+	if !slices.ContainsFunc(behavior.All[:], func(flaw behavior.Behavior) bool { return !as.Fixed(flaw) }) {
+		return nil
+	}
+	var trusted []string
+	for _, td := range reading.Case.TrustDomains {
+		trusted = append(trusted, td.Name())
+	}
+	for _, in := range reading.Inbounds() {
+		named := explanation.TrustDomains(in.Program.Program)
+		if len(named) == 0 || slices.ContainsFunc(named, func(td string) bool { return slices.Contains(trusted, td) }) {
+			continue
+		}
+		notes = append(notes, fmt.Sprintf("%s: all rules that name callers are about callers of %s, and the inbound trusts %s, so that none of them was tried: write --trust-domain %s where that is the mesh's, or trustDomains of the case",
+			in, strings.Join(named, ", "), strings.Join(trusted, ", "), named[0]))
+	}
+	return notes
 }
 
 // Attempts looks for requests that pass the policies of a case on an Envoy that behaves in

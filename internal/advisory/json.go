@@ -12,6 +12,7 @@ type reportJSON struct {
 	Sentence   string        `json:"sentence"`
 	Advisories []findingJSON `json:"advisories"`
 	Problems   []string      `json:"problems,omitempty"`
+	Notes      []string      `json:"notes,omitempty"`
 }
 
 type findingJSON struct {
@@ -38,7 +39,7 @@ type bypassJSON struct {
 
 // MarshalJSON implements [encoding/json.Marshaler].
 func (r *Report) MarshalJSON() ([]byte, error) {
-	out := reportJSON{Envoy: r.Envoy, Runtime: r.Runtime, Behavior: r.Behavior, Sentence: r.Sentence(), Advisories: []findingJSON{}, Problems: r.Problems}
+	out := reportJSON{Envoy: r.Envoy, Runtime: r.Runtime, Behavior: r.Behavior, Sentence: r.Sentence(), Advisories: []findingJSON{}, Problems: r.Problems, Notes: r.Notes}
 	for _, f := range r.Findings {
 		one := findingJSON{ID: f.ID, Aliases: f.Aliases, Product: f.Product, Loses: f.Loses, Fixed: f.Fixed, State: f.State}
 		if b, ok := f.Behavior(); ok {

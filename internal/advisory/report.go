@@ -18,9 +18,9 @@ type Report struct {
 	Behavior       behavior.Set
 	Findings       []Finding
 	// Searched is how many inbounds were searched for requests, and Problems what went
-	// wrong in the search.
-	Searched int
-	Problems []string
+	// wrong in the search. Notes say which callers were not tried.
+	Searched        int
+	Problems, Notes []string
 }
 
 // Finding is one advisory on the Envoy.
@@ -112,6 +112,9 @@ func (r *Report) Sentence() string {
 func (r *Report) WriteText(w io.Writer, p terminal.Paint) {
 	r.writeGroup(w, p, "advisories of Envoy", func(product string) bool { return product == Envoy })
 	r.writeGroup(w, p, "advisories of control planes and libraries: the same policies, compiled by meshproof, on this Envoy", func(product string) bool { return product != Envoy })
+	for _, text := range r.Notes {
+		fmt.Fprintf(w, "note: %s\n", text)
+	}
 	for _, text := range r.Problems {
 		fmt.Fprintf(w, "%s %s\n", p.Mark(false), text)
 	}
