@@ -164,7 +164,8 @@ func (o *diffOptions) compare(ctx context.Context, old, recent diff.Side, argume
 	if o.sideBySide {
 		as = diff.Sides{Difference: d, SVIDs: o.svids}
 	}
-	if o.confirm && d.Changed() > 0 {
+	// Where nothing changes, a report says so in the place of the one of an older run.
+	if o.confirm && (d.Changed() > 0 || o.report != "") {
 		if err := prepareReport(o.report); err != nil {
 			return err
 		}
@@ -207,7 +208,10 @@ func (o *diffOptions) confirmAll(ctx context.Context, d *diff.Difference, as jud
 	}
 	defer func() { err = withFailure(err, newEndError(h.Close())) }()
 	runner := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Done: func(r result.Case) { progress.End(r.Case.Name, r.Failed()) }}
-	results, err := d.Confirm(progress.Count(ctx), h.Version(), runner.Readings)
+	var results []result.Case
+	if d.Changed() > 0 {
+		results, err = d.Confirm(progress.Count(ctx), h.Version(), runner.Readings)
+	}
 	if err := errors.Join(err, machineError(suite.Outage(results))); err != nil {
 		return err
 	}
