@@ -22,6 +22,9 @@ func TestAccountWarnings(t *testing.T) {
 	linkerd := func(kind, spec string) string {
 		return server + fmt.Sprintf("{apiVersion: policy.linkerd.io/v1alpha1, kind: %s, metadata: {name: a, namespace: shop}, spec: {%s}}\n", kind, spec)
 	}
+	gateway := func(account string) string {
+		return "{apiVersion: gateway.networking.x-k8s.io/v1alpha1, kind: XAuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {targetRefs: [{kind: Pod, selector: {matchLabels: {app: web}}}], action: ALLOW, enforcementLevel: Network, rules: [{sources: [{type: ServiceAccount, serviceAccount: {" + account + "}}]}]}}\n"
+	}
 	for name, tt := range map[string]struct{ policy, others, want string }{
 		"a principal":                         {istio("principals: [cluster.local/ns/shop/sa/chekcout]"), pods, "p.yaml:1: spec.rules[0].from[0].source.principals[0]: nothing in the folder has the account chekcout of the namespace shop: did you mean checkout? [no-peer]"},
 		"the account of an object":            {istio("principals: [cluster.local/ns/bank/sa/payment]"), pods + account, "did you mean payments?"},
@@ -31,6 +34,9 @@ func TestAccountWarnings(t *testing.T) {
 		"a label of another namespace":        {cilium("'k8s:io.cilium.k8s.policy.serviceaccount': payment, 'k8s:io.kubernetes.pod.namespace': bank"), pods + account, "did you mean payments?"},
 		"a name of Linkerd":                   {linkerd("MeshTLSAuthentication", "identities: [payment.bank.serviceaccount.identity.linkerd.cluster.local]"), pods + account, "did you mean payments?"},
 		"a reference of Linkerd":              {linkerd("MeshTLSAuthentication", "identityRefs: [{kind: ServiceAccount, name: payment, namespace: bank}]"), pods + account, "did you mean payments?"},
+		"a source of Gateway API":             {gateway("name: chekcout"), pods, "p.yaml:1: spec.rules[0].sources[0].serviceAccount.name: nothing in the folder has the account chekcout of the namespace shop: did you mean checkout? [no-peer]"},
+		"a source of another namespace":       {gateway("name: payment, namespace: bank"), pods + account, "did you mean payments?"},
+		"all accounts of Gateway API":         {gateway("name: '*'"), pods, ""},
 		"the right name":                      {istio("principals: [cluster.local/ns/shop/sa/checkout]"), pods, ""},
 		"the right name of an object":         {istio("principals: [cluster.local/ns/bank/sa/payments]"), pods + account, ""},
 		"a name that is not alike":            {istio("principals: [cluster.local/ns/shop/sa/prometheus]"), pods, ""},

@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/manifestdiff"
@@ -56,4 +57,50 @@ func portAsked(t capability.Target, like policy.Inbound) (port uint16, asks bool
 	one.Port, two.Port = 1, 2
 	port = t.Fit(one).Port
 	return port, port == t.Fit(two).Port
+}
+
+// injectedPorts are the names of the ports of containers that a mesh adds to pods, as Linkerd and Istio do.
+var injectedPorts = []string{"linkerd-admin", "linkerd-proxy", "http-envoy-prom"}
+
+// portNameWarnings warns of each port that a policy of a namespace asks for by its name, where no container of the pods that it selects has the name: the
+// policy selects nothing then, and the port that is meant stays as it is without the policy.
+func (f *Files) portNameWarnings(targets []capability.Target, pods podsByNamespace, like policy.Inbound) (out []policy.Warning) {
+	if !slices.ContainsFunc(f.Policies, manifestdiff.GoesByPortNames) {
+		return nil
+	}
+	for _, t := range targets {
+		name := portNameAsked(t, like)
+		if name == "" || slices.Contains(injectedPorts, name) {
+			continue
+		}
+		on := like
+		on.Name = name
+		selected := slices.DeleteFunc(pods.near(t, on), func(template *manifestdiff.Template) bool { return !t.Selects(inboundLike(on, template)) })
+		mayHave := func(template *manifestdiff.Template) bool {
+			names, known := template.PortNames()
+			return !known || slices.ContainsFunc(names, func(other string) bool { return strings.EqualFold(other, name) })
+		}
+		if len(selected) == 0 || slices.ContainsFunc(selected, mayHave) {
+			continue
+		}
+		own := "none"
+		if names, _ := selected[0].PortNames(); len(names) > 0 {
+			own = strings.Join(names, ", ")
+		}
+		text := fmt.Sprintf("no pods that the policy selects have a port with the name %s (the containers of %s name %s): by this name it is about no port of theirs", name, selected[0].Object, own)
+		if w := (policy.Warning{Kind: warning.PortOfNoInbound, Place: t.Place, Policy: t.Policy, Message: text}); !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// portNameAsked returns the name of a port that a target of one namespace asks for, "" where it asks for none.
+func portNameAsked(t capability.Target, like policy.Inbound) string {
+	one, two := like, like
+	one.Name, two.Name = "a", "b"
+	if name := t.Fit(one).Name; isOfNamespace(t, like) && name == t.Fit(two).Name {
+		return name
+	}
+	return ""
 }

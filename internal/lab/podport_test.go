@@ -43,3 +43,38 @@ func TestPortsOfServices(t *testing.T) {
 		})
 	}
 }
+
+// TestNamesOfPorts has policies that ask for a port by a name which no container of their pods has, and by other names.
+func TestNamesOfPorts(t *testing.T) {
+	t.Parallel()
+	const (
+		linkerd = "{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: p, namespace: shop}, spec: {podSelector: {matchLabels: {app: web}}, port: %s, accessPolicy: all-unauthenticated}}"
+		cilium  = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: shop}, spec: {endpointSelector: {matchLabels: {app: web}}, ingress: [{toPorts: [{ports: [{port: '%s', protocol: TCP}]}]}]}}"
+		pods    = "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: %s, namespace: shop}, spec: {template: {metadata: {labels: {app: web}}, spec: {containers: [{name: a, image: a, ports: [%s]}]}}}}\n"
+		service = "---\n{apiVersion: v1, kind: Service, metadata: {name: web, namespace: shop}, spec: {selector: {app: web}, ports: [{name: https, port: 443, targetPort: 8080}]}}\n"
+	)
+	web := fmt.Sprintf(pods, "web", "{name: http, containerPort: 8080}, {name: metrics, containerPort: 9090}")
+	for name, tt := range map[string]struct {
+		policy, others string
+		// want is a part of the warning, "" for none.
+		want string
+	}{
+		"a misspelt name":              {fmt.Sprintf(linkerd, "htpp"), web, "p.yaml:1: no pods that the policy selects have a port with the name htpp (the containers of Deployment shop/web name http, metrics): by this name it is about no port of theirs [port-of-no-inbound]"},
+		"the name of a Service's port": {fmt.Sprintf(linkerd, "https"), web + service, "the name https"},
+		"Cilium":                       {fmt.Sprintf(cilium, "htpp"), web, "the name htpp"},
+		"pods without a port":          {fmt.Sprintf(linkerd, "http"), fmt.Sprintf(pods, "web", ""), "the containers of Deployment shop/web name none"},
+		"pods with a number alone":     {fmt.Sprintf(linkerd, "http"), fmt.Sprintf(pods, "web", "{containerPort: 8080}"), "the containers of Deployment shop/web name none"},
+		"the name":                     {fmt.Sprintf(linkerd, "http"), web, ""},
+		"Cilium, capitals":             {fmt.Sprintf(cilium, "HTTP"), web, ""},
+		"a number":                     {fmt.Sprintf(linkerd, "8081"), web, ""},
+		"one of two workloads":         {fmt.Sprintf(linkerd, "grpc"), web + fmt.Sprintf(pods, "old", "{name: grpc, containerPort: 1}"), ""},
+		"a container that is injected": {fmt.Sprintf(linkerd, "linkerd-admin"), web, ""},
+		"no workload":                  {fmt.Sprintf(linkerd, "http"), "", ""},
+		"an operator":                  {fmt.Sprintf(linkerd, "htpp"), web + "---\n{apiVersion: kafka.strimzi.io/v1, kind: Kafka, metadata: {name: bus, namespace: shop}}\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkPodWarnings(t, tt.policy+"\n"+tt.others, tt.want)
+		})
+	}
+}

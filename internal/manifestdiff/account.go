@@ -73,7 +73,7 @@ func NamedAccounts(policies []manifest.Document) (out []Account) {
 					}
 					return otherwise
 				}
-				if value["kind"] == "ServiceAccount" || isList {
+				if value["kind"] == "ServiceAccount" || isList || key == "serviceAccount" { // the last one is of Gateway API
 					add(fieldpath.Child(field, "name"), text("namespace", own), text("name", ""), "")
 				}
 				for _, prefix := range []string{"", "k8s:"} {

@@ -3,6 +3,7 @@ package manifestdiff
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -33,14 +34,10 @@ func ServicesOf(docs []manifest.Document) Services {
 func (t Template) ServicePorts(of Services) map[uint16]ServicePort {
 	own, out := map[uint16]bool{}, map[uint16]ServicePort{}
 	byName := map[string]uint16{}
-	for _, field := range []string{"containers", "initContainers"} {
-		for _, container := range mappings(t.pods.spec[field]) {
-			for _, port := range mappings(container["ports"]) {
-				if number, ok := portOf(port["containerPort"]); ok {
-					own[number] = true
-					byName[fmt.Sprint(port["name"])] = number
-				}
-			}
+	for port := range t.containerPorts {
+		if number, ok := portOf(port["containerPort"]); ok {
+			own[number] = true
+			byName[fmt.Sprint(port["name"])] = number
 		}
 	}
 	known := workloadsOf(nil)
@@ -73,6 +70,35 @@ func (t Template) ServicePorts(of Services) map[uint16]ServicePort {
 		delete(out, number)
 	}
 	return out
+}
+
+// PortNames returns the names of the ports of the pods, in order. It returns false where the workload states no container.
+func (t Template) PortNames() (names []string, known bool) {
+	for port := range t.containerPorts {
+		if name, ok := port["name"].(string); ok && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, len(mappings(t.pods.spec["containers"])) > 0
+}
+
+// containerPorts yields the ports that the containers of the pods state.
+func (t Template) containerPorts(yield func(map[string]any) bool) {
+	for _, field := range []string{"containers", "initContainers"} {
+		for _, container := range mappings(t.pods.spec[field]) {
+			for _, port := range mappings(container["ports"]) {
+				if !yield(port) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// GoesByPortNames reports whether a policy is of a mesh that finds a named port by the containers of a pod: Linkerd or Cilium. Kuma finds it by the Services.
+func GoesByPortNames(doc manifest.Document) bool {
+	group := objectOf(doc).group
+	return group == "policy.linkerd.io" || group == "cilium.io"
 }
 
 // portOf reads the number of a port.
