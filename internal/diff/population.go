@@ -39,9 +39,9 @@ func (d *Difference) populate(old, recent Side, olds, recents []lab.Case) ([]lab
 	}
 	population := lab.Populate(recent.Inbound, setOld, setNew)
 	d.Assumed = population.Assumed
-	d.Unasked, d.Truncated = population.Unasked, population.Truncated || d.callers.Truncated
+	d.Unasked, d.Truncated = population.Unasked, population.Truncated
 	if hasChanged(old, setOld) || hasChanged(recent, setNew) {
-		d.Unasked = append(d.Unasked, d.callers.Unnamed...)
+		d.Unasked, d.Truncated = append(d.Unasked, d.callers.Unnamed...), d.Truncated || d.callers.Truncated
 	}
 	for _, of := range []Side{old, recent} {
 		for _, set := range []lab.PolicySet{setOld, setNew} {

@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"bytes"
 	"cmp"
 	"regexp"
 	"slices"
@@ -15,8 +16,9 @@ import (
 var (
 	// literalKind finds the kind of a manifest in a template.
 	literalKind = regexp.MustCompile(`(?m)^["']?kind["']?:[ \t]*["']?[A-Z][A-Za-z]*["']?[ \t]*(#.*)?\r?$`)
-	// madeKind finds a kind that an instruction makes, or a part of it, and a list, whose items it may make.
-	madeKind = regexp.MustCompile(`\b(kind|type)["']?\s*:[^\n]*\{\{|(?m:^["']?kind["']?:[ \t]*["']?\w*List\b)`)
+	// madeKind finds the kind of a manifest that an instruction makes, or a part of it, and a list, whose items it may make. What is indented, such as the type of a
+	// Service, is no kind of a manifest, but where an instruction takes the spaces in front of it away.
+	madeKind = regexp.MustCompile(`(?m)(?:^|-\}\}\s*)(?:- |\{)?["']?(?:kind|type)["']?[ \t]*:[^\n]*\{\{|^["']?kind["']?:[ \t]*["']?\w*List\b`)
 	// marginal finds the lines that begin with an instruction, which may end some lines below and takes the spaces in front of it away by a dash.
 	// Each instruction of them writes text, such as a whole manifest, but for silenced ones. Of the others set and indented write none at the margin.
 	marginal    = regexp.MustCompile(`(?m)^(\{\{|[ \t]+\{\{-)(?s:.*?)\}\}.*$|^.*indent\s+0.*$`)
@@ -25,15 +27,26 @@ var (
 	set         = regexp.MustCompile(`^\{\{-?\s*\$\w+\s*:?=`)
 	indented    = regexp.MustCompile(`indent\s+[1-9][0-9]*\s*-?\}\}$`)
 	// silent finds what is no text of a manifest: instructions, and comments of YAML.
-	silent    = regexp.MustCompile(`(?s:\{\{.*?\}\})|(?m:^\s*#.*$)`)
-	route     = regexp.MustCompile(`\bkind["']?\s*:\s*["']?\w*Route\b`)
+	silent = regexp.MustCompile(`(?s:\{\{.*?\}\})|(?m:^\s*#.*$)`)
+	route  = regexp.MustCompile(`\bkind["']?\s*:\s*["']?\w*Route\b`)
+	// madeVersion finds a version of an object that an instruction makes: such a route may be of Linkerd.
+	madeVersion = regexp.MustCompile(`\bapiVersion["']?\s*:[^\n]*\{\{`)
+	// remark finds the comments of YAML: a name in one says nothing, but where an instruction writes more.
+	remark    = regexp.MustCompile(`(?m)^[ \t]*#.*$`)
 	separator = regexp.MustCompile(`(?m)^---`)
 )
 
 // MakesOthersAlone reports whether a text that is no YAML, such as a template of Helm, makes objects of other kinds alone, such as a Deployment: each
-// of its manifests states a kind, which no instruction makes, and nothing in it names a kind that is read.
-func MakesOthersAlone(template []byte) bool {
-	if madeKind.Match(template) || namesKnown(template) || writesAtMargin(template) {
+// of its manifests states a kind, which no instruction makes, and nothing in it names a kind that is read. Routes of Gateway API are policies where they
+// lead to a Server, so that they count with routes alone: a caller that says so knows of no Server.
+func MakesOthersAlone(template []byte, routes bool) bool {
+	named := remark.ReplaceAllFunc(template, func(comment []byte) []byte {
+		if bytes.Contains(comment, []byte("{{")) {
+			return comment
+		}
+		return nil
+	})
+	if madeKind.Match(template) || writesAtMargin(template) || namesKnown(named) || route.Match(named) && !(routes && !madeVersion.Match(named)) {
 		return false
 	}
 	stated := false
@@ -62,9 +75,9 @@ func writesAtMargin(template []byte) bool {
 }
 
 // namesKnown reports whether a text names a kind that is read, or a version of a group that has one: what stands in such a group, such as a Mesh,
-// may decide beside the policies. Routes of Gateway API are policies where they lead to a Server.
+// may decide beside the policies. In the group of Gateway API are many objects that decide nothing, so that its kinds alone count.
 func namesKnown(text []byte) bool {
-	return route.Match(text) || slices.ContainsFunc(knownNames(), func(name *regexp.Regexp) bool { return name.Match(text) })
+	return slices.ContainsFunc(knownNames(), func(name *regexp.Regexp) bool { return name.Match(text) })
 }
 
 // knownNames are the names of the kinds that are read, with their groups. A kind of one word, such as Server, counts where it is stated as a kind alone.
@@ -79,7 +92,7 @@ var knownNames = sync.OnceValue(func() (names []*regexp.Regexp) {
 		if strings.ToLower(kind[1:]) != kind[1:] {
 			expression = "(?i)" + kind
 		}
-		if of := group(head); of != "" {
+		if of := group(head); of != "" && of != "gateway.networking.k8s.io" {
 			expression += `|\b` + regexp.QuoteMeta(of) + `/v`
 		}
 		names = append(names, regexp.MustCompile(expression))

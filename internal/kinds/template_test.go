@@ -6,6 +6,18 @@ import (
 	"github.com/meshproof/meshproof/internal/kinds"
 )
 
+// TestMakesRoutes has templates of routes, which are policies where they lead to a Server of Linkerd.
+func TestMakesRoutes(t *testing.T) {
+	t.Parallel()
+	const route = "kind: HTTPRoute\nspec:\n  parentRefs:\n    {{- toYaml .Values.parents | nindent 4 }}\n"
+	for version, want := range map[string]bool{"gateway.networking.k8s.io/v1": true, "policy.linkerd.io/v1": false, "{{ .Values.version }}": false} {
+		template := []byte("apiVersion: " + version + "\n" + route)
+		if kinds.MakesOthersAlone(template, false) || kinds.MakesOthersAlone(template, true) != want {
+			t.Errorf("%s: not %t", version, want)
+		}
+	}
+}
+
 // TestMakesOthersAlone has templates of Helm. A policy may come from all but the first ones.
 func TestMakesOthersAlone(t *testing.T) {
 	t.Parallel()
@@ -23,6 +35,16 @@ func TestMakesOthersAlone(t *testing.T) {
 		"a Secret of a type":                    {"kind: Secret # of TLS\ntype: kubernetes.io/tls\ndata: {a: {{ .Values.a }}}\n", true},
 		"an indented value":                     {deployment + "{{ .Values.more | indent 4 }}\n", true},
 		"a variable":                            {"{{- $name := include \"web.name\" . -}}\n" + deployment, true},
+		"a Service of a type that is made":      {"kind: Service\nspec:\n  type: {{ .Values.service.type }}\n", true},
+		"a kind that is made below":             {"kind: ExternalSecret\nspec:\n  secretStoreRef:\n    kind: {{ .Values.store.kind }}\n", true},
+		"a type that is made at the margin":     {"kind: Secret\ntype: {{ .Values.type }}\n", false},
+		"a type that comes to the margin":       {"kind: Secret\n{{ if .Values.a -}}\n  type: {{ .Values.type }}\n{{ end }}", false},
+		"a kind that is made in one line":       {deployment + "---\n{kind: {{ .Values.kind }}}\n", false},
+		"a policy in a comment":                 {"# for now, and no CiliumNetworkPolicy {\n" + deployment, true},
+		"a policy in a comment that is filled":  {"# {{ .Values.a }}: CiliumNetworkPolicy\n" + deployment, false},
+		"a policy behind a comment":             {"# of a team\n" + deployment + "---\nkind: CiliumNetworkPolicy # of a team\nspec: {{ .Values.a }}\n", false},
+		"a Gateway":                             {"apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: {{ .Values.a }}}\n", true},
+		"a policy of Gateway API":               {"apiVersion: gateway.networking.k8s.io/v1\nkind: AuthorizationPolicy\nmetadata: {name: {{ .Values.a }}}\n", false},
 		"no manifest":                           {"{{- define \"a\" }}x{{ end }}\n", false},
 		"a policy":                              {"kind: AuthorizationPolicy\nspec: {{ .Values.spec }}\n", false},
 		"a policy of one word":                  {deployment + "---\nkind: \"Server\"\nspec: {{ .Values.spec }}\n", false},
@@ -51,7 +73,7 @@ func TestMakesOthersAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := kinds.MakesOthersAlone([]byte(tt.template)); got != tt.want {
+			if got := kinds.MakesOthersAlone([]byte(tt.template), false); got != tt.want {
 				t.Errorf("%t, want %t", got, tt.want)
 			}
 		})

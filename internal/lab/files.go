@@ -7,6 +7,7 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -249,10 +250,16 @@ func find(path string) ([]string, error) {
 func open(choice Choice, roots, paths []string) (*Files, error) {
 	f := &Files{Name: strings.Join(roots, " ")}
 	var written []file
+	var routes error
 	for _, path := range paths {
 		from, err := readFile(path)
 		if err != nil {
-			source, is := ofOtherTool(roots, from)
+			source, is := ofOtherTool(roots, from, false)
+			if !is {
+				if source, is = ofOtherTool(roots, from, true); is {
+					routes = cmp.Or(routes, err)
+				}
+			}
 			if !is {
 				return nil, err
 			}
@@ -266,6 +273,9 @@ func open(choice Choice, roots, paths []string) (*Files, error) {
 			continue
 		}
 		written = append(written, from)
+	}
+	if routes != nil && mayHaveRoutes(written) {
+		return nil, routes
 	}
 	for _, from := range written {
 		if err := f.add(from, choice); err != nil {

@@ -209,16 +209,23 @@ func TestChoose(t *testing.T) {
 func TestFilesOfOtherTools(t *testing.T) {
 	t.Parallel()
 	const workflow = "on: [push]\njobs: {}\n"
+	const (
+		route  = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata:\n  name: {{ .Release.Name }}\nspec: {}\n"
+		server = "{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: a, namespace: b}, spec: {podSelector: {}, port: 80}}\n"
+	)
 	policies, others := write(t, map[string]string{"a.yaml": aPolicy}), write(t, map[string]string{"w.yaml": workflow})
 	for name, tt := range map[string]struct {
 		paths []string
 		want  int
 	}{
-		"a folder":      {[]string{others}, 1},
-		"two folders":   {[]string{policies, others}, 1},
-		"a file":        {[]string{filepath.Join(others, "w.yaml")}, -1},
-		"a case":        {[]string{write(t, map[string]string{"a.yaml": aPolicy, "c.yaml": aCase + "requests: []\nrequests: []\n"})}, -1},
-		"a second case": {[]string{write(t, map[string]string{"a.yaml": aPolicy, "c.yaml": workflow + "---\n" + aCase})}, -1},
+		"a folder":                  {[]string{others}, 1},
+		"two folders":               {[]string{policies, others}, 1},
+		"a route":                   {[]string{write(t, map[string]string{"a.yaml": aPolicy, "r.yaml": route})}, 1},
+		"a route beside a Server":   {[]string{write(t, map[string]string{"r.yaml": route, "s.yaml": server})}, -1},
+		"a route in another folder": {[]string{write(t, map[string]string{"s.yaml": server}), write(t, map[string]string{"r.yaml": route})}, -1},
+		"a file":                    {[]string{filepath.Join(others, "w.yaml")}, -1},
+		"a case":                    {[]string{write(t, map[string]string{"a.yaml": aPolicy, "c.yaml": aCase + "requests: []\nrequests: []\n"})}, -1},
+		"a second case":             {[]string{write(t, map[string]string{"a.yaml": aPolicy, "c.yaml": workflow + "---\n" + aCase})}, -1},
 	} {
 		files, err := lab.Open(lab.Choice{}, tt.paths...)
 		if (err != nil) != (tt.want < 0) || err == nil && len(files.Sources) != tt.want {
