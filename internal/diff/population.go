@@ -2,6 +2,7 @@ package diff
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -40,7 +41,7 @@ func (d *Difference) populate(old, recent Side, olds, recents []lab.Case) ([]lab
 	population := lab.Populate(recent.Inbound, setOld, setNew)
 	d.Assumed = population.Assumed
 	d.Unasked, d.Truncated = population.Unasked, population.Truncated
-	if hasChanged(old, setOld) || hasChanged(recent, setNew) {
+	if hasChanged(old, setOld) || hasChanged(recent, setNew) || !reflect.DeepEqual(inboundsOf(olds), inboundsOf(recents)) {
 		d.Unasked, d.Truncated = append(d.Unasked, d.callers.Unnamed...), d.Truncated || d.callers.Truncated
 	}
 	for _, of := range []Side{old, recent} {
@@ -100,7 +101,8 @@ func changedPolicies(side, other Side) func(place string) bool {
 	return func(place string) bool { return changed[place] }
 }
 
-// hasChanged reports whether the other side has not all policies of a side as they are. Where both have, each caller gets in where it did.
+// hasChanged reports whether the other side has not all policies of a side as they are. Where both have, and describe the same inbounds, each caller
+// gets in where it did.
 func hasChanged(side Side, set lab.PolicySet) bool {
 	return slices.ContainsFunc(side.Policies, func(doc manifest.Document) bool { return set.Changed(doc.Place("")) })
 }
