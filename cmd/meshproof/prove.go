@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,7 +138,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	printNotes(stderr, shortened(dialects.Drafts(files.All())))
 	err = errors.Join(err, printResult(stdout, o.output, proven))
 	if o.report != "" {
-		err = errors.Join(err, o.writeReport(ctx, h, began, implementation, proven))
+		err = errors.Join(err, o.writeReport(ctx, h, began, implementation, proven, paths))
 	}
 	return withFailure(exitFor(proven.Fault(), !proven.Holds()), err)
 }
@@ -159,12 +160,22 @@ func (o *proveOptions) finder(runner suite.Runner, progress *terminal.Progress) 
 	}
 }
 
-// writeReport writes a report with each proof as a case.
-func (o *proveOptions) writeReport(ctx context.Context, h *harness.Harness, began time.Time, implementation report.Implementation, proven *proof.Report) error {
+// writeReport writes a report with each proof as a case. What is about no case is shown again by all that was read.
+func (o *proveOptions) writeReport(ctx context.Context, h *harness.Harness, began time.Time, implementation report.Implementation, proven *proof.Report, paths []string) error {
 	run := beginReport(ctx, h, began)
 	run.Implementation = implementation
 	proven.AddTo(&run, func(r result.Case) report.Case {
-		return reportCase(r, "proof", "meshproof prove "+terminal.Quote(summary.File(r.Case)), run)
+		if file := summary.File(r.Case); file != "" {
+			return reportCase(r, "proof", "meshproof prove "+terminal.Quote(file), run)
+		}
+		words := slices.Concat([]string{"meshproof", "prove"}, paths, o.source.words())
+		if o.source.strict {
+			words = append(words, "--strict")
+		}
+		for i, word := range words {
+			words[i] = terminal.Quote(word)
+		}
+		return reportCase(r, "proof", strings.Join(words, " "), run)
 	})
 	return writeReport(o.report, run, began)
 }

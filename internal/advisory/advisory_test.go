@@ -104,7 +104,9 @@ func TestAttemptsOfOthers(t *testing.T) {
 		"a caller":            {`{when: [{key: "request.headers[x-role]", values: [admin]}]}`, `{from: [{source: {principals: [trust-domain.mesh/ns/shop/sa/web]}}]}`, web + " / 2"},
 		"a caller and a path": {`{when: [{key: "request.headers[x-role]", values: [admin]}]}`, `{from: [{source: {principals: [trust-domain.mesh/ns/shop/sa/web]}}], to: [{operation: {paths: [/api]}}]}`, web + " /api 2"},
 		"a caller by a path":  {`{to: [{operation: {paths: [/admin*]}}]}`, `{from: [{source: {principals: [trust-domain.mesh/ns/shop/sa/web]}}]}`, web + " /..;/admin 0"},
-		"nobody":              {`{when: [{key: "request.headers[x-role]", values: [admin]}]}`, ``, ""},
+		"a caller by the beginning of the header": {`{when: [{key: "request.headers[x-role]", values: [admin]}]}`, `{from: [{source: {principals: [trust-domain.mesh/ns/shop/sa/web]}}], when: [{key: "request.headers[x-role]", values: [user*]}]}`, web + " / 3"},
+		"a caller by the end of the header":       {`{when: [{key: "request.headers[x-role]", values: [admin]}]}`, `{from: [{source: {principals: [trust-domain.mesh/ns/shop/sa/web]}}], when: [{key: "request.headers[x-role]", values: ["*user"]}]}`, web + " / 3"},
+		"nobody":                                  {`{when: [{key: "request.headers[x-role]", values: [admin]}]}`, ``, ""},
 	} {
 		text := strings.Replace(secondLine, "requests:", `  - apiVersion: security.istio.io/v1
     kind: AuthorizationPolicy

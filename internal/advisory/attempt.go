@@ -145,7 +145,7 @@ const mostSpellings = 50_000
 
 // refusedBy has requests that an inbound refuses, with the paths through which a detour may lead. A flaw lets pass only what another rule
 // allows, and all callers that a rule refuses may be of one class. So each request that is refused comes as one that is allowed, but for what
-// may be the reason: by the caller of that one, or with the headers of the refused one. Then it comes as it is.
+// may be the reason: by the caller of that one, or with the headers of the refused one, in their place or beside them. Then it comes as it is.
 func refusedBy(sound verdict.Inbound, cover *classes.Cover) iter.Seq2[policy.Request, []string] {
 	return func(yield func(policy.Request, []string) bool) {
 		var refused, allowed []policy.Request
@@ -158,7 +158,11 @@ func refusedBy(sound verdict.Inbound, cover *classes.Cover) iter.Seq2[policy.Req
 		}
 		for _, r := range refused {
 			for _, other := range allowed {
-				for _, mixed := range []policy.Request{verdict.AskedBy(r, other), withHeadersOf(other, r)} {
+				mixes := []policy.Request{verdict.AskedBy(r, other), withHeadersOf(other, r)}
+				if slices.ContainsFunc(r.Headers, func(line policy.Header) bool { return has(other, line.Name) }) {
+					mixes = append(mixes, withLines(other, slices.Concat(other.Headers, r.Headers)), withLines(other, slices.Concat(r.Headers, other.Headers)))
+				}
+				for _, mixed := range mixes {
 					if sound.Decide(mixed).Effect != policy.Allow && !yield(mixed, []string{other.PathOnly()}) {
 						return
 					}
@@ -174,10 +178,20 @@ func refusedBy(sound verdict.Inbound, cover *classes.Cover) iter.Seq2[policy.Req
 	}
 }
 
+func has(r policy.Request, header string) bool {
+	return slices.ContainsFunc(r.Headers, func(line policy.Header) bool { return line.Name == header })
+}
+
+// withLines returns a request with these lines of headers: both requests may have one of a name, of which the rules ask for the beginning or the end.
+func withLines(r policy.Request, lines []policy.Header) policy.Request {
+	r.Headers = lines
+	return r
+}
+
 // withHeadersOf returns a request with the headers of another one, and with those of its own that the other one lacks.
 func withHeadersOf(r, other policy.Request) policy.Request {
 	r.Headers = slices.Concat(other.Headers, slices.DeleteFunc(slices.Clone(r.Headers), func(own policy.Header) bool {
-		return slices.ContainsFunc(other.Headers, func(line policy.Header) bool { return line.Name == own.Name })
+		return has(other, own.Name)
 	}))
 	return r
 }

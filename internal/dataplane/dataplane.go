@@ -372,3 +372,6 @@ func (p *Protocol) UnmarshalText(text []byte) error {
 	}
 	return nil
 }
+
+// SpecFields returns the fields that its documents may have in their spec.
+func SpecFields() []string { return manifest.Fields(kubernetesSchema{}, "spec") }

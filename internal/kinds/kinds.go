@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/rendering"
@@ -164,10 +165,18 @@ func isValue(doc manifest.Document, head manifest.Head, dialects []language.Dial
 		})
 }
 
-// specKeys are the keys in the spec of a policy, of a Dataplane, and of what else is read.
-var specKeys = strings.Fields(`accessPolicy action backendRefs client default description egress egressDeny enableDefaultDeny endpointSelector externalWorkloadSelector from hostnames identities identityRefs
-	ingress ingressDeny jwtRules kind labels match metrics mtls networking networks nodeSelector parentRefs podSelector port portLevelMtls ports probes provider proxyProtocol requiredAuthenticationRefs rules
-	selector server sources spec specs state targetRef targetRefs timeouts to type`)
+// specFields returns the fields in the spec of a policy, of a Dataplane, and of what else is read. It reports false where a dialect does not say its own.
+func specFields(dialects []language.Dialect) (out []string, known bool) {
+	out = slices.Concat(objectKeys, dataplane.SpecFields())
+	for _, d := range dialects {
+		of, ok := d.(capability.Specified)
+		if !ok {
+			return nil, false
+		}
+		out = append(out, of.SpecFields()...)
+	}
+	return out, true
+}
 
 // isSpecOfOthers reports whether a document without a kind has a spec that no policy has, however its keys are spelt: a patch, or what kubectl run takes for a pod.
 func isSpecOfOthers(doc manifest.Document, head manifest.Head, dialects []language.Dialect) bool {
@@ -176,8 +185,9 @@ func isSpecOfOthers(doc manifest.Document, head manifest.Head, dialects []langua
 	if !has || head.Type != "" || head.Kind != "" || isOfPolicies(group(head), dialects) || len(rest.Keys()) > 0 && !isNoObject(rest) {
 		return false
 	}
+	fields, known := specFields(dialects)
 	keys := spec.Keys()
-	return len(keys) > 0 && !slices.ContainsFunc(keys, func(key string) bool { _, close := spelling.Closest(key, specKeys); return close })
+	return known && len(keys) > 0 && !slices.ContainsFunc(keys, func(key string) bool { _, close := spelling.Closest(key, fields); return close })
 }
 
 // isOfPolicies reports whether a group is one of policies, however it is spelt.

@@ -51,9 +51,9 @@ func (o object) sets(defaults map[string]string) string {
 // firstItem is the field of a document without keys, such as a patch in JSON, which is a list.
 const firstItem = "[0]"
 
-// mayHaveValues reports whether an object may have the values of a chart.
+// mayHaveValues reports whether an object may have the values of a chart, or makes a Secret with them.
 func (o object) mayHaveValues() bool {
-	return o.isOfMeshConfig() || o.isNone() || o.group == "" && (o.kind == "ConfigMap" || o.kind == "Secret")
+	return o.isOfMeshConfig() || o.isNone() || isAmong(knownKinds[config], o) && o.group != "cert-manager.io"
 }
 
 // setsIn reports whether a text states one of these settings, and not as its default.

@@ -45,6 +45,11 @@ func (dialect) Abbreviations() map[string][]string {
 
 func (dialect) Owns(doc manifest.Document) bool { return networkpolicy.Owns(doc) }
 
+// SpecFields implements [capability.Specified].
+func (dialect) SpecFields() []string {
+	return networkpolicy.SpecFields()
+}
+
 func (dialect) NewOptions() any { return new(networkpolicy.Document) }
 
 func (dialect) Parse(docs []manifest.Document, opts language.Options) (language.Policies, error) {

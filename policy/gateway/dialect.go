@@ -36,6 +36,11 @@ func (dialect) Kinds() []manifest.Head { return authorization.Kinds }
 
 func (dialect) Owns(doc manifest.Document) bool { return authorization.Owns(doc) }
 
+// SpecFields implements [capability.Specified].
+func (dialect) SpecFields() []string {
+	return authorization.SpecFields()
+}
+
 func (dialect) NewOptions() any { return new(struct{}) }
 
 func (dialect) Parse(docs []manifest.Document, opts language.Options) (language.Policies, error) {

@@ -52,6 +52,11 @@ func (dialect) Owns(doc manifest.Document) bool {
 	return authorization.Owns(doc) || authentication.Owns(doc) || peerauthentication.Owns(doc)
 }
 
+// SpecFields implements [capability.Specified].
+func (dialect) SpecFields() []string {
+	return slices.Concat(authorization.SpecFields(), authentication.SpecFields(), peerauthentication.SpecFields())
+}
+
 func (dialect) NewOptions() any { return new(authorization.Document) }
 
 func (dialect) Parse(docs []manifest.Document, opts language.Options) (language.Policies, error) {

@@ -54,6 +54,11 @@ func (dialect) Kinds() []manifest.Head { return permission.Kinds }
 
 func (dialect) Owns(doc manifest.Document) bool { return permission.Owns(doc) }
 
+// SpecFields implements [capability.Specified].
+func (dialect) SpecFields() []string {
+	return slices.Concat(permission.SpecFields(), outbound.SpecFields())
+}
+
 func (dialect) NewOptions() any { return new(permission.Options) }
 
 func (dialect) Parse(docs []manifest.Document, opts language.Options) (language.Policies, error) {

@@ -49,6 +49,11 @@ func (dialect) Abbreviations() map[string][]string {
 
 func (dialect) Owns(doc manifest.Document) bool { return authorization.Owns(doc) }
 
+// SpecFields implements [capability.Specified].
+func (dialect) SpecFields() []string {
+	return authorization.SpecFields()
+}
+
 func (dialect) NewOptions() any { return new(authorization.Document) }
 
 func (dialect) Parse(docs []manifest.Document, opts language.Options) (language.Policies, error) {

@@ -233,6 +233,21 @@ func wholeNumber(least int64, most uint64) string {
 	return fmt.Sprintf("a whole number from %d to %d", least, most)
 }
 
+// Fields returns the names of the fields that [Document.Decode] knows in a struct of this type, or in the one that a path of names leads to.
+func Fields(of any, path ...string) []string {
+	t := reflect.TypeOf(of)
+	for _, name := range path {
+		if t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		t = t.FieldByIndex(fieldsOf(t).byName[name]).Type
+	}
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return slices.Clone(fieldsOf(t).names)
+}
+
 // fields has the fields of a struct type that a document can set, by name.
 type fields struct {
 	byName map[string][]int

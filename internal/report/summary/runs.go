@@ -183,9 +183,9 @@ func patternOf(name string) string {
 	return b.String()
 }
 
-// File returns the file of a case as an argument of a command. Standard input is "-".
+// File returns the file of a case as an argument of a command, "" for a case that stands in none. Standard input is "-".
 func File(c cases.Case) string {
-	file := c.Place[:strings.LastIndexByte(c.Place, ':')]
+	file := c.Place[:max(0, strings.LastIndexByte(c.Place, ':'))]
 	if strings.HasPrefix(file, "-") && file != "-" {
 		file = "./" + file
 	}

@@ -3,6 +3,7 @@ package networkpolicy
 import (
 	"github.com/meshproof/meshproof/internal/labelselector"
 	"github.com/meshproof/meshproof/internal/metadata"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // Resource is a CiliumNetworkPolicy or a CiliumClusterwideNetworkPolicy, as cilium.io/v2
@@ -132,3 +133,6 @@ type HeaderMatch struct {
 	Secret   *Secret `yaml:"secret"`
 	Mismatch string  `yaml:"mismatch"`
 }
+
+// SpecFields returns the fields that its documents may have in their spec.
+func SpecFields() []string { return manifest.Fields(Resource{}, "spec") }

@@ -173,3 +173,6 @@ const (
 	groupOfX       = "gateway.networking.x-k8s.io"
 	groupOfGateway = "gateway.networking.k8s.io"
 )
+
+// SpecFields returns the fields that its documents may have in their spec.
+func SpecFields() []string { return manifest.Fields(AuthorizationPolicy{}, "spec") }

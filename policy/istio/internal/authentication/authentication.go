@@ -262,3 +262,6 @@ func Targets(ps []Policy, rootNamespace string) []capability.Target {
 	}
 	return out
 }
+
+// SpecFields returns the fields that its documents may have in their spec.
+func SpecFields() []string { return manifest.Fields(resource{}, "spec") }

@@ -82,3 +82,6 @@ type Condition struct {
 	Values    []string `yaml:"values"`
 	NotValues []string `yaml:"notValues"`
 }
+
+// SpecFields returns the fields that its documents may have in their spec.
+func SpecFields() []string { return manifest.Fields(AuthorizationPolicy{}, "spec") }

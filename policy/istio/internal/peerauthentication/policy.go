@@ -123,3 +123,6 @@ func (p Policy) checkMode(field string, m *mutualTLS, refuse func(field, format 
 		refuse(field+".mode", "%q is unknown: use STRICT, PERMISSIVE, DISABLE or UNSET", m.Mode)
 	}
 }
+
+// SpecFields returns the fields that its documents may have in their spec.
+func SpecFields() []string { return manifest.Fields(resource{}, "spec") }

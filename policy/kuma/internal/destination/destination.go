@@ -365,3 +365,8 @@ func isSubset(labels map[string]string, value func(key string) string) bool {
 	}
 	return true
 }
+
+// SpecFields returns the fields that services of each kind may have in their spec.
+func SpecFields() []string {
+	return slices.Concat(manifest.Fields(serviceSpec{}), manifest.Fields(multiZoneSpec{}), manifest.Fields(externalSpec{}))
+}

@@ -77,6 +77,11 @@ type Resources struct {
 // nameKey is what a reference by name says of the resource that it means.
 type nameKey struct{ kind, mesh, namespace, name string }
 
+// SpecFields returns the fields that routes, timeouts and services may have in their spec.
+func SpecFields() []string {
+	return slices.Concat(route.SpecFields(), timeout.SpecFields(), destination.SpecFields())
+}
+
 // Owns reports whether a document is one of the resources.
 func Owns(doc manifest.Document) bool {
 	return destination.Owns(doc) || route.Owns(doc) || timeout.Kind.Owns(doc)

@@ -87,3 +87,6 @@ func (t *matchType) UnmarshalText(text []byte) error {
 	}
 	return nil
 }
+
+// SpecFields returns the fields that its documents may have in their spec.
+func SpecFields() []string { return manifest.Fields(specSchema{}) }

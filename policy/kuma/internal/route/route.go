@@ -218,3 +218,6 @@ func parseBackends(doc manifest.Document, field string, schemas *[]backendSchema
 	}
 	return out, nil
 }
+
+// SpecFields returns the fields that its documents may have in their spec.
+func SpecFields() []string { return manifest.Fields(specSchema[httpRuleSchema]{}) }

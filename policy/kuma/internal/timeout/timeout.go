@@ -220,3 +220,6 @@ func isFor(kind string, b routing.Bound) bool {
 	}
 	return true
 }
+
+// SpecFields returns the fields that its documents may have in their spec.
+func SpecFields() []string { return manifest.Fields(specSchema{}) }

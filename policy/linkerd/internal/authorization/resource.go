@@ -129,3 +129,11 @@ func (g Grant) Place(field string) string { return g.doc.Place(field) }
 
 // Place returns "file:line" of a field.
 func (p Policy) Place(field string) string { return p.doc.Place(field) }
+
+// SpecFields returns the fields that documents of its kinds may have in their spec.
+func SpecFields() (out []string) {
+	for _, kind := range []any{Server{}, Grant{}, Policy{}, MeshTLSAuthentication{}, NetworkAuthentication{}} {
+		out = append(out, manifest.Fields(kind, "spec")...)
+	}
+	return append(out, route.SpecFields()...)
+}

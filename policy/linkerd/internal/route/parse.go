@@ -301,3 +301,6 @@ func (r *reader) checkExpression(field string, is policy.Is) {
 		r.Refuse(field, "Linkerd takes the first match from the left, and wants it to span the whole text: with an alternative or a repetition inside, that may be another one than Envoy's. Write the expression as ^(…)$")
 	}
 }
+
+// SpecFields returns the fields that its documents may have in their spec.
+func SpecFields() []string { return manifest.Fields(resource{}, "spec") }
