@@ -50,6 +50,7 @@ func (f *Files) PodWarnings(s Surroundings) []policy.Warning {
 	known := slices.DeleteFunc(slices.Clone(templates), func(t manifestdiff.Template) bool { return slices.Contains(unknown, t.Namespace) })
 	out = append(out, f.portWarnings(targets, placedPods(known), s.Inbound)...)
 	out = append(out, f.portNameWarnings(targets, placedPods(known), s.Inbound)...)
+	out = append(out, f.peerLabelWarnings(pods, unknown)...)
 	return append(out, f.accountWarnings(s, templates, unknown)...)
 }
 
