@@ -204,7 +204,9 @@ func (l *linter) opened(p Policy, r route.Route) {
 func (l *linter) identities(doc manifest.Document, of fmt.Stringer, field string, identities []string) {
 	for i, text := range identities {
 		l.gateway(doc, of, object.Item(field, i), l.opts.identity(text))
-		if id, err := spiffeid.FromString(text); err == nil && id.TrustDomain() == l.opts.TrustDomain && isAccount.MatchString(id.Path()) {
+		// Where somebody writes the ID of an account as in Istio, its trust domain is mostly this one.
+		isOfMesh := func(td spiffeid.TrustDomain) bool { return td == l.opts.TrustDomain || td.Name() == "cluster.local" }
+		if id, err := spiffeid.FromString(text); err == nil && isOfMesh(id.TrustDomain()) && isAccount.MatchString(id.Path()) {
 			l.warn(doc, of, warning.SPIFFEOfAccount, object.Item(field, i), "Linkerd knows a service account by a name that ends in %s, and takes a SPIFFE ID for that of a workload outside of the cluster: write the name", l.opts.accountSuffix())
 		}
 		if condition.IsNever(l.opts.identity(text)) {

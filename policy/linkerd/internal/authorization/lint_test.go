@@ -87,6 +87,7 @@ func TestLint(t *testing.T) {
 		{"a path whose Server is open", server(", accessPolicy: all-unauthenticated") + route + all("value: /"), policy.HTTP, nil},
 		{"a method for everybody", server("") + route + strings.Replace(all("value: /"), "{value: /}", "{value: /}, method: GET", 1) + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, []string{"other-spelling spec.rules[0].matches[0].path"}},
 		{"the SPIFFE ID of an account", named("spiffe://td/ns/default/sa/web"), policy.HTTP, []string{"spiffe-of-account spec.identities[0]"}},
+		{"the SPIFFE ID of an account as in Istio", named("spiffe://cluster.local/ns/default/sa/web"), policy.HTTP, []string{"spiffe-of-account spec.identities[0]"}},
 		{"the SPIFFE ID of a workload outside", named("spiffe://td/vm/web"), policy.HTTP, nil},
 		{"the SPIFFE ID of another mesh", named("spiffe://other/ns/default/sa/web"), policy.HTTP, nil},
 		{"another control plane", named("web.default.serviceaccount.identity.other.cluster.local"), policy.HTTP, []string{"unknown-identity spec.identities[0]"}},
