@@ -105,3 +105,30 @@ func TestLint(t *testing.T) {
 		})
 	}
 }
+
+// TestLintOfRivals has a Server that selects no inbound because no workload is made which another Server takes too: the warning names that one.
+func TestLintOfRivals(t *testing.T) {
+	t.Parallel()
+	server := func(name, labels, port string) string {
+		return "---\n{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: " + name + ", namespace: default}, spec: {podSelector: {" + labels + "}, port: " + port + ", accessPolicy: all-authenticated}}\n"
+	}
+	const said = "Server default/open may take that port of its workloads too"
+	other := []policy.Inbound{{Workload: policy.Workload{Name: "w", Namespace: "default", Labels: map[string]string{"app": "other"}}, Name: "a", Port: 1}}
+	for name, tt := range map[string]struct {
+		policies string
+		want     bool
+	}{
+		"of every workload": {server("web", "matchLabels: {app: web}", "http") + server("open", "", "http"), true},
+		"of a number":       {server("web", "matchLabels: {app: web}", "80") + server("open", "", "80"), true},
+		"of another port":   {server("web", "matchLabels: {app: web}", "80") + server("open", "", "81"), false},
+		"of other labels":   {server("web", "matchLabels: {app: web}", "80") + server("open", "matchLabels: {app: api}", "80"), false},
+	} {
+		got := false
+		for _, w := range authorization.Lint(parse(t, tt.policies), other, options(t)) {
+			got = got || w.Policy == "default/web" && strings.Contains(w.Message, said)
+		}
+		if got != tt.want {
+			t.Errorf("%s: the other Server is named: %t, want %t", name, got, tt.want)
+		}
+	}
+}
