@@ -19,7 +19,7 @@ func Lint(ps []Policy, inbounds []policy.Inbound, rootNamespace string, asks fun
 		}
 		out = append(out, policy.Warning{
 			Kind: warning.TokenNotRequired, Place: p.place, Policy: p.String(),
-			Message: "it refuses bad tokens and demands none, and no AuthorizationPolicy asks for one: a request without a token is let in as if this were not there. Demand one by requestPrincipals",
+			Message: "it refuses bad tokens and demands none, and no AuthorizationPolicy of these files asks for one: a request without a token is let in as if this were not there. Demand one by requestPrincipals",
 		})
 	}
 	return out
