@@ -3,6 +3,7 @@ package explanation
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -55,6 +56,12 @@ func ParseCaller(texts []string) (Caller, error) {
 	return c, nil
 }
 
+// linkerdName and kubernetesName are the names of an account in Linkerd, and as a user of Kubernetes.
+var (
+	linkerdName    = regexp.MustCompile(`^(?P<account>[^.*]+)\.(?P<namespace>[^.*]+)\.serviceaccount\.identity\.`)
+	kubernetesName = regexp.MustCompile(`^system:serviceaccount:(?P<namespace>[^:]+):(?P<account>[^:]+)$`)
+)
+
 // callerOf returns the caller of a request to the subject. It has a name where the case, the
 // Dataplanes or the format of cases name it.
 func (c Caller) callerOf(s lab.Subject) (cases.Caller, error) {
@@ -82,6 +89,11 @@ func (c Caller) callerOf(s lab.Subject) (cases.Caller, error) {
 	if id := scheme + c.Name; strings.Contains(c.Name, "/ns/") {
 		if _, err := spiffeid.FromString(id); err == nil {
 			use = "a principal of Istio has no scheme, and the caller's identity has one: write " + id
+		}
+	}
+	for _, named := range []*regexp.Regexp{linkerdName, kubernetesName} {
+		if found := named.FindStringSubmatch(c.Name); found != nil && len(s.TrustDomains) > 0 {
+			use = fmt.Sprintf("a caller is named by its SPIFFE ID: write %s%s/ns/%s/sa/%s", scheme, s.TrustDomains[0].Name(), found[named.SubexpIndex("namespace")], found[named.SubexpIndex("account")])
 		}
 	}
 	return cases.Caller{}, fmt.Errorf("%s has no caller %q: %s", s.Title(), c.Name, use)

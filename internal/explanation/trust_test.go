@@ -48,6 +48,23 @@ func TestTrustDomainOfCaller(t *testing.T) {
 	}
 }
 
+// A caller is asked for by its SPIFFE ID: where somebody writes another name of an account, the error says which ID that is.
+func TestNamesOfAccounts(t *testing.T) {
+	t.Parallel()
+	const istio = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: default}, spec: {}}"
+	for name, want := range map[string]string{
+		"cluster.local/ns/x/sa/y":                           "write spiffe://cluster.local/ns/x/sa/y",
+		"y.x.serviceaccount.identity.linkerd.cluster.local": "write spiffe://trust-domain.mesh/ns/x/sa/y",
+		"system:serviceaccount:x:y":                         "write spiffe://trust-domain.mesh/ns/x/sa/y",
+		"y":                                                 "use a SPIFFE ID, or the name of a caller: ",
+	} {
+		_, err := Explain(subjectsOf(t, istio), Caller{Name: name}, cases.Request{Method: "GET", Path: "/"})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", name, err, want)
+		}
+	}
+}
+
 func holds(text, part string) bool {
 	return strings.Contains(text, part) && (part != "") == (text != "")
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// PodWarnings warns of each policy of a namespace that selects no pods of the workloads which the folder has there, such as Deployments, where
-// no inbound is described, of one that asks for the port of a Service in the place of theirs or for a name that no port of theirs has, and of one that names an account as no workload has it. A policy of all namespaces may be about
-// workloads of other folders, and one of a namespace in which other objects may make pods is about those.
+// PodWarnings warns, where no inbound is described, of what policies say otherwise than the workloads of the folder, such as Deployments: of one that selects no pods of
+// its namespace, or asks for the port of a Service or a name that no port of theirs has, and of one that names an account or a label of callers as no workload has it, or a
+// namespace as nothing has it. A policy of all namespaces may be about workloads of other folders, and one of a namespace in which other objects may make pods is about those.
 func (f *Files) PodWarnings(s Surroundings) []policy.Warning {
 	templates := manifestdiff.Templates(f.Others)
 	set, err := f.PolicySet(s)
@@ -50,6 +50,8 @@ func (f *Files) PodWarnings(s Surroundings) []policy.Warning {
 	known := slices.DeleteFunc(slices.Clone(templates), func(t manifestdiff.Template) bool { return slices.Contains(unknown, t.Namespace) })
 	out = append(out, f.portWarnings(targets, placedPods(known), s.Inbound)...)
 	out = append(out, f.portNameWarnings(targets, placedPods(known), s.Inbound)...)
+	out = append(out, f.peerLabelWarnings(pods, unknown)...)
+	out = append(out, f.namespaceWarnings(targets, pods, s.Inbound, unknown)...)
 	return append(out, f.accountWarnings(s, templates, unknown)...)
 }
 

@@ -11,6 +11,7 @@ type Kind string
 const (
 	DanglingReference       Kind = "dangling-reference"
 	DenyByServerName        Kind = "deny-by-server-name"
+	DenyInPlaintext         Kind = "deny-in-plaintext"
 	DotForAny               Kind = "dot-for-any"
 	DryRunBehindAuthorizer  Kind = "dry-run-behind-authorizer"
 	EmptyList               Kind = "empty-list"
@@ -60,6 +61,7 @@ const (
 	SplitRule               Kind = "split-rule"
 	StarInTheMiddle         Kind = "star-in-the-middle"
 	StatedRole              Kind = "stated-role"
+	TokenNotRequired        Kind = "token-not-required"
 	UnknownIdentity         Kind = "unknown-identity"
 	UnknownProvider         Kind = "unknown-provider"
 	WorldByLabel            Kind = "world-by-label"
@@ -70,6 +72,7 @@ const (
 var Descriptions = map[Kind]string{
 	DanglingReference:       "A reference to an object that is not there",
 	DenyByServerName:        "A deny by server name, which a caller avoids with another name",
+	DenyInPlaintext:         "A deny by name, which a caller in plaintext passes",
 	DotForAny:               "A dot of an expression, which stands for any character",
 	DryRunBehindAuthorizer:  "A dry run behind an authorizer, which says nothing of what that refuses",
 	EmptyList:               "An empty list, which has no effect",
@@ -119,6 +122,7 @@ var Descriptions = map[Kind]string{
 	SplitRule:               "A rule for callers beside one for requests, of which neither bounds the other",
 	StarInTheMiddle:         "A star inside a value, which is the character itself",
 	StatedRole:              "A role that a policy states, and that a control plane writes over",
+	TokenNotRequired:        "A RequestAuthentication, and no policy that asks for a token",
 	UnknownIdentity:         "A name that no service account of the mesh has",
 	UnknownProvider:         "A CUSTOM whose provider the mesh config lacks, so that it denies",
 	WorldByLabel:            "A selector of labels that the world meets",

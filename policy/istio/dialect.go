@@ -184,6 +184,12 @@ func (p policies) LintFor(n policy.PathNormalization, inbounds []policy.Inbound)
 
 func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
 	warnings := authorization.Lint(p.all, inbounds, p.options, p.demand)
+	takesPlaintext := func(in policy.Inbound) bool {
+		modes := peerauthentication.Compose(p.peers, in.Workload, p.options.RootNamespace)
+		return modes.ModeBy(in.Port) != "" && modes.Mode(in.Port).TakesPlaintext() // where no policy states the mode, that of the mesh is elsewhere
+	}
+	warnings = append(warnings, authorization.LintPlaintext(p.all, inbounds, p.options, takesPlaintext)...)
+	warnings = append(warnings, authentication.Lint(p.tokens, inbounds, p.options.RootNamespace, func(in policy.Inbound) bool { return authorization.AsksForTokens(p.all, in, p.options) })...)
 	return append(warnings, peerauthentication.Lint(p.peers, inbounds, p.options.RootNamespace)...)
 }
 

@@ -2,6 +2,7 @@ package authorization
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -50,6 +51,9 @@ func named(terms []term) bool {
 	return slices.ContainsFunc(terms, func(t term) bool { return slices.Contains(identities, t.subject.name) && len(t.values) > 0 })
 }
 
+// kubernetesName is the name of a service account as a user of Kubernetes.
+var kubernetesName = regexp.MustCompile(`^system:serviceaccount:([^:/*]+):([^:/*]+)$`)
+
 // lintName says why a name of callers does not do what its author may mean; the kind is "" where it may.
 // The subject is principals, namespaces or trustDomains.
 func lintName(subject, value string) (kind warning.Kind, reason string) {
@@ -83,6 +87,8 @@ func lintName(subject, value string) (kind warning.Kind, reason string) {
 	switch bare := strings.TrimPrefix(value, "spiffe://"); {
 	case bare != value:
 		return warning.SchemeInPrincipal, "a principal has no scheme, and Istio puts one in front: it never matches, write " + bare
+	case kubernetesName.MatchString(value):
+		return warning.NeverMatches, fmt.Sprintf("this is how Kubernetes names an account: write %s, with the trust domain of the mesh", kubernetesName.ReplaceAllString(value, "cluster.local/ns/$1/sa/$2"))
 	case !strings.Contains(value, "/") && !ends:
 		return warning.NeverMatches, fmt.Sprintf("a principal is a whole name: write cluster.local/ns/NAMESPACE/sa/%s, with the trust domain of the mesh", value)
 	case strings.HasPrefix(value, "ns/"):

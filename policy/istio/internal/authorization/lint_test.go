@@ -192,6 +192,8 @@ func TestLintNames(t *testing.T) {
 		{"namespaces: ['*a', '*-a', '*a*']", "prefix-inside-name namespaces[0]: the star also stands for the beginning of a longer name, as in evil-a: write a", ""},
 		{"principals: [cart]", "never-matches principals[0]: a principal is a whole name: write cluster.local/ns/NAMESPACE/sa/cart, with the trust domain of the mesh",
 			"never-matches principals[0]: a principal is a whole name: write cluster.local/ns/NAMESPACE/sa/cart, with the trust domain of the mesh"},
+		{"principals: ['system:serviceaccount:a:x']", "never-matches principals[0]: this is how Kubernetes names an account: write cluster.local/ns/a/sa/x, with the trust domain of the mesh",
+			"never-matches principals[0]: this is how Kubernetes names an account: write cluster.local/ns/a/sa/x, with the trust domain of the mesh"},
 		{"principals: [ns/a/sa/x]", "never-matches principals[0]: a principal begins with the trust domain of the mesh: write cluster.local/ns/a/sa/x",
 			"never-matches principals[0]: a principal begins with the trust domain of the mesh: write cluster.local/ns/a/sa/x"},
 	} {

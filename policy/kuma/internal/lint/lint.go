@@ -95,6 +95,7 @@ func lintMatchers(p *permission.Policy) []policy.Warning {
 		for l, matchers := range r.Lists {
 			for _, m := range matchers {
 				out = append(out, lintPrefix(p, permission.List(l), m)...)
+				out = append(out, lintNamespace(p, permission.List(l), m)...)
 				out = append(out, lintSNI(p, permission.List(l), m)...)
 				out = append(out, lintPath(p, m)...)
 			}
@@ -194,6 +195,25 @@ func lintPrefix(p *permission.Policy, l permission.List, m permission.Matcher) [
 		return []policy.Warning{p.Warn(warning.PrefixInsideName, m.Field, "prefix %s does not end in a slash: it also %s %s-evil/...; "+remedy, value, verb, value, value+"/, or, as Kuma up to 2.14 refuses a slash at the end, Exact for each identity")}
 	}
 }
+
+// lintNamespace warns of a whole identity that is none of an account, since it ends behind the namespace.
+func lintNamespace(p *permission.Policy, l permission.List, m permission.Matcher) []policy.Warning {
+	if m.Identity == nil || m.Identity.Kind != policy.Exact {
+		return nil
+	}
+	found := namespace.FindStringSubmatch(m.Identity.Value)
+	if found == nil {
+		return nil
+	}
+	verb := "admits"
+	if l == permission.Deny {
+		verb = "denies"
+	}
+	return []policy.Warning{p.Warn(warning.NeverMatches, m.Field, "%s ends behind a namespace, and no service account has such an identity: it %s nobody; write %s/sa/ACCOUNT for each account, or a Prefix", m.Identity.Value, verb, found[1])}
+}
+
+// namespace is the identity of a service account without its end.
+var namespace = regexp.MustCompile(`^(spiffe://[^/]+/ns/[^/]+)(?:/sa)?$`)
 
 // account ends the identity of a service account.
 var account = regexp.MustCompile(`/ns/[^/]+/sa/[^/]+$`)

@@ -56,6 +56,13 @@ func TestLint(t *testing.T) {
 		{name: "prefix of a denied namespace", policies: one("default: {deny: [{" + prefix("spiffe://td/ns/a") + "}]}"), want: []string{
 			"policies.yaml:1: spec.default.deny[0]: prefix spiffe://td/ns/a does not end in a slash: " +
 				"it also denies spiffe://td/ns/a-evil/...; write spiffe://td/ns/a/, or, as Kuma up to 2.14 refuses a slash at the end, Exact for each identity if these may get in [prefix-inside-name]"}},
+		{name: "a denied namespace as a whole name", policies: one("default: {deny: [{spiffeId: {type: Exact, value: spiffe://td/ns/a}}]}"), want: []string{
+			"policies.yaml:1: spec.default.deny[0]: spiffe://td/ns/a ends behind a namespace, and no service account has such an identity: " +
+				"it denies nobody; write spiffe://td/ns/a/sa/ACCOUNT for each account, or a Prefix [never-matches]"}},
+		{name: "accounts of a namespace as a whole name", policies: allow("spiffeId: {type: Exact, value: spiffe://td/ns/a/sa}"), want: []string{
+			"policies.yaml:1: spec.default.allow[0]: spiffe://td/ns/a/sa ends behind a namespace, and no service account has such an identity: " +
+				"it admits nobody; write spiffe://td/ns/a/sa/ACCOUNT for each account, or a Prefix [never-matches]"}},
+		{name: "whole names", policies: one("default: {allow: [{spiffeId: {type: Exact, value: spiffe://td/ns/a/sa/b}}, {spiffeId: {type: Exact, value: spiffe://td/a}}]}")},
 		{name: "prefix of an account", policies: allow(prefix("spiffe://td/ns/a/sa/cart")), want: []string{
 			"policies.yaml:1: spec.default.allow[0]: prefix spiffe://td/ns/a/sa/cart does not end in a slash: " +
 				"it also admits spiffe://td/ns/a/sa/cart-evil; write Exact for this one identity [prefix-inside-name]"}},

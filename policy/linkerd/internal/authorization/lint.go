@@ -71,9 +71,9 @@ func (l *linter) server(server Server, inbounds []policy.Inbound) {
 	about := func(p Policy) bool { return p.isFor(server) || slices.ContainsFunc(routes, p.isForRoute) }
 	switch {
 	case len(inbounds) > 0 && !selected:
-		l.warn(server.doc, server, warning.SelectsNothing, "spec.podSelector", "the Server selects no workload (%s: %s)", nearest.Name, reason)
+		l.warn(server.doc, server, warning.SelectsNothing, "spec.podSelector", "the Server selects no workload (%s: %s)%s", nearest.Name, reason, l.rivalOf(server, inbounds[0]))
 	case len(inbounds) > 0 && !taken:
-		l.warn(server.doc, server, warning.PortOfNoInbound, "spec.port", "no selected workload has an inbound on the port: a port is the workload's, not that of a Service")
+		l.warn(server.doc, server, warning.PortOfNoInbound, "spec.port", "no selected workload has an inbound on the port: a port is the workload's, not that of a Service%s", l.rivalOf(server, inbounds[0]))
 	case slices.ContainsFunc(inbounds, server.closes):
 		l.warn(server.doc, server, warning.HTTPOnTCP, "spec.proxyProtocol", "the inbound speaks no HTTP, and the proxy closes each connection that is not %s: write unknown, opaque or TLS", server.Spec.ProxyProtocol)
 	case len(l.opts.defaults(server.Spec.AccessPolicy)) == 0 && !slices.ContainsFunc(l.Grants, func(g Grant) bool { return g.isFor(server) }) && !slices.ContainsFunc(l.Policies, about):
@@ -204,13 +204,25 @@ func (l *linter) opened(p Policy, r route.Route) {
 func (l *linter) identities(doc manifest.Document, of fmt.Stringer, field string, identities []string) {
 	for i, text := range identities {
 		l.gateway(doc, of, object.Item(field, i), l.opts.identity(text))
-		if id, err := spiffeid.FromString(text); err == nil && id.TrustDomain() == l.opts.TrustDomain && isAccount.MatchString(id.Path()) {
+		// Where somebody writes the ID of an account as in Istio, its trust domain is mostly this one.
+		isOfMesh := func(td spiffeid.TrustDomain) bool { return td == l.opts.TrustDomain || td.Name() == "cluster.local" }
+		if id, err := spiffeid.FromString(text); err == nil && isOfMesh(id.TrustDomain()) && isAccount.MatchString(id.Path()) {
 			l.warn(doc, of, warning.SPIFFEOfAccount, object.Item(field, i), "Linkerd knows a service account by a name that ends in %s, and takes a SPIFFE ID for that of a workload outside of the cluster: write the name", l.opts.accountSuffix())
 		}
 		if condition.IsNever(l.opts.identity(text)) {
 			l.warn(doc, of, warning.UnknownIdentity, object.Item(field, i), "no service account of this mesh has the name %s: they end in %s, behind the account and its namespace", text, l.opts.accountSuffix())
 		}
 	}
+}
+
+// rivalOf names another Server that may take the port of a Server too, "" where there is none. No workload is made that two Servers take.
+func (l *linter) rivalOf(server Server, in policy.Inbound) string {
+	for _, other := range l.Servers {
+		if both := other.fit(server.fit(in)); other.String() != server.String() && server.miss(both) == "" && other.miss(both) == "" {
+			return fmt.Sprintf("; and Server %s may take that port of its workloads too: Linkerd takes the older one, and no file says which that is", other)
+		}
+	}
+	return ""
 }
 
 // isAccount is met by the path of the SPIFFE ID of a service account.

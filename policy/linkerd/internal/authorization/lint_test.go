@@ -87,6 +87,7 @@ func TestLint(t *testing.T) {
 		{"a path whose Server is open", server(", accessPolicy: all-unauthenticated") + route + all("value: /"), policy.HTTP, nil},
 		{"a method for everybody", server("") + route + strings.Replace(all("value: /"), "{value: /}", "{value: /}, method: GET", 1) + allow("HTTPRoute", "a", account) + open + nodes, policy.HTTP, []string{"other-spelling spec.rules[0].matches[0].path"}},
 		{"the SPIFFE ID of an account", named("spiffe://td/ns/default/sa/web"), policy.HTTP, []string{"spiffe-of-account spec.identities[0]"}},
+		{"the SPIFFE ID of an account as in Istio", named("spiffe://cluster.local/ns/default/sa/web"), policy.HTTP, []string{"spiffe-of-account spec.identities[0]"}},
 		{"the SPIFFE ID of a workload outside", named("spiffe://td/vm/web"), policy.HTTP, nil},
 		{"the SPIFFE ID of another mesh", named("spiffe://other/ns/default/sa/web"), policy.HTTP, nil},
 		{"another control plane", named("web.default.serviceaccount.identity.other.cluster.local"), policy.HTTP, []string{"unknown-identity spec.identities[0]"}},
@@ -102,5 +103,32 @@ func TestLint(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestLintOfRivals has a Server that selects no inbound because no workload is made which another Server takes too: the warning names that one.
+func TestLintOfRivals(t *testing.T) {
+	t.Parallel()
+	server := func(name, labels, port string) string {
+		return "---\n{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: " + name + ", namespace: default}, spec: {podSelector: {" + labels + "}, port: " + port + ", accessPolicy: all-authenticated}}\n"
+	}
+	const said = "Server default/open may take that port of its workloads too"
+	other := []policy.Inbound{{Workload: policy.Workload{Name: "w", Namespace: "default", Labels: map[string]string{"app": "other"}}, Name: "a", Port: 1}}
+	for name, tt := range map[string]struct {
+		policies string
+		want     bool
+	}{
+		"of every workload": {server("web", "matchLabels: {app: web}", "http") + server("open", "", "http"), true},
+		"of a number":       {server("web", "matchLabels: {app: web}", "80") + server("open", "", "80"), true},
+		"of another port":   {server("web", "matchLabels: {app: web}", "80") + server("open", "", "81"), false},
+		"of other labels":   {server("web", "matchLabels: {app: web}", "80") + server("open", "matchLabels: {app: api}", "80"), false},
+	} {
+		got := false
+		for _, w := range authorization.Lint(parse(t, tt.policies), other, options(t)) {
+			got = got || w.Policy == "default/web" && strings.Contains(w.Message, said)
+		}
+		if got != tt.want {
+			t.Errorf("%s: the other Server is named: %t, want %t", name, got, tt.want)
+		}
 	}
 }

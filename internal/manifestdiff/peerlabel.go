@@ -1,0 +1,88 @@
+package manifestdiff
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldpath"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// PeerLabel is a label by which a policy of Cilium names callers or callees of one namespace.
+type PeerLabel struct {
+	Namespace, Key, Value string
+	// Place is "file:line: field" of the value, and Policy the policy that has it.
+	Place, Policy string
+}
+
+// PeerLabels returns the labels by which policies of Cilium name callers and callees, but for those that Cilium makes by itself. Peers of all
+// namespaces are left out.
+func PeerLabels(policies []manifest.Document) (out []PeerLabel) {
+	for _, doc := range policies {
+		o := objectOf(doc)
+		if o.group != "cilium.io" {
+			continue
+		}
+		own := ""
+		if o.hasNamespace() {
+			own = o.namespace
+		}
+		var walk func(field string, ofPeers bool, value any)
+		walk = func(field string, ofPeers bool, value any) {
+			switch value := value.(type) {
+			case []any:
+				for i, item := range value {
+					walk(fieldpath.Item(field, i), ofPeers, item)
+				}
+			case map[string]any:
+				if labels, ok := value["matchLabels"].(map[string]any); ok && ofPeers && value["matchExpressions"] == nil {
+					for _, l := range peerLabelsOf(labels, own) {
+						l.Place, l.Policy = doc.Place(fieldpath.Child(fieldpath.Child(field, "matchLabels"), l.Key)), o.String()
+						_, l.Key = cutSource(l.Key)
+						out = append(out, l)
+					}
+				}
+				for _, key := range slices.Sorted(maps.Keys(value)) {
+					walk(fieldpath.Child(field, key), key == "fromEndpoints" || key == "toEndpoints", value[key])
+				}
+			}
+		}
+		for _, part := range []string{"spec", "specs"} {
+			walk(part, false, fieldOf(o.fields, part))
+		}
+	}
+	return out
+}
+
+// peerLabelsOf returns the labels of one selector of peers, with their keys as they are written. It returns none where the selector is about all namespaces.
+func peerLabelsOf(labels map[string]any, own string) (out []PeerLabel) {
+	namespace := own
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		value, ok := labels[key].(string)
+		source, bare := cutSource(key)
+		switch {
+		case !ok:
+		case bare == ciliumNamespace:
+			namespace = value
+		case source == "reserved", strings.HasPrefix(bare, "io."):
+		default:
+			out = append(out, PeerLabel{Key: key, Value: value})
+		}
+	}
+	if namespace == "" {
+		return nil
+	}
+	for i := range out {
+		out[i].Namespace = namespace
+	}
+	return out
+}
+
+// cutSource parts the key of a label from the source in front of it, as in k8s:app.
+func cutSource(key string) (source, bare string) {
+	if source, bare, found := strings.Cut(key, ":"); found {
+		return source, bare
+	}
+	return "", key
+}
