@@ -117,6 +117,8 @@ type comparison struct {
 	oldDataplanes, recentDataplanes objects
 	olds, recents                   workloads
 	gone                            departed
+	// allPlaces are the namespaces in which an object without one may be, nil where nobody has asked.
+	allPlaces []string
 	// told is what the changes name, moved what else is in another folder, and variables are the names of those that matter.
 	told      told
 	moved     []Passed
@@ -272,15 +274,15 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 		if changes := append(c.replaces(o), c.strays(o)...); len(changes) > 0 {
 			return changes
 		}
-		w := walker{comparison: c, category: o.category, kind: o.kind, namespace: o.namespace, alone: true}
+		w := walker{comparison: c, category: o.category, kind: o.kind, namespace: o.namespace, places: c.placesOf(o), alone: true}
 		w.walk("", "", nil, o.fields)
 		found := w.changes(o, o)
 		if o.kind == "WorkloadEntry" && len(found) == 0 {
 			return []Change{o.change(effect + ", and its address may be that of any pod")}
 		}
-		if p, hasPods := own.byKey[o.key]; hasPods && len(found) == 0 && c.mayLetIn(o.namespace, fmt.Sprint(normal("serviceAccountName", p.account))) {
+		if p, hasPods := own.byKey[o.key]; hasPods && len(found) == 0 && c.mayLetInAny(c.placesOf(o), fmt.Sprint(normal("serviceAccountName", p.account))) {
 			found = append(found, o.change("calls as somebody whom policies may let in, and the other side does not have the object"))
-		} else if hasPods && len(found) == 0 && c.hasRights(o.namespace, fmt.Sprint(normal("serviceAccountName", p.account))) {
+		} else if hasPods && len(found) == 0 && c.hasRightsInAny(c.placesOf(o), fmt.Sprint(normal("serviceAccountName", p.account))) {
 			found = append(found, o.change("has an account that may change policies or call as somebody else, and the other side does not have the object"))
 		} else if hasPods && len(found) == 0 && (c.callsByDerived(p) || c.namesService(o)) {
 			found = append(found, o.change("calls as somebody whom policies may let in, by a label that a cluster makes, and the other side does not have the object"))

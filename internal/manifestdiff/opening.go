@@ -85,7 +85,7 @@ func (w *walker) opens(path string, value any) bool {
 		return false
 	case strings.Contains(relative, "serviceAccount"):
 		name, _ := value.(string)
-		return name != "" && (w.mayLetIn(w.namespace, name) || w.hasRights(w.namespace, name))
+		return name != "" && (w.mayLetInAny(w.places, name) || w.hasRightsInAny(w.places, name))
 	case isList:
 		return len(list) > 0
 	case strings.HasSuffix(relative, "automountServiceAccountToken"):

@@ -18,8 +18,9 @@ type walker struct {
 	category  category
 	kind      string
 	namespace string
-	// alone is true where the other side does not have the object.
-	alone bool
+	// alone is true where the other side does not have the object, and places are the namespaces in which it may be then.
+	alone  bool
+	places []string
 	// mayRepeatPorts is true for a Service that may get a second port for a port of its pods.
 	mayRepeatPorts bool
 	// states are the fields of the security context of a pod, on either side.
