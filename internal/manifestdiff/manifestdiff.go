@@ -117,6 +117,8 @@ type comparison struct {
 	oldDataplanes, recentDataplanes objects
 	olds, recents                   workloads
 	gone                            departed
+	// customizations are the kustomizations that differ, and pass.
+	customizations []Passed
 	// allPlaces are the namespaces in which an object without one may be, nil where nobody has asked.
 	allPlaces []string
 	// told is what the changes name, moved what else is in another folder, and variables are the names of those that matter.
@@ -192,7 +194,12 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 
 // changes returns each difference once, in the order of the documents.
 func (c *comparison) changes() (out []Change) {
+	found, customized := c.compareKustomizations()
+	out, c.customizations = append(out, found...), customized
 	eachPair(c.oldObjects, c.recentObjects, func(was, is []object) {
+		if c.isPaired(slices.Concat(is, was)[0]) {
+			return
+		}
 		found := c.compare(was, is)
 		c.told.add(slices.Concat(is, was)[0].key, found)
 		out = append(out, found...)
