@@ -190,7 +190,7 @@ func (c *comparison) takenBy(o object) (out []manifest.Document, known bool) {
 // gives them no other namespace than they have.
 func (c *comparison) takesNewAlone(o object, added []string, recents map[string]object) bool {
 	at := pathIn(c.recent.Root, filepath.Dir(o.file()))
-	chain := c.above(o, recents)
+	chain := c.overlaysOf(o, recents)
 	for _, name := range added {
 		path := filepath.Join(at, name)
 		if isElsewhere(at, name) || hasBelow(c.old, path) || !hasBelow(c.recent, path) {
@@ -210,8 +210,8 @@ func (c *comparison) takesNewAlone(o object, added []string, recents map[string]
 	return !slices.ContainsFunc(chain, func(of object) bool { return !c.isPlain(of) })
 }
 
-// above returns a kustomization and those that take it, by others too.
-func (c *comparison) above(o object, recents map[string]object) []object {
+// overlaysOf returns a kustomization and those that take it, by others too.
+func (c *comparison) overlaysOf(o object, recents map[string]object) []object {
 	out, seen := []object{o}, map[string]bool{o.file(): true}
 	for i := 0; i < len(out); i++ {
 		dir := filepath.Dir(out[i].file())

@@ -105,6 +105,8 @@ type comparison struct {
 	// isIstio is true where a document is of Istio, byAddress where a policy has an address: a caller may be chosen by it, and
 	// byOrigin where callers are chosen by it in another way too.
 	isIstio, byAddress, byOrigin bool
+	// tokenless is true where no mesh of the policies asks for the token of an account.
+	tokenless bool
 	// attached is true where a document says something about single routes of gateways.
 	attached bool
 	// customized is true where Kustomize changes policies before they are applied.
@@ -180,6 +182,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 			c.customized = c.customized || strings.EqualFold(filepath.Base(name), "kustomization")
 		}
 	}
+	c.tokenless = areTokenless(slices.Concat(c.oldPolicies.all, c.recentPolicies.all))
 	c.named.addDerived()
 	c.olds, c.recents = workloadsOf(c.oldObjects.all), workloadsOf(c.recentObjects.all)
 	c.gone, c.callers = c.departed(), callersOf(c.peers)
