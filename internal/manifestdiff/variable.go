@@ -71,7 +71,7 @@ func (c *comparison) setsVariable(o object) bool {
 	if len(c.variables) == 0 {
 		return false
 	}
-	for _, field := range [][]string{{"data"}, {"stringData"}, {"binaryData"}, {"spec", "encryptedData"}} {
+	for _, field := range [][]string{{"data"}, {"stringData"}, {"binaryData"}, {"spec", "encryptedData"}, {"spec", "template", "data"}, {"spec", "template", "stringData"}} {
 		values, _ := fieldOf(o.fields, field...).(map[string]any)
 		for key := range values {
 			if c.variables[key] {
