@@ -15,15 +15,17 @@ var (
 	ofComponent    = regexp.MustCompile(`\.config\.k8s\.io/`)
 )
 
-// carriesManifest reports whether a ConfigMap or a Secret has the text of a manifest: a tool that reads such texts, such as
+// carriesManifest reports whether a ConfigMap or a Secret, also one that an object makes, has the text of a manifest: a tool that reads such texts, such as
 // a ClusterResourceSet, may apply it.
 func (o object) carriesManifest() bool {
-	for _, field := range []string{"data", "stringData", "binaryData"} {
-		values, _ := fieldOf(o.fields, field).(map[string]any)
-		for _, value := range values {
-			text, _ := value.(string)
-			if isManifest(o.plainText(field, text)) {
-				return true
+	for _, at := range secretTemplates {
+		for _, field := range []string{"data", "stringData", "binaryData"} {
+			values, _ := fieldOf(o.fields, slices.Concat(at, []string{field})...).(map[string]any)
+			for _, value := range values {
+				text, _ := value.(string)
+				if isManifest(o.plainText(field, text)) {
+					return true
+				}
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package manifestdiff
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -131,7 +132,7 @@ func (o object) hasEndpoints() bool {
 // isIdentity reports whether an object is a Secret of Kuma, which has its keys and authorities in such Secrets, or
 // the token of an account, by which a program calls as that account; or whether it makes one.
 func (o object) isIdentity() bool {
-	if isAmong(knownKinds[config], o) && fieldOf(o.fields, "metadata", "labels", "istio/multiCluster") != nil { // it names another cluster
+	if _, has := o.givenLabels()["istio/multiCluster"]; has && isAmong(knownKinds[config], o) { // it names another cluster
 		return true
 	}
 	for _, field := range [][]string{{"type"}, {"spec", "target", "template", "type"}, {"spec", "template", "type"}} {
@@ -189,13 +190,27 @@ func (c *comparison) isHarmless(all []object, own, other workloads) bool {
 
 // isForTool reports whether a label says that a tool reads an object, such as the address of a cluster to which Argo CD applies.
 func (o object) isForTool() bool {
-	labels, _ := fieldOf(o.fields, "metadata", "labels").(map[string]any)
-	for key := range labels {
+	for key := range o.givenLabels() {
 		if isOfTool(key) {
 			return true
 		}
 	}
 	return false
+}
+
+// secretTemplates say where an object has the Secret that it makes: one of External Secrets, and one of Sealed Secrets.
+var secretTemplates = [][]string{nil, {"spec", "target", "template"}, {"spec", "template"}}
+
+// givenLabels returns the labels of an object, and those of the Secret that it makes.
+func (o object) givenLabels() map[string]any {
+	out := map[string]any{}
+	for _, at := range secretTemplates {
+		if at == nil || isAmong(knownKinds[config], o) {
+			labels, _ := fieldOf(o.fields, slices.Concat(at, []string{"metadata", "labels"})...).(map[string]any)
+			maps.Copy(out, labels)
+		}
+	}
+	return out
 }
 
 // sendsToken reports whether an object names a Secret with the token of an account: what reads it, such as Prometheus, sends the

@@ -105,6 +105,8 @@ type comparison struct {
 	// isIstio is true where a document is of Istio, byAddress where a policy has an address: a caller may be chosen by it, and
 	// byOrigin where callers are chosen by it in another way too.
 	isIstio, byAddress, byOrigin bool
+	// tokenless is true where no mesh of the policies asks for the token of an account.
+	tokenless bool
 	// attached is true where a document says something about single routes of gateways.
 	attached bool
 	// customized is true where Kustomize changes policies before they are applied.
@@ -117,6 +119,10 @@ type comparison struct {
 	oldDataplanes, recentDataplanes objects
 	olds, recents                   workloads
 	gone                            departed
+	// customizations are the kustomizations that differ, and pass.
+	customizations []Passed
+	// allPlaces are the namespaces in which an object without one may be, nil where nobody has asked.
+	allPlaces []string
 	// told is what the changes name, moved what else is in another folder, and variables are the names of those that matter.
 	told      told
 	moved     []Passed
@@ -176,6 +182,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 			c.customized = c.customized || strings.EqualFold(filepath.Base(name), "kustomization")
 		}
 	}
+	c.tokenless = areTokenless(slices.Concat(c.oldPolicies.all, c.recentPolicies.all))
 	c.named.addDerived()
 	c.olds, c.recents = workloadsOf(c.oldObjects.all), workloadsOf(c.recentObjects.all)
 	c.gone, c.callers = c.departed(), callersOf(c.peers)
@@ -190,7 +197,12 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 
 // changes returns each difference once, in the order of the documents.
 func (c *comparison) changes() (out []Change) {
+	found, customized := c.compareKustomizations()
+	out, c.customizations = append(out, found...), customized
 	eachPair(c.oldObjects, c.recentObjects, func(was, is []object) {
+		if c.isPaired(slices.Concat(is, was)[0]) {
+			return
+		}
 		found := c.compare(was, is)
 		c.told.add(slices.Concat(is, was)[0].key, found)
 		out = append(out, found...)
@@ -272,15 +284,15 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 		if changes := append(c.replaces(o), c.strays(o)...); len(changes) > 0 {
 			return changes
 		}
-		w := walker{comparison: c, category: o.category, kind: o.kind, namespace: o.namespace, alone: true}
+		w := walker{comparison: c, category: o.category, kind: o.kind, namespace: o.namespace, places: c.placesOf(o), alone: true}
 		w.walk("", "", nil, o.fields)
 		found := w.changes(o, o)
 		if o.kind == "WorkloadEntry" && len(found) == 0 {
 			return []Change{o.change(effect + ", and its address may be that of any pod")}
 		}
-		if p, hasPods := own.byKey[o.key]; hasPods && len(found) == 0 && c.mayLetIn(o.namespace, fmt.Sprint(normal("serviceAccountName", p.account))) {
+		if p, hasPods := own.byKey[o.key]; hasPods && len(found) == 0 && c.mayLetInAny(c.placesOf(o), fmt.Sprint(normal("serviceAccountName", p.account))) {
 			found = append(found, o.change("calls as somebody whom policies may let in, and the other side does not have the object"))
-		} else if hasPods && len(found) == 0 && c.hasRights(o.namespace, fmt.Sprint(normal("serviceAccountName", p.account))) {
+		} else if hasPods && len(found) == 0 && c.hasRightsInAny(c.placesOf(o), fmt.Sprint(normal("serviceAccountName", p.account))) {
 			found = append(found, o.change("has an account that may change policies or call as somebody else, and the other side does not have the object"))
 		} else if hasPods && len(found) == 0 && (c.callsByDerived(p) || c.namesService(o)) {
 			found = append(found, o.change("calls as somebody whom policies may let in, by a label that a cluster makes, and the other side does not have the object"))

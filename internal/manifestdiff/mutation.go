@@ -67,8 +67,7 @@ func (p *programs) askFor(key string) bool {
 // isParameter reports whether what changes other objects may ask for a label of an object: it may take values out
 // of the objects that it selects so.
 func (c *comparison) isParameter(o object) bool {
-	labels, _ := fieldOf(o.fields, "metadata", "labels").(map[string]any)
-	for key := range labels {
+	for key := range o.givenLabels() {
 		if c.programs.askFor(key) {
 			return true
 		}

@@ -53,6 +53,17 @@ func (w *walker) givesUser(path string, was, is any) bool {
 	return !isText && err == nil && number > 0 && !ofProxies[fmt.Sprint(number)] && !w.named.has(fmt.Sprint(number)) // an annotation may give it to a sidecar
 }
 
+// losesToken reports whether a pod or an account loses the token of the account, and no mesh asks for it. Without it Linkerd injects nothing, and a sidecar of Kuma is known by it; the
+// sidecar of Istio has a token of its own, and Cilium none.
+func (w *walker) losesToken(path string, was, is any) bool {
+	return w.tokenless && !w.alone && !w.owned && (path == "spec.automountServiceAccountToken" && w.category == workload || path == "automountServiceAccountToken" && w.category == account) && isFalse(is) && !isFalse(was)
+}
+
+// areTokenless reports whether all policies are of meshes that ask no pod for the token of its account, and there is one.
+func areTokenless(policies []object) bool {
+	return len(policies) > 0 && !slices.ContainsFunc(policies, func(o object) bool { return o.group != "security.istio.io" && o.group != "cilium.io" })
+}
+
 // isTrue reports whether a value says yes. The parser of kubectl takes such words for truth values.
 func isTrue(value any) bool {
 	text, _ := value.(string)
@@ -85,11 +96,11 @@ func (w *walker) opens(path string, value any) bool {
 		return false
 	case strings.Contains(relative, "serviceAccount"):
 		name, _ := value.(string)
-		return name != "" && (w.mayLetIn(w.namespace, name) || w.hasRights(w.namespace, name))
+		return name != "" && (w.mayLetInAny(w.places, name) || w.hasRightsInAny(w.places, name))
 	case isList:
 		return len(list) > 0
 	case strings.HasSuffix(relative, "automountServiceAccountToken"):
-		return isFalse(value) // without a token, Linkerd injects nothing
+		return isFalse(value) && !w.tokenless
 	case strings.HasSuffix(relative, "workloadRef.name"):
 		return value != ""
 	default:

@@ -21,6 +21,9 @@ func TestOrdinaryAndNearby(t *testing.T) {
 	route := func(kind, parent, rule string) string {
 		return "apiVersion: gateway.networking.k8s.io/v1\nkind: " + kind + "\nmetadata: {name: r, namespace: shop}\nspec: {" + parent + "hostnames: [a.example], rules: [{" + rule + "}]}\n"
 	}
+	allowOf := func(version, kind string) string {
+		return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: p, namespace: shop}\nspec: {endpointSelector: {}, ingress: [{}]}\n"
+	}
 	const (
 		edge     = "parentRefs: [{name: edge}], "
 		backends = "matches: [{path: {type: PathPrefix, value: /}}], timeouts: {request: 1s}, backendRefs: [{name: web, port: 80}]"
@@ -31,6 +34,14 @@ func TestOrdinaryAndNearby(t *testing.T) {
 		want string
 	}{
 		{change{"options of the resolver", all, "serviceAccountName: web\n", "serviceAccountName: web\n      dnsConfig: {options: [{name: ndots, value: '2'}]}\n"}, ""},
+		{change{"no token", all, "serviceAccountName: web\n", "serviceAccountName: web\n      automountServiceAccountToken: false\n"}, ""},
+		{change{"no token of an account", all, "kind: ServiceAccount", "kind: ServiceAccount\nautomountServiceAccountToken: false"}, ""},
+		{change{"no token of Cilium", together(allowOf("cilium.io/v2", "CiliumNetworkPolicy"), deployment, serviceAccount), "serviceAccountName: web\n", "serviceAccountName: web\n      automountServiceAccountToken: false\n"}, ""},
+		{change{"a new workload without a token", policy, "", strings.Replace(deployment, "serviceAccountName: web\n", "serviceAccountName: web\n      automountServiceAccountToken: false\n", 1)}, ""},
+		{change{"a token again", inPod("automountServiceAccountToken: false"), "automountServiceAccountToken: false", "automountServiceAccountToken: true"}, "automountServiceAccountToken"},
+		{change{"no token of Kuma", kuma, "serviceAccountName: web\n", "serviceAccountName: web\n      automountServiceAccountToken: false\n"}, "automountServiceAccountToken"},
+		{change{"no token beside Linkerd", together(all, linkerdServer), "serviceAccountName: web\n", "serviceAccountName: web\n      automountServiceAccountToken: false\n"}, "automountServiceAccountToken"},
+		{change{"no token without policies", together(deployment, serviceAccount), "serviceAccountName: web\n", "serviceAccountName: web\n      automountServiceAccountToken: false\n"}, "automountServiceAccountToken"},
 		{change{"another server of names", all, "serviceAccountName: web\n", "serviceAccountName: web\n      dnsConfig: {options: [{name: ndots, value: '2'}], nameservers: [10.0.0.9]}\n"}, "dnsConfig.nameservers"},
 		{change{"another domain of names", all, "serviceAccountName: web\n", "serviceAccountName: web\n      dnsConfig: {searches: [a.example]}\n"}, "dnsConfig.searches"},
 

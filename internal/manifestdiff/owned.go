@@ -88,7 +88,7 @@ func makerOf(o object, labels map[string]any) string {
 
 // deviations returns what may matter of the differences between two descriptions of pods. Their names do not.
 func (c *comparison) deviations(a, b pods) []finding {
-	w := walker{comparison: c, category: workload, kind: "Pod", namespace: b.namespace}
+	w := walker{comparison: c, category: workload, kind: "Pod", namespace: b.namespace, owned: true}
 	w.walk("", "", c.asTemplate(a), c.asTemplate(b))
 	if slices.Contains(systemNamespaces, b.namespace) && a.programs() != b.programs() {
 		w.find("spec.containers", nil, nil) // what runs there counts by what it does

@@ -89,6 +89,9 @@ func isWithinField(path, of string) bool {
 // a table cannot hide anything from it.
 func (c *comparison) rest() (passed, compared []Passed) {
 	eachPair(c.oldObjects, c.recentObjects, func(was, is []object) {
+		if c.isPaired(slices.Concat(is, was)[0]) {
+			return
+		}
 		found := c.differences(was, is, nil)
 		if o := slices.Concat(is, was)[0]; len(found) == 0 && len(c.told[o.key]) == 0 && c.oldObjects.repeated[o.key] != c.recentObjects.repeated[o.key] {
 			found = []Passed{{Place: o.doc.Place(""), Object: o.String(), Effect: "is there another number of times"}}
@@ -114,7 +117,7 @@ func (c *comparison) rest() (passed, compared []Passed) {
 		compared = append(compared, c.differences(was, is, func(field string) bool { return !is[0].isBeside(field) })...)
 	})
 	eachPair(casesOf(c.old.Cases), casesOf(c.recent.Cases), func(was, is []object) { compared = append(compared, c.differences(was, is, nil)...) })
-	return slices.Concat(passed, c.moved, RestOf(c.old.Unread, c.recent.Unread)), compared
+	return slices.Concat(passed, c.customizations, c.moved, RestOf(c.old.Unread, c.recent.Unread)), compared
 }
 
 // besidePolicies returns in what the policies of one name differ beside what their dialect reads. A new policy does not

@@ -65,20 +65,31 @@ func TestVariables(t *testing.T) {
 	config := func(kind, field, key, value string) string {
 		return "apiVersion: v1\nkind: " + kind + "\nmetadata: {name: vars, namespace: flux-system}\n" + field + ": {" + key + ": " + value + "}\n"
 	}
+	external := func(spec string) string {
+		return "apiVersion: external-secrets.io/v1\nkind: ExternalSecret\nmetadata: {name: vars, namespace: flux-system}\nspec: {" + spec + "}\n"
+	}
 	space := "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {istio-injection: '${inject:=enabled}'}}\n"
 	image := strings.Replace(deployment, "image: shop/web:1", "image: 'shop/web:${tag}'", 1)
 	for name, tt := range map[string]struct {
 		change
 		quiet bool
 	}{
-		"the injection of a namespace": {change: change{"", together(policy, space), config("ConfigMap", "data", "inject", "enabled"), config("ConfigMap", "data", "inject", "disabled")}},
-		"the same, in a Secret":        {change: change{"", together(policy, space), config("Secret", "stringData", "inject", "enabled"), config("Secret", "stringData", "inject", "disabled")}},
-		"a new ConfigMap":              {change: change{"", together(policy, space), "", config("ConfigMap", "data", "inject", "disabled")}},
-		"another variable":             {change: change{"", together(policy, space), config("ConfigMap", "data", "other", "a"), config("ConfigMap", "data", "other", "b")}, quiet: true},
-		"an image":                     {change: change{"", together(policy, image), config("ConfigMap", "data", "tag", "a"), config("ConfigMap", "data", "tag", "b")}, quiet: true},
-		"the network of the host":      {change: change{"", together(policy, strings.Replace(image, "nodeSelector", "hostNetwork: $(host)\n      nodeSelector", 1)), config("ConfigMap", "data", "host", "a"), config("ConfigMap", "data", "host", "b")}},
-		"the account of a workload":    {change: change{"", together(policy, strings.Replace(image, "serviceAccountName: web", "serviceAccountName: '${ account }'", 1)), config("ConfigMap", "data", "account", "a"), config("ConfigMap", "data", "account", "b")}},
-		"a value of a Helm chart":      {change: change{"", together(policy, strings.Replace(image, "serviceAccountName: web", "serviceAccountName: '{{ .Values.account }}'", 1)), config("ConfigMap", "data", "account", "a"), config("ConfigMap", "data", "account", "b")}, quiet: true},
+		"the injection of a namespace":              {change: change{"", together(policy, space), config("ConfigMap", "data", "inject", "enabled"), config("ConfigMap", "data", "inject", "disabled")}},
+		"the same, in a Secret":                     {change: change{"", together(policy, space), config("Secret", "stringData", "inject", "enabled"), config("Secret", "stringData", "inject", "disabled")}},
+		"a new ConfigMap":                           {change: change{"", together(policy, space), "", config("ConfigMap", "data", "inject", "disabled")}},
+		"another variable":                          {change: change{"", together(policy, space), config("ConfigMap", "data", "other", "a"), config("ConfigMap", "data", "other", "b")}, quiet: true},
+		"an image":                                  {change: change{"", together(policy, image), config("ConfigMap", "data", "tag", "a"), config("ConfigMap", "data", "tag", "b")}, quiet: true},
+		"the network of the host":                   {change: change{"", together(policy, strings.Replace(image, "nodeSelector", "hostNetwork: $(host)\n      nodeSelector", 1)), config("ConfigMap", "data", "host", "a"), config("ConfigMap", "data", "host", "b")}},
+		"the account of a workload":                 {change: change{"", together(policy, strings.Replace(image, "serviceAccountName: web", "serviceAccountName: '${ account }'", 1)), config("ConfigMap", "data", "account", "a"), config("ConfigMap", "data", "account", "b")}},
+		"a value of a Helm chart":                   {change: change{"", together(policy, strings.Replace(image, "serviceAccountName: web", "serviceAccountName: '{{ .Values.account }}'", 1)), config("ConfigMap", "data", "account", "a"), config("ConfigMap", "data", "account", "b")}, quiet: true},
+		"a text of a sealed Secret":                 {change: change{"", together(policy, space), "apiVersion: bitnami.com/v1alpha1\nkind: SealedSecret\nmetadata: {name: s, namespace: flux-system}\nspec: {template: {data: {inject: a}}}\n", "apiVersion: bitnami.com/v1alpha1\nkind: SealedSecret\nmetadata: {name: s, namespace: flux-system}\nspec: {template: {data: {inject: b}}}\n"}},
+		"a Secret from elsewhere":                   {change: change{"", together(policy, space), external("data: [{secretKey: other}]"), external("data: [{secretKey: other}, {secretKey: third}]")}, quiet: true},
+		"a text of a Secret from elsewhere":         {change: change{"", together(policy, space), external("data: [{secretKey: a}], target: {template: {data: {b: c}}}"), external("data: [{secretKey: a}], target: {template: {data: {b: d}}}")}, quiet: true},
+		"a Secret from elsewhere with the variable": {change: change{"", together(policy, space), external("data: [{secretKey: inject, remoteRef: {key: a}}]"), external("data: [{secretKey: inject, remoteRef: {key: b}}]")}},
+		"the variable in a text":                    {change: change{"", together(policy, space), external("data: [{secretKey: a}], target: {template: {data: {inject: c}}}"), external("data: [{secretKey: a}], target: {template: {data: {inject: d}}}")}},
+		"all of a Secret from elsewhere":            {change: change{"", together(policy, space), external("dataFrom: [{extract: {key: a}}]"), external("dataFrom: [{extract: {key: b}}]")}},
+		"a Secret from elsewhere with more":         {change: change{"", together(policy, space), external("data: [{secretKey: a}]"), external("data: [{secretKey: a}], dataFrom: [{extract: {key: b}}]")}},
+		"texts from elsewhere":                      {change: change{"", together(policy, space), external("data: [{secretKey: a}], target: {template: {templateFrom: [{configMap: {name: a}}]}}"), external("data: [{secretKey: a}], target: {template: {templateFrom: [{configMap: {name: b}}]}}")}},
 		"a variable of an unknown kind": {change: change{"", together(policy, "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: 'n'}\nspec: {podSelector: {matchLabels: {a: '${app}'}}}"),
 			config("ConfigMap", "data", "app", "a"), config("ConfigMap", "data", "app", "b")}},
 	} {

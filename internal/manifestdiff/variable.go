@@ -66,12 +66,12 @@ func withoutPlaceholders(value any) any {
 }
 
 // setsVariable reports whether a ConfigMap or a Secret may have the value of a variable that matters. What an
-// ExternalSecret has is not known here.
+// ExternalSecret has is known where it lists each key.
 func (c *comparison) setsVariable(o object) bool {
 	if len(c.variables) == 0 {
 		return false
 	}
-	for _, field := range [][]string{{"data"}, {"stringData"}, {"binaryData"}, {"spec", "encryptedData"}} {
+	for _, field := range [][]string{{"data"}, {"stringData"}, {"binaryData"}, {"spec", "encryptedData"}, {"spec", "template", "data"}, {"spec", "template", "stringData"}} {
 		values, _ := fieldOf(o.fields, field...).(map[string]any)
 		for key := range values {
 			if c.variables[key] {
@@ -79,5 +79,17 @@ func (c *comparison) setsVariable(o object) bool {
 			}
 		}
 	}
-	return o.kind == "ExternalSecret"
+	if o.kind != "ExternalSecret" {
+		return false
+	}
+	template, _ := fieldOf(o.fields, "spec", "target", "template").(map[string]any)
+	values, _ := template["data"].(map[string]any)
+	keys := slices.Collect(maps.Keys(values))
+	list, isList := fieldOf(o.fields, "spec", "data").([]any)
+	for _, item := range list {
+		key, _ := fieldOf(item, "secretKey").(string)
+		keys = append(keys, key)
+	}
+	isKnown := isList && fieldOf(o.fields, "spec", "dataFrom") == nil && template["templateFrom"] == nil && !slices.Contains(keys, "")
+	return !isKnown || slices.ContainsFunc(keys, func(key string) bool { return c.variables[key] })
 }

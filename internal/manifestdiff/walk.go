@@ -18,8 +18,11 @@ type walker struct {
 	category  category
 	kind      string
 	namespace string
-	// alone is true where the other side does not have the object.
-	alone bool
+	// alone is true where the other side does not have the object, and places are the namespaces in which it may be then.
+	alone  bool
+	places []string
+	// owned is true where pods are held against what made them.
+	owned bool
 	// mayRepeatPorts is true for a Service that may get a second port for a port of its pods.
 	mayRepeatPorts bool
 	// states are the fields of the security context of a pod, on either side.
@@ -209,7 +212,7 @@ func (w *walker) isHarmless(path string, was, is any) bool {
 	case strings.HasSuffix(relative, "securityContext.capabilities.drop"):
 		return is != nil && includes(is, was)
 	}
-	if w.givesUser(relative, was, is) {
+	if w.givesUser(relative, was, is) || w.losesToken(relative, was, is) {
 		return true
 	}
 	if path == "spec.strategy" && w.kind == "Rollout" || w.isDerivedFrom(path, was, is) || w.givesToken(relative, was, is) || w.givesVolume(relative, was, is) {

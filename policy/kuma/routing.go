@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/listing"
@@ -16,8 +17,10 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// OwnsRouting implements [capability.Router].
-func (dialect) OwnsRouting(doc manifest.Document) bool { return outbound.Owns(doc) }
+// OwnsRouting implements [capability.Router]. What is about a gateway alone concerns no sidecar, and is not read.
+func (dialect) OwnsRouting(doc manifest.Document) bool {
+	return outbound.Owns(doc) && metadata.TextAt(doc, "spec.targetRef.kind") != "MeshGateway"
+}
 
 // RoutingKinds implements [capability.RoutingLister].
 func (dialect) RoutingKinds() (out []manifest.Head) {
