@@ -75,6 +75,7 @@ func Rename(c cases.Case, r *rand.Rand, number uint64, change Changes) (cases.Ca
 		policies = change.Policies(policies)
 	}
 	dress(choice.New(r.IntN), &out, policies, w.short, w.turn.hasNoPeers())
+	w.turn.serve(&out, policies)
 	if change.Set != nil {
 		stated, _ := options.(map[string]any)
 		if stated == nil {
