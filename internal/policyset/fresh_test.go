@@ -104,6 +104,15 @@ func TestNoFeatureTellsDrawnSets(t *testing.T) {
 		"the trust domain cluster.local": func(c cases.Case) bool { return c.TrustDomains[0].Name() == "cluster.local" },
 		"managed fields":                 has(`"managedFields"`),
 		"an owner":                       has(`"ownerReferences"`),
+		"a UUID of any variant":          has(`"uid":"[0-9a-f-]{19}[89b]`),
+		"what kubectl applied":           has(`last-applied-configuration":"\{\\"apiVersion`),
+		"who manages the metadata":       has(`"f:metadata"`),
+		"who manages the status":         has(`"subresource":"status"`),
+		"a second owner":                 has(`"ownerReferences":\[\{[^]]*\},\{`),
+		"an owner that stays":            has(`"blockOwnerDeletion"`),
+		"a third finalizer":              has(`"finalizers":\[("[^"]*",){2}`),
+		"a reason of its own":            has(`"reason":"Invalid"`),
+		"more than 200 peers":            func(c cases.Case) bool { return len(c.Options.Peers) > 200 },
 		"finalizers":                     has(`"finalizers"`),
 		"a label with a slash": func(c cases.Case) bool {
 			return slices.ContainsFunc(slices.Collect(maps.Keys(c.Inbounds[0].Workload.Labels)), func(key string) bool { return strings.Contains(key, "/") })

@@ -52,11 +52,16 @@ func (d dresser) policy(p map[string]any) {
 	status := func() any {
 		return choice.Pick[any](d.Chooser, nil, object{}, object{"note": d.text(50)}, d.conditions())
 	}
-	if strings.HasPrefix(fmt.Sprint(p["apiVersion"]), "gateway.networking.") && strings.HasSuffix(fmt.Sprint(p["kind"]), "AuthorizationPolicy") {
+	if isOfGateway(p) {
 		status = d.ancestors
 		d.gateway(p)
 	}
 	d.fill(p, map[string]func() any{"status": status})
+}
+
+// isOfGateway reports whether the policy is an AuthorizationPolicy of Gateway API.
+func isOfGateway(p map[string]any) bool {
+	return strings.HasPrefix(fmt.Sprint(p["apiVersion"]), "gateway.networking.") && strings.HasSuffix(fmt.Sprint(p["kind"]), "AuthorizationPolicy")
 }
 
 // fill sets some of the fields.

@@ -75,6 +75,7 @@ func Rename(c cases.Case, r *rand.Rand, number uint64, change Changes) (cases.Ca
 		policies = change.Policies(policies)
 	}
 	dress(choice.New(r.IntN), &out, policies, w.short, w.turn.hasNoPeers())
+	w.turn.serve(&out, policies)
 	if change.Set != nil {
 		stated, _ := options.(map[string]any)
 		if stated == nil {
@@ -126,7 +127,8 @@ var grammar = regexp.MustCompile(`\\[A-Za-z0-9]|\[[^\]]|\(\?|\{`)
 
 // value replaces the names in a value that stands under a key.
 func (w *words) value(key string, v any) any {
-	if noNames[key] {
+	// The source of a label of Cilium is a word, and that of a rule of Istio has names.
+	if _, isObject := v.(map[string]any); noNames[key] && !(key == "source" && isObject) {
 		return v
 	}
 	switch v := v.(type) {
@@ -227,6 +229,9 @@ func (w *words) member(key string, of map[string]any, inner string) any {
 	meaning := inner
 	if key == "namespaceLabels" {
 		meaning = "labels"
+	}
+	if call, ok := of[inner].(string); ok && key == "method" && (inner == "service" || inner == "method") {
+		return w.call(call)
 	}
 	value := w.value(meaning, of[inner])
 	if _, isRange := of["endPort"]; isRange && (inner == "port" || inner == "endPort") {

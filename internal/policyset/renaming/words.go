@@ -24,8 +24,10 @@ type words struct {
 	// names are the parts of names, and segments those of paths. A path may be longer.
 	names, segments vocabulary
 	domains         vocabulary
-	ports           map[uint16]uint16
-	methods         map[string]string
+	// calls are the parts of services and methods of gRPC.
+	calls   vocabulary
+	ports   map[uint16]uint16
+	methods map[string]string
 	// changed are the methods that are replaced, by each other.
 	changed []string
 	// kept are words that have a meaning of their own.
@@ -62,7 +64,7 @@ var usualKept = []string{"default", "kuma", "kubernetes", "io", "system", "istio
 
 func newWords(r *rand.Rand) *words {
 	w := &words{
-		Rand: r, names: vocabulary{}, segments: vocabulary{}, domains: vocabulary{},
+		Rand: r, names: vocabulary{}, segments: vocabulary{}, domains: vocabulary{}, calls: vocabulary{},
 		ports: map[uint16]uint16{}, methods: map[string]string{}, changed: Methods, kept: map[string]bool{}, firsts: map[string]string{}, wholes: map[string]string{}, portNames: map[string]bool{},
 	}
 	w.keep(usualKept...)
@@ -93,6 +95,9 @@ func (w *words) choose() {
 	}, func(suffix string) string { return letters(w.Rand, len(suffix)) })
 	w.fill(w.segments, w.rarely(), w.segment, func(string) string { return letters(w.Rand, 1+w.IntN(4)) })
 	w.fill(w.domains, w.turn.keepsDomains(), w.domain, func(suffix string) string { return suffix })
+	if len(w.calls) > 0 {
+		w.fill(w.calls, w.rarely(), w.identifier, func(suffix string) string { return letters(w.Rand, len(suffix)) })
+	}
 	stay, taken := w.rarely(), map[uint16]bool{}
 	for _, port := range slices.Sorted(maps.Keys(w.ports)) {
 		to := port
@@ -247,6 +252,22 @@ func (w *words) usualPort(port uint16) uint16 {
 		w.ports[port] = port
 	}
 	return cmp.Or(w.ports[port], port)
+}
+
+// call replaces the names in a service or a method of gRPC.
+func (w *words) call(text string) string { return w.replace(w.calls, text) }
+
+// identifier makes up a part of the name of a service or a method of gRPC, which has no dash.
+func (w *words) identifier() string {
+	noun := nouns[w.IntN(len(nouns))]
+	switch w.IntN(3) {
+	case 0:
+		return letters(w.Rand, 1+w.IntN(20))
+	case 1:
+		return strings.ReplaceAll(noun, "-", "") + "_" + letters(w.Rand, 1+w.IntN(8))
+	default:
+		return strings.ReplaceAll(noun, "-", "") + likeCase(letters(w.Rand, 1+w.IntN(8)), "Aa")
+	}
 }
 
 func (w *words) method(m string) string {
