@@ -37,6 +37,7 @@ func TestPodsWithoutProxy(t *testing.T) {
 		"ambient":                     {istio, pods("labels: {app: web, sidecar.istio.io/inject: 'false', istio.io/dataplane-mode: ambient}", ""), ""},
 		"a namespace in ambient mode": {istio, pods(noted("sidecar.istio.io/inject: 'false'"), "") + "---\n{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {istio.io/dataplane-mode: ambient}}}\n", ""},
 		"Cilium, no sidecar":          {cilium, pods(noted("sidecar.istio.io/inject: 'false'"), ""), ""},
+		"a gateway":                   {istio, pods(noted("sidecar.istio.io/inject: 'false'"), "containers: [{name: istio-proxy, image: proxyv2}]"), ""},
 		"one of two workloads":        {all, pods(noted("sidecar.istio.io/inject: 'false'"), "") + "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: api, namespace: shop}, spec: {template: {metadata: {labels: {app: api}}}}}\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -76,7 +76,7 @@ func (t Template) Bypass(of manifest.Document, port uint16, others []manifest.Do
 	}
 	for _, b := range keys {
 		for _, values := range []map[string]any{t.pods.labels, t.pods.annotations} {
-			if value, has := values[b.key]; has && b.isPast(fmt.Sprint(value), ports) {
+			if value, has := values[b.key]; has && !(b.disabled != "" && t.hasProxy()) && b.isPast(fmt.Sprint(value), ports) {
 				return fmt.Sprintf("%s: %v", b.key, value)
 			}
 		}
@@ -85,6 +85,18 @@ func (t Template) Bypass(of manifest.Document, port uint16, others []manifest.Do
 		return "hostNetwork: true"
 	}
 	return ""
+}
+
+// hasProxy reports whether the workload itself states a proxy of a mesh, as a gateway does, and one whose proxy was put in by hand.
+func (t Template) hasProxy() bool {
+	for _, field := range []string{"containers", "initContainers"} {
+		for _, container := range mappings(t.pods.spec[field]) {
+			if name := container["name"]; name == "istio-proxy" || name == "linkerd-proxy" || name == "kuma-sidecar" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isAmbient reports whether a document is the Namespace of this name, in ambient mode.
