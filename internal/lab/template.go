@@ -51,6 +51,7 @@ func (f *Files) PodWarnings(s Surroundings) []policy.Warning {
 	out = append(out, f.portWarnings(targets, placedPods(known), s.Inbound)...)
 	out = append(out, f.portNameWarnings(targets, placedPods(known), s.Inbound)...)
 	out = append(out, f.peerLabelWarnings(pods, unknown)...)
+	out = append(out, f.bypassWarnings(targets, placedPods(known), s.Inbound)...)
 	out = append(out, f.namespaceWarnings(targets, pods, s.Inbound, unknown)...)
 	return append(out, f.accountWarnings(s, templates, unknown)...)
 }

@@ -37,11 +37,12 @@ func draftNote(c cases.Case) string {
 	}
 }
 
-// noteUnread notes what is not read, by the lab or by a released mesh. A strict run fails where the lab does not read it.
+// noteUnread notes what is not read, by the lab or by a released mesh, and what is deployed otherwise. A strict run fails where the lab does not read it.
 func (r *run) noteUnread() {
 	if text := draftNote(r.result.Case); text != "" {
 		r.result.Notes = append(r.result.Notes, text)
 	}
+	r.result.Notes = append(r.result.Notes, otherwiseDeployed(r.result.Case)...)
 	for _, text := range unread(r.result.Case) {
 		r.result.Notes = append(r.result.Notes, text)
 		if r.runner.Strict {

@@ -1,0 +1,106 @@
+package manifestdiff
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// A bypass is a label or an annotation of pods by which connections come to them past the proxy of a mesh.
+type bypass struct {
+	key string
+	// disabled is the value of a pod without a proxy; "" for a list of ports that the proxy does not see, or, with only, sees alone.
+	disabled string
+	only     bool
+}
+
+// bypasses are those of each mesh, by the API group of its policies. Cilium has no proxy in a pod, and no endpoint for one with the network of its host.
+var bypasses = map[string][]bypass{
+	"security.istio.io": {
+		{key: "sidecar.istio.io/inject", disabled: "false"},
+		{key: "traffic.sidecar.istio.io/excludeInboundPorts"},
+		{key: "traffic.sidecar.istio.io/includeInboundPorts", only: true},
+	},
+	"policy.linkerd.io": {
+		{key: "linkerd.io/inject", disabled: "disabled"},
+		{key: "config.linkerd.io/skip-inbound-ports"},
+	},
+	"kuma.io": {
+		{key: "kuma.io/sidecar-injection", disabled: "disabled"},
+		{key: "traffic.kuma.io/exclude-inbound-ports"},
+	},
+	"cilium.io": nil,
+}
+
+// isPast reports whether a value lets connections to all of some ports pass the proxy by.
+func (b bypass) isPast(value string, ports []uint16) bool {
+	if b.disabled != "" || b.only && value == "*" {
+		return b.disabled != "" && b.disabled == value
+	}
+	isListed := func(port uint16) bool {
+		return slices.ContainsFunc(strings.Split(value, ","), func(item string) bool {
+			first, last, isRange := strings.Cut(strings.TrimSpace(item), "-")
+			if !isRange {
+				last = first
+			}
+			from, err := strconv.ParseUint(first, 10, 16)
+			to, err2 := strconv.ParseUint(last, 10, 16)
+			return err == nil && err2 == nil && uint64(port) >= from && uint64(port) <= to
+		})
+	}
+	return len(ports) > 0 && !slices.ContainsFunc(ports, func(port uint16) bool { return isListed(port) == b.only })
+}
+
+// ambientMode is the label of pods and namespaces whose connections Istio judges without a sidecar.
+const ambientMode = "istio.io/dataplane-mode"
+
+// Bypass says which field lets connections to the pods pass their proxy by, under a policy of some document; "" for none. The policy asks for a port, or, where that is
+// 0, for all that the containers of the pods state.
+func (t Template) Bypass(of manifest.Document, port uint16, others []manifest.Document) string {
+	group := objectOf(of).group
+	keys, known := bypasses[group]
+	if !known || t.Labels[ambientMode] == "ambient" || slices.ContainsFunc(others, func(doc manifest.Document) bool { return isAmbient(doc, t.Namespace) }) {
+		return ""
+	}
+	ports := []uint16{port}
+	if port == 0 {
+		ports = nil
+		for stated := range t.containerPorts {
+			if number, ok := portOf(stated["containerPort"]); ok {
+				ports = append(ports, number)
+			}
+		}
+	}
+	for _, b := range keys {
+		for _, values := range []map[string]any{t.pods.labels, t.pods.annotations} {
+			if value, has := values[b.key]; has && !(b.disabled != "" && t.hasProxy()) && b.isPast(fmt.Sprint(value), ports) {
+				return fmt.Sprintf("%s: %v", b.key, value)
+			}
+		}
+	}
+	if t.pods.spec["hostNetwork"] == true {
+		return "hostNetwork: true"
+	}
+	return ""
+}
+
+// hasProxy reports whether the workload itself states a proxy of a mesh, as a gateway does, and one whose proxy was put in by hand.
+func (t Template) hasProxy() bool {
+	for _, field := range []string{"containers", "initContainers"} {
+		for _, container := range mappings(t.pods.spec[field]) {
+			if name := container["name"]; name == "istio-proxy" || name == "linkerd-proxy" || name == "kuma-sidecar" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isAmbient reports whether a document is the Namespace of this name, in ambient mode.
+func isAmbient(doc manifest.Document, namespace string) bool {
+	o := objectOf(doc)
+	return o.kind == "Namespace" && o.group == "" && o.name == namespace && fieldOf(o.fields, "metadata", "labels", ambientMode) == "ambient"
+}
