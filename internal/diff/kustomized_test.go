@@ -62,6 +62,8 @@ func TestOfKustomizations(t *testing.T) {
 		"a patch of another configuration":             {kustomization("patches: [{target: {kind: ConfigMap, name: settings}, patch: '[{op: add, path: /data/a, value: a}]'}]\n"), ""},
 		"ignored differences of a pattern":             {application("[{group: security.istio.io, kind: '[A]uthorizationPolicy', jsonPointers: [/spec]}]"), "spec.ignoreDifferences[]"},
 		"labels":                                       {kustomization("labels: [{pairs: {team: a}}]\n"), ""},
+		"labels that are no list":                      {kustomization("labels: {pairs: {istio.io/rev: a}}\n"), changed},
+		"a component that is no list":                  {kustomization("components: c\n"), changed},
 		"labels of selectors":                          {kustomization("labels: [{includeSelectors: true, pairs: {team: a}}]\n"), changed},
 		"labels that a mesh reads":                     {kustomization("labels: [{pairs: {istio.io/rev: a}}]\n"), changed},
 		"a component":                                  {of("images: []\n"), ""},

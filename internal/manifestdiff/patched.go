@@ -20,13 +20,15 @@ func (c *comparison) changesNoPolicy(o object, key string, value any, kustomizat
 		return len(items) > 0 && !slices.ContainsFunc(items, func(item any) bool { return !c.patchesOthers(dir, item) })
 	case "components":
 		// A component of the folder is looked at itself.
-		return !slices.ContainsFunc(textsOf(value), func(at string) bool { return kustomizations[filepath.Join(dir, at)].kind == "" })
+		_, isList := value.([]any) // Kustomize refuses anything else, and applies nothing
+		return isList && !slices.ContainsFunc(textsOf(value), func(at string) bool { return kustomizations[filepath.Join(dir, at)].kind == "" })
 	case "namespace":
 		return !c.moves(dir, value, kustomizations, nil) && !slices.ContainsFunc(c.recent.Policies, func(doc manifest.Document) bool {
 			return isBelow(metadata.FileOf(doc), dir) && isOfOther(doc, value)
 		})
 	case "labels":
-		return !slices.ContainsFunc(mappings(value), func(label map[string]any) bool { return !c.labelsIdly(label) })
+		items, _ := value.([]any)
+		return len(items) > 0 && len(mappings(value)) == len(items) && !slices.ContainsFunc(mappings(value), func(label map[string]any) bool { return !c.labelsIdly(label) })
 	default:
 		return false
 	}
