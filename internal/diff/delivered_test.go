@@ -24,16 +24,18 @@ func TestOfFoldersThatFluxTakes(t *testing.T) {
 		others files
 		want   string
 	}{
-		"none":                            {files{}, left},
-		"one of the folder":               {files{"flux/a.yaml": takes("./apps"), "flux/d.yaml": takes("./apps/deny")}, ""},
-		"one of two clusters":             {files{"clusters/dev/a.yaml": takes("./apps"), "clusters/dev/d.yaml": takes("./apps/deny"), "clusters/prod/a.yaml": takes("./apps")}, left},
-		"one of another cluster":          {files{"clusters/dev/d.yaml": takes("./apps/deny"), "clusters/prod/a.yaml": takes("./apps")}, left},
-		"one of each cluster":             {files{"clusters/dev/a.yaml": takes("./apps"), "clusters/dev/d.yaml": takes("./apps/deny"), "clusters/prod/a.yaml": takes("./apps"), "clusters/prod/d.yaml": takes("./apps/deny")}, ""},
-		"one that no kustomization names": {files{"flux/kustomization.yaml": "resources: [a.yaml]\n", "flux/a.yaml": takes("./apps"), "flux/d.yaml": takes("./apps/deny")}, left},
-		"one in an archive":               {files{"flux/a.yaml": takes("./apps"), "archive/d.yaml": takes("./apps/deny")}, left},
-		"one of another repository":       {files{"flux/a.yaml": takes("./apps"), "flux/d.yaml": ofOther}, left},
-		"one beside another repository":   {files{"flux/a.yaml": takes("./apps"), "flux/d.yaml": takes("./apps/deny"), "flux/x.yaml": strings.Replace(ofOther, "./apps/deny", "./deploy", 1)}, ""},
-		"one that ends like it":           {files{"flux/a.yaml": takes("./apps"), "flux/d.yaml": takes("./more/apps/deny")}, left},
+		"none":                             {files{}, left},
+		"one of the folder":                {files{"flux/a.yaml": takes("./apps"), "flux/d.yaml": takes("./apps/deny")}, ""},
+		"one of two clusters":              {files{"clusters/dev/a.yaml": takes("./apps"), "clusters/dev/d.yaml": takes("./apps/deny"), "clusters/prod/a.yaml": takes("./apps")}, left},
+		"one of another cluster":           {files{"clusters/dev/d.yaml": takes("./apps/deny"), "clusters/prod/a.yaml": takes("./apps")}, left},
+		"one of each cluster":              {files{"clusters/dev/a.yaml": takes("./apps"), "clusters/dev/d.yaml": takes("./apps/deny"), "clusters/prod/a.yaml": takes("./apps"), "clusters/prod/d.yaml": takes("./apps/deny")}, ""},
+		"one of a cluster of another name": {files{"flux/alpha/a.yaml": takes("./apps"), "flux/beta/a.yaml": takes("./apps"), "flux/beta/d.yaml": takes("./apps/deny")}, left},
+		"one in a folder that is taken":    {files{"flux/a.yaml": takes("./apps"), "apps/kustomization.yaml": "resources: [p.yaml, ks.yaml]\n", "apps/ks.yaml": takes("./apps/deny")}, ""},
+		"one that no kustomization names":  {files{"flux/kustomization.yaml": "resources: [a.yaml]\n", "flux/a.yaml": takes("./apps"), "flux/d.yaml": takes("./apps/deny")}, left},
+		"one in an archive":                {files{"flux/a.yaml": takes("./apps"), "archive/d.yaml": takes("./apps/deny")}, left},
+		"one of another repository":        {files{"flux/a.yaml": takes("./apps"), "flux/d.yaml": ofOther}, left},
+		"one beside another repository":    {files{"flux/a.yaml": takes("./apps"), "flux/d.yaml": takes("./apps/deny"), "flux/x.yaml": strings.Replace(ofOther, "./apps/deny", "./deploy", 1)}, ""},
+		"one that ends like it":            {files{"flux/a.yaml": takes("./apps"), "flux/d.yaml": takes("./more/apps/deny")}, left},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

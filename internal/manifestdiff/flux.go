@@ -82,8 +82,16 @@ func (all deliveries) take(folder string, on []string) bool {
 		}
 	}
 	return len(own) > 0 && !slices.ContainsFunc(all.all, func(above delivery) bool {
-		return isBelow(own[0].folder, above.folder) && above.folder != own[0].folder && !slices.ContainsFunc(own, func(d delivery) bool { return d.installation == "" || d.installation == above.installation })
+		return isBelow(own[0].folder, above.folder) && above.folder != own[0].folder && !slices.ContainsFunc(own, func(d delivery) bool { return all.standsBy(d, above) })
 	})
+}
+
+// standsBy reports whether who applies one object applies another one too: that stands in the same folder, below it, or in the folder that this one takes, and is of
+// no other cluster.
+func (all deliveries) standsBy(d, above delivery) bool {
+	file, beside := pathIn(all.root, d.file()), filepath.Dir(pathIn(all.root, above.file()))
+	isBeside := beside == "." || isBelow(file, beside) || isBelow(file, above.folder) || all.byEnd
+	return isBeside && (d.installation == "" || d.installation == above.installation)
 }
 
 // comes reports whether a file is applied where the kustomizations of its folder and of those above are: the next one names it, or an object of Flux takes a folder

@@ -20,24 +20,49 @@ func (c *comparison) changesNoPolicy(o object, key string, value any, kustomizat
 		return len(items) > 0 && !slices.ContainsFunc(items, func(item any) bool { return !c.patchesOthers(dir, item) })
 	case "components":
 		// A component of the folder is looked at itself.
-		return !slices.ContainsFunc(textsOf(value), func(at string) bool { return kustomizations[filepath.Join(dir, at)].kind == "" })
+		_, isList := value.([]any) // Kustomize refuses anything else, and applies nothing
+		return isList && !slices.ContainsFunc(textsOf(value), func(at string) bool { return kustomizations[filepath.Join(dir, at)].kind == "" })
 	case "namespace":
-		return !takesFromOutside(dir, kustomizations) && !slices.ContainsFunc(c.recent.Policies, func(doc manifest.Document) bool {
-			policy := objectOf(doc)
-			return isBelow(policy.file(), dir) && (!policy.hasNamespace() || policy.namespace != value)
+		return !c.moves(dir, value, kustomizations, nil) && !slices.ContainsFunc(c.recent.Policies, func(doc manifest.Document) bool {
+			return isBelow(metadata.FileOf(doc), dir) && isOfOther(doc, value)
 		})
 	case "labels":
-		return !slices.ContainsFunc(mappings(value), func(label map[string]any) bool { return !c.labelsIdly(label) })
+		items, _ := value.([]any)
+		return len(items) > 0 && len(mappings(value)) == len(items) && !slices.ContainsFunc(mappings(value), func(label map[string]any) bool { return !c.labelsIdly(label) })
 	default:
 		return false
 	}
 }
 
-// takesFromOutside reports whether a kustomization in a folder, or in one below, takes something from outside of the folder: that may be of another namespace.
-func takesFromOutside(dir string, kustomizations map[string]object) bool {
-	for at, o := range kustomizations {
-		if isBelow(at, dir) && slices.ContainsFunc(FilesOf(o.doc), func(file string) bool { return !isBelow(file, dir) }) {
-			return true
+// isOfOther reports whether a policy is of another namespace, or names none.
+func isOfOther(policy manifest.Document, namespace any) bool {
+	o := objectOf(policy)
+	return !o.hasNamespace() || o.namespace != namespace
+}
+
+// moves reports whether the kustomization of a folder takes a policy of another namespace from elsewhere, also by another kustomization, or something that is not in the
+// folder of the side: it gives its own namespace to all of that. On are the folders that are looked at already.
+func (c *comparison) moves(dir string, namespace any, kustomizations map[string]object, on []string) bool {
+	if slices.Contains(on, dir) {
+		return false
+	}
+	on = append(slices.Clone(on), dir)
+	for _, key := range []string{"resources", "bases", "components"} {
+		for _, at := range textsOf(fieldOf(kustomizations[dir].fields, key)) {
+			path := filepath.Join(dir, at)
+			if _, found := kustomizations[path]; found {
+				if c.moves(path, namespace, kustomizations, on) {
+					return true
+				}
+				continue
+			}
+			docs := c.docsIn(path)
+			isPolicy := func(doc manifest.Document) bool {
+				return slices.ContainsFunc(c.recent.Policies, func(policy manifest.Document) bool { return policy.Place("") == doc.Place("") })
+			}
+			if len(docs) == 0 && !isBelow(path, dir) || slices.ContainsFunc(docs, func(doc manifest.Document) bool { return isPolicy(doc) && isOfOther(doc, namespace) }) {
+				return true
+			}
 		}
 	}
 	return false
