@@ -134,7 +134,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 	c.oldObjects, c.recentObjects = objectsOf(old.Others), objectsOf(recent.Others)
 	c.oldPolicies, c.recentPolicies = objectsOf(old.Policies), objectsOf(recent.Policies)
 	c.oldDataplanes, c.recentDataplanes = objectsOf(old.Dataplanes), objectsOf(recent.Dataplanes)
-	for _, o := range slices.Concat(c.oldPolicies.all, c.recentPolicies.all) {
+	for _, o := range c.policies() {
 		c.named.addSelectors(o.fields)
 		c.peers.addPeers(o.fields)
 		c.peers.addOwn(o)
@@ -193,6 +193,11 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 		}
 	}
 	return c
+}
+
+// policies returns those of both sides, with those for gateways, which nothing else compares.
+func (c *comparison) policies() []object {
+	return slices.Concat(c.oldPolicies.all, c.recentPolicies.all, attachedPolicies(c.oldObjects.all), attachedPolicies(c.recentObjects.all))
 }
 
 // changes returns each difference once, in the order of the documents.
