@@ -11,10 +11,10 @@ import (
 // TestFilesOfRepositories has files by which a repository is kept, beside a kustomization. They pass, unless something names them.
 func TestFilesOfRepositories(t *testing.T) {
 	t.Parallel()
-	side := func(t *testing.T, file, text, beside string) manifestdiff.Side {
+	side := func(t *testing.T, file, text, patches string) manifestdiff.Side {
 		t.Helper()
 		out := manifestdiff.Side{Root: "root"}
-		for name, text := range map[string]string{"root/p.yaml": policy, "root/kustomization.yaml": "resources: [p.yaml]\n" + beside, "root/" + file: text} {
+		for name, text := range map[string]string{"root/p.yaml": policy, "root/kustomization.yaml": "resources: [p.yaml]\n" + patches, "root/" + file: text} {
 			docs, err := manifest.Parse(name, []byte(text))
 			if err != nil {
 				t.Fatal(err)
@@ -28,8 +28,8 @@ func TestFilesOfRepositories(t *testing.T) {
 		return out
 	}
 	for name, tt := range map[string]struct {
-		file, beside string
-		passes       bool
+		file, patches string
+		passes        bool
 	}{
 		"hooks":                       {".pre-commit-config.yaml", "", true},
 		"a linter":                    {".yamllint.yml", "", true},
@@ -44,7 +44,7 @@ func TestFilesOfRepositories(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			changes := manifestdiff.Changes(side(t, tt.file, "a: b\n", tt.beside), side(t, tt.file, "a: c\n", tt.beside))
+			changes := manifestdiff.Changes(side(t, tt.file, "a: b\n", tt.patches), side(t, tt.file, "a: c\n", tt.patches))
 			if (len(changes) == 0) != tt.passes {
 				t.Errorf("%s", textOf(changes))
 			}
