@@ -182,7 +182,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 			c.customized = c.customized || strings.EqualFold(filepath.Base(name), "kustomization")
 		}
 	}
-	c.tokenless = areTokenless(slices.Concat(c.oldPolicies.all, c.recentPolicies.all))
+	c.tokenless = c.isTokenless()
 	c.named.addDerived()
 	c.olds, c.recents = workloadsOf(c.oldObjects.all), workloadsOf(c.recentObjects.all)
 	c.gone, c.callers = c.departed(), callersOf(c.peers)
