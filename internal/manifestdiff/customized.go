@@ -103,8 +103,6 @@ func (c *comparison) keyPasses(key string, was, is object, recents map[string]ob
 		return c.takesWorkloadsAlone(is) && areImages(before) && areImages(after)
 	case "replicas":
 		return c.takesWorkloadsAlone(is) && areReplicas(before) && areReplicas(after) && !slices.ContainsFunc(podNumbers, c.named.has)
-	case "labels":
-		return !slices.ContainsFunc(slices.Concat(mappings(before), mappings(after)), func(label map[string]any) bool { return !c.labelsIdly(label) })
 	case "resources":
 		olds, added := textsOf(before), textsOf(after)
 		removed := slices.DeleteFunc(slices.Clone(olds), func(name string) bool { return slices.Contains(added, name) })
@@ -234,7 +232,7 @@ func (c *comparison) takesNewAlone(o object, added []string, recents map[string]
 			}
 		}
 	}
-	return !slices.ContainsFunc(chain, func(of object) bool { return !c.isPlain(of) })
+	return !slices.ContainsFunc(chain, func(of object) bool { return !of.isPlain() })
 }
 
 // overlaysOf returns a kustomization and those that take it, by others too.
@@ -261,14 +259,9 @@ func keepNamespace(chain []object, o object) bool {
 }
 
 // isPlain reports whether a kustomization takes objects as they are.
-func (c *comparison) isPlain(o object) bool {
+func (o object) isPlain() bool {
 	keys, _ := o.fields.(map[string]any)
-	for key, value := range keys {
-		if !plainKeys[key] && (key != "labels" || !c.changesNoPolicy(o, key, value, nil)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(slices.Collect(maps.Keys(keys)), func(key string) bool { return !plainKeys[key] })
 }
 
 // isElsewhere reports whether a resource of a kustomization in a folder is none of the side: a URL, or a path out of it.

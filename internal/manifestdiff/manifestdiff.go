@@ -301,6 +301,8 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 			found = append(found, o.change("has an account that may change policies or call as somebody else, and the other side does not have the object"))
 		} else if hasPods && len(found) == 0 && (c.callsByDerived(p) || c.namesService(o)) {
 			found = append(found, o.change("calls as somebody whom policies may let in, by a label that a cluster makes, and the other side does not have the object"))
+		} else if hasPods && len(found) == 0 && c.areRelabeled() {
+			found = append(found, o.change("may get other labels or another account by a patch of Flux, and the other side does not have the object"))
 		}
 		return found
 	default:
