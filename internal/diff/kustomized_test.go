@@ -26,6 +26,15 @@ func TestOfKustomizations(t *testing.T) {
 	application := func(differences string) files {
 		return files{"a.yaml": "{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {name: a}, spec: {project: a, source: {repoURL: a, path: ., directory: {recurse: true}}, ignoreDifferences: " + differences + "}}\n"}
 	}
+	flux := func(fields string) files {
+		return files{"f.yaml": "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: a, namespace: flux-system}, spec: {interval: 1m, prune: true, sourceRef: {kind: GitRepository, name: a}, " + fields + "}}\n"}
+	}
+	fluxAnd := func(fields string, more files) files {
+		out := flux(fields)
+		maps.Copy(out, more)
+		return out
+	}
+	const elsewhere = "spec.targetNamespace"
 	for name, tt := range map[string]struct {
 		others files
 		want   string
@@ -70,10 +79,19 @@ func TestOfKustomizations(t *testing.T) {
 		"a component with a patch":                     {of("patches: [{target: {name: p}, patch: '[{op: remove, path: /spec}]'}]\n"), changed},
 		"a component of elsewhere":                     {kustomization("components: [github.com/a/b]\n"), changed},
 		"a policy that one of two alike leaves out":    {files{"kustomization.yaml": "resources: [p.yaml]\n", "a/kustomization.yaml": "resources: [p.yaml]\n", "a/d.yaml": strings.NewReplacer("name: p", "name: d").Replace(narrow)}, "a/d.yaml:1 (AuthorizationPolicy shop/d) is not named by the kustomization of its folder"},
-		"a suffix":                        {kustomization("nameSuffix: -a\n"), changed},
-		"ignored differences of others":   {application("[{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}]"), ""},
-		"ignored differences of policies": {application("[{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}, {group: security.istio.io, kind: AuthorizationPolicy, jsonPointers: [/spec]}]"), "spec.ignoreDifferences[]"},
-		"ignored differences of all":      {application("[{group: '*', kind: '*', jsonPointers: [/spec]}]"), "spec.ignoreDifferences[]"},
+		"a suffix":                              {kustomization("nameSuffix: -a\n"), changed},
+		"ignored differences of others":         {application("[{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}]"), ""},
+		"ignored differences of policies":       {application("[{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}, {group: security.istio.io, kind: AuthorizationPolicy, jsonPointers: [/spec]}]"), "spec.ignoreDifferences[]"},
+		"ignored differences of all":            {application("[{group: '*', kind: '*', jsonPointers: [/spec]}]"), "spec.ignoreDifferences[]"},
+		"the namespace of Flux":                 {flux("path: ./, targetNamespace: shop"), ""},
+		"another namespace of Flux":             {flux("path: ./, targetNamespace: cart"), elsewhere},
+		"the namespace of Flux for what":        {flux("path: ./apps, targetNamespace: shop"), elsewhere},
+		"the namespace of Flux, and a base":     {fluxAnd("path: ./, targetNamespace: shop", files{"a/kustomization.yaml": "resources: [../../b]\n"}), elsewhere},
+		"the namespace of Flux, and a detour":   {fluxAnd("path: ./apps, targetNamespace: cart", files{"apps/kustomization.yaml": "resources: [./c/../../p.yaml]\n"}), elsewhere},
+		"the namespace of Flux for others":      {fluxAnd("path: ./apps, targetNamespace: cart", files{"apps/a.yaml": deployment}), ""},
+		"the namespace of Flux and one without": {fluxAnd("path: ./, targetNamespace: shop", files{"q.yaml": "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: q}, spec: {selector: {matchLabels: {app: x}}, action: DENY, rules: [{}]}}\n"}), elsewhere},
+		"a validation by Flux":                  {flux("path: ./, validation: client"), ""},
+		"another cluster of Flux":               {flux("path: ./, kubeConfig: {secretRef: {name: a}}"), "spec.kubeConfig"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

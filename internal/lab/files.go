@@ -18,6 +18,7 @@ import (
 	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/internal/kinds"
 	"github.com/meshproof/meshproof/internal/kri"
+	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -231,6 +232,8 @@ func OpenSet(choice Choice, path string) (*Files, error) {
 	f, err := open(choice, []string{path}, found)
 	if err == nil {
 		f.root = path
+		f.Others = append(f.Others, slices.DeleteFunc(slices.Clone(f.Policies), func(doc manifest.Document) bool { return !manifestdiff.IsForGateways(doc) })...)
+		f.Policies = slices.DeleteFunc(f.Policies, manifestdiff.IsForGateways)
 		err = f.passOver(path)
 	}
 	if err == nil {

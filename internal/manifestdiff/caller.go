@@ -71,7 +71,7 @@ func (c *comparison) namesService(o object) bool {
 // domain or a port behind it, or without.
 func (c *comparison) namesHost(o object) bool {
 	host, found := "//"+o.name+"."+o.namespace, false
-	for _, policy := range slices.Concat(c.oldPolicies.all, c.recentPolicies.all) {
+	for _, policy := range c.policies() {
 		eachText(policy.fields, func(text string) {
 			_, rest, has := strings.Cut(strings.ToLower(text), host)
 			found = found || has && (rest == "" || strings.ContainsAny(rest[:1], ".:/?"))

@@ -37,7 +37,7 @@ func (c *comparison) placesOf(o object) []string {
 				found[name] = true
 			}
 		}
-		for _, policy := range slices.Concat(c.oldPolicies.all, c.recentPolicies.all) {
+		for _, policy := range c.policies() {
 			found[policy.written()] = true
 			addNamespaces(found, "", policy.fields)
 		}

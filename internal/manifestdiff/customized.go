@@ -56,13 +56,24 @@ func (c *comparison) compareKustomizations() (out []Change, passed []Passed) {
 			passed = append(passed, Passed{Place: was.doc.Place(""), Object: was.String(), Effect: isGone})
 		case had:
 			out = append(out, was.change(isGone))
-		case !hasBelow(c.old, filepath.Dir(at)) && c.takesNewAlone(is, textsOf(fieldOf(is.fields, "resources")), recents):
+		case !hasBelow(c.old, filepath.Dir(at)) && !c.wasThere(filepath.Dir(at)) && c.takesNewAlone(is, textsOf(fieldOf(is.fields, "resources")), recents):
 			passed = append(passed, Passed{Place: is.doc.Place(""), Object: is.String(), Effect: isNew})
 		default:
 			out = append(out, is.change(isNew))
 		}
 	}
 	return out, passed
+}
+
+// wasThere reports whether an object in a new folder was in another one before.
+func (c *comparison) wasThere(folder string) bool {
+	were := map[string]bool{}
+	for _, doc := range c.old.Placed {
+		were[objectOf(doc).key] = true
+	}
+	return slices.ContainsFunc(c.recent.Placed, func(doc manifest.Document) bool {
+		return isBelow(pathIn(c.recent.Root, metadata.FileOf(doc)), folder) && were[objectOf(doc).key]
+	})
 }
 
 // bothKustomized names the keys that differ, and returns those that pass.
@@ -92,8 +103,6 @@ func (c *comparison) keyPasses(key string, was, is object, recents map[string]ob
 		return c.takesWorkloadsAlone(is) && areImages(before) && areImages(after)
 	case "replicas":
 		return c.takesWorkloadsAlone(is) && areReplicas(before) && areReplicas(after) && !slices.ContainsFunc(podNumbers, c.named.has)
-	case "labels":
-		return !slices.ContainsFunc(slices.Concat(mappings(before), mappings(after)), func(label map[string]any) bool { return !c.labelsIdly(label) })
 	case "resources":
 		olds, added := textsOf(before), textsOf(after)
 		removed := slices.DeleteFunc(slices.Clone(olds), func(name string) bool { return slices.Contains(added, name) })
@@ -101,6 +110,22 @@ func (c *comparison) keyPasses(key string, was, is object, recents map[string]ob
 		alsoStay := slices.DeleteFunc(slices.Clone(added), func(name string) bool { return !slices.Contains(olds, name) })
 		added = slices.DeleteFunc(added, func(name string) bool { return slices.Contains(olds, name) })
 		at := pathIn(c.recent.Root, filepath.Dir(is.file()))
+		isBelowOne := func(root string, doc manifest.Document, names []string) bool {
+			return slices.ContainsFunc(names, func(name string) bool { return isBelow(pathIn(root, metadata.FileOf(doc)), filepath.Join(at, name)) })
+		}
+		// What stays in a file of another name has to be listed on both sides.
+		wasListed, isListed := map[string]bool{}, map[string]bool{}
+		for _, doc := range c.old.Placed {
+			wasListed[objectOf(doc).key] = wasListed[objectOf(doc).key] || isBelowOne(c.old.Root, doc, removed)
+		}
+		for _, doc := range c.recent.Placed {
+			isListed[objectOf(doc).key] = isListed[objectOf(doc).key] || isBelowOne(c.recent.Root, doc, added)
+		}
+		for key, listed := range wasListed {
+			if now, stays := isListed[key]; stays && now != listed {
+				return false
+			}
+		}
 		return slices.Equal(stay, alsoStay) && c.takesNewAlone(is, added, recents) && !slices.ContainsFunc(removed, func(name string) bool {
 			return isElsewhere(at, name) || hasBelow(c.recent, filepath.Join(at, name))
 		})
@@ -207,7 +232,7 @@ func (c *comparison) takesNewAlone(o object, added []string, recents map[string]
 			}
 		}
 	}
-	return !slices.ContainsFunc(chain, func(of object) bool { return !c.isPlain(of) })
+	return !slices.ContainsFunc(chain, func(of object) bool { return !of.isPlain() })
 }
 
 // overlaysOf returns a kustomization and those that take it, by others too.
@@ -234,14 +259,9 @@ func keepNamespace(chain []object, o object) bool {
 }
 
 // isPlain reports whether a kustomization takes objects as they are.
-func (c *comparison) isPlain(o object) bool {
+func (o object) isPlain() bool {
 	keys, _ := o.fields.(map[string]any)
-	for key, value := range keys {
-		if !plainKeys[key] && (key != "labels" || !c.changesNoPolicy(o, key, value, nil)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(slices.Collect(maps.Keys(keys)), func(key string) bool { return !plainKeys[key] })
 }
 
 // isElsewhere reports whether a resource of a kustomization in a folder is none of the side: a URL, or a path out of it.

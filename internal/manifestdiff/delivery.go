@@ -12,11 +12,12 @@ import (
 // harmlessOfDeliveries are the fields of the objects of tools by which these tools apply what is in a folder
 // as it is written, by the API groups of the objects. "[]" stands behind a list.
 var harmlessOfDeliveries = map[string]map[string]bool{
-	"argoproj.io": fields(`spec.project spec.destination spec.info spec.revisionHistoryLimit spec.syncPolicy.automated spec.syncPolicy.retry
+	"argoproj.io": fields(`spec.project spec.destination spec.info spec.revisionHistoryLimit spec.syncPolicy.automated spec.syncPolicy.retry spec.syncPolicy.managedNamespaceMetadata
+		spec.source.kustomize.version spec.source.kustomize.images spec.sources[].kustomize.version spec.sources[].kustomize.images
 		spec.source.repoURL spec.source.path spec.source.targetRevision spec.source.directory.recurse
 		spec.sources[].repoURL spec.sources[].path spec.sources[].targetRevision spec.sources[].directory.recurse`),
 	"kustomize.toolkit.fluxcd.io": fields(`spec.interval spec.retryInterval spec.timeout spec.path spec.prune spec.sourceRef spec.wait spec.force
-		spec.dependsOn spec.healthChecks spec.healthCheckExprs spec.serviceAccountName spec.decryption`),
+		spec.dependsOn spec.healthChecks spec.healthCheckExprs spec.serviceAccountName spec.decryption spec.validation`),
 	"source.toolkit.fluxcd.io": fields(`spec.interval spec.timeout spec.url spec.ref spec.secretRef spec.provider spec.verify spec.endpoint
 		spec.bucketName spec.region spec.insecure spec.certSecretRef spec.proxySecretRef spec.recurseSubmodules spec.type spec.passCredentials`),
 	// They look for images, and tell people what has happened.
@@ -104,6 +105,10 @@ func (c *comparison) withoutIdle(o object) map[string]any {
 		spec = maps.Clone(spec)
 		delete(spec, "postBuild")
 	}
+	if namespace, _ := spec["targetNamespace"].(string); namespace != "" && c.areOf(namespace, o) {
+		spec = maps.Clone(spec)
+		delete(spec, "targetNamespace")
+	}
 	for field, value := range common {
 		settings, is := value.(map[string]any)
 		if !is || field != "labels" && field != "annotations" || c.anyMatters(field, settings) {
@@ -122,6 +127,34 @@ func (o object) losesCharacters() bool {
 		text, _ := value.(string)
 		return slices.ContainsFunc([]string{"$$", `\\`, `\/`}, func(escaped string) bool { return strings.Contains(text, escaped) })
 	})
+}
+
+// areOf reports whether each policy in the folder that an object of Flux takes names a namespace, and the folder takes nothing from elsewhere.
+func (c *comparison) areOf(namespace string, o object) bool {
+	known := false
+	for _, at := range o.takes() {
+		at = cleanFolder(at)
+		for _, side := range []Side{c.recent, c.old} {
+			isIn := func(of object) bool { return at == "." || isBelow(pathIn(side.Root, of.file()), at) }
+			for _, doc := range side.Placed {
+				known = known || isIn(objectOf(doc))
+			}
+			for _, doc := range side.Policies {
+				if of := objectOf(doc); isIn(of) && (!of.hasNamespace() || of.written() != namespace) {
+					return false
+				}
+			}
+			for _, doc := range side.Others {
+				if of := objectOf(doc); isIn(of) && of.isOfKustomize() && slices.ContainsFunc(slices.Concat(textsOf(fieldOf(of.fields, "resources")), textsOf(fieldOf(of.fields, "bases")), textsOf(fieldOf(of.fields, "components"))), func(name string) bool {
+					folder := pathIn(side.Root, filepath.Dir(of.file()))
+					return isElsewhere(folder, name) || at != "." && !isBelow(filepath.Join(folder, name), at)
+				}) {
+					return false
+				}
+			}
+		}
+	}
+	return known
 }
 
 // isAskedForOthers reports whether an object has webhooks, and an API server asks each of them for objects of other groups alone than those of the policies.

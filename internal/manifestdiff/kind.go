@@ -174,6 +174,9 @@ func (c *comparison) isHarmless(all []object, own, other workloads) bool {
 		case unknown:
 			// kubectl applies no document without a kind. Kustomize takes it for a patch, and Helm and Argo CD for values. What stands in
 			// JSON alone, such as a dashboard, is of no tool here.
+			if o.isOfRepository() && !c.namesFile(o) {
+				continue
+			}
 			if o.kind != "" || o.isOfKustomize() || c.customized || c.tooled || filepath.Ext(o.file()) != ".json" {
 				return false
 			}

@@ -134,7 +134,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 	c.oldObjects, c.recentObjects = objectsOf(old.Others), objectsOf(recent.Others)
 	c.oldPolicies, c.recentPolicies = objectsOf(old.Policies), objectsOf(recent.Policies)
 	c.oldDataplanes, c.recentDataplanes = objectsOf(old.Dataplanes), objectsOf(recent.Dataplanes)
-	for _, o := range slices.Concat(c.oldPolicies.all, c.recentPolicies.all) {
+	for _, o := range c.policies() {
 		c.named.addSelectors(o.fields)
 		c.peers.addPeers(o.fields)
 		c.peers.addOwn(o)
@@ -182,7 +182,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 			c.customized = c.customized || strings.EqualFold(filepath.Base(name), "kustomization")
 		}
 	}
-	c.tokenless = areTokenless(slices.Concat(c.oldPolicies.all, c.recentPolicies.all))
+	c.tokenless = c.isTokenless()
 	c.named.addDerived()
 	c.olds, c.recents = workloadsOf(c.oldObjects.all), workloadsOf(c.recentObjects.all)
 	c.gone, c.callers = c.departed(), callersOf(c.peers)
@@ -193,6 +193,11 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 		}
 	}
 	return c
+}
+
+// policies returns those of both sides, with those for gateways, which nothing else compares.
+func (c *comparison) policies() []object {
+	return slices.Concat(c.oldPolicies.all, c.recentPolicies.all, attachedPolicies(c.oldObjects.all), attachedPolicies(c.recentObjects.all))
 }
 
 // changes returns each difference once, in the order of the documents.
@@ -296,6 +301,8 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 			found = append(found, o.change("has an account that may change policies or call as somebody else, and the other side does not have the object"))
 		} else if hasPods && len(found) == 0 && (c.callsByDerived(p) || c.namesService(o)) {
 			found = append(found, o.change("calls as somebody whom policies may let in, by a label that a cluster makes, and the other side does not have the object"))
+		} else if hasPods && len(found) == 0 && c.areRelabeled() {
+			found = append(found, o.change("may get other labels or another account by a patch of Flux, and the other side does not have the object"))
 		}
 		return found
 	default:

@@ -59,9 +59,22 @@ func (w *walker) losesToken(path string, was, is any) bool {
 	return w.tokenless && !w.alone && !w.owned && (path == "spec.automountServiceAccountToken" && w.category == workload || path == "automountServiceAccountToken" && w.category == account) && isFalse(is) && !isFalse(was)
 }
 
-// areTokenless reports whether all policies are of meshes that ask no pod for the token of its account, and there is one.
-func areTokenless(policies []object) bool {
-	return len(policies) > 0 && !slices.ContainsFunc(policies, func(o object) bool { return o.group != "security.istio.io" && o.group != "cilium.io" })
+// isTokenless reports whether all policies are of meshes that ask no pod for the token of its account, and there is one, and nothing in the folders speaks of another mesh.
+func (c *comparison) isTokenless() bool {
+	policies, asks := slices.Concat(c.oldPolicies.all, c.recentPolicies.all), false
+	note := func(text string) {
+		asks = asks || strings.Contains(strings.ToLower(text), "linkerd") || strings.Contains(strings.ToLower(text), "kuma")
+	}
+	for _, o := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
+		note(o.group)
+		eachText(o.fields, note)
+	}
+	for _, texts := range []map[string]string{c.old.Texts, c.recent.Texts} {
+		for _, text := range texts {
+			note(text)
+		}
+	}
+	return !asks && len(policies) > 0 && !slices.ContainsFunc(policies, func(o object) bool { return o.group != "security.istio.io" && o.group != "cilium.io" })
 }
 
 // isTrue reports whether a value says yes. The parser of kubectl takes such words for truth values.

@@ -41,6 +41,7 @@ func TestOrdinaryAndNearby(t *testing.T) {
 		{change{"a token again", inPod("automountServiceAccountToken: false"), "automountServiceAccountToken: false", "automountServiceAccountToken: true"}, "automountServiceAccountToken"},
 		{change{"no token of Kuma", kuma, "serviceAccountName: web\n", "serviceAccountName: web\n      automountServiceAccountToken: false\n"}, "automountServiceAccountToken"},
 		{change{"no token beside Linkerd", together(all, linkerdServer), "serviceAccountName: web\n", "serviceAccountName: web\n      automountServiceAccountToken: false\n"}, "automountServiceAccountToken"},
+		{change{"no token in a namespace of Linkerd", together(all, "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, annotations: {linkerd.io/inject: enabled}}"), "serviceAccountName: web\n", "serviceAccountName: web\n      automountServiceAccountToken: false\n"}, "automountServiceAccountToken"},
 		{change{"no token without policies", together(deployment, serviceAccount), "serviceAccountName: web\n", "serviceAccountName: web\n      automountServiceAccountToken: false\n"}, "automountServiceAccountToken"},
 		{change{"another server of names", all, "serviceAccountName: web\n", "serviceAccountName: web\n      dnsConfig: {options: [{name: ndots, value: '2'}], nameservers: [10.0.0.9]}\n"}, "dnsConfig.nameservers"},
 		{change{"another domain of names", all, "serviceAccountName: web\n", "serviceAccountName: web\n      dnsConfig: {searches: [a.example]}\n"}, "dnsConfig.searches"},

@@ -141,6 +141,9 @@ func TestDeliveries(t *testing.T) {
 		"a mutation of the server":                       {"apiVersion: admissionregistration.k8s.io/v1\nkind: MutatingAdmissionPolicy\nmetadata: {name: 'n'}\nspec: {}\n", "may leave"},
 		"a transformer of Kustomize":                     {"apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: 'n'}\npatch: a\n", "may leave"},
 		"a package of kpt":                               {"apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: 'n'}\npipeline: {mutators: []}\n", "Kptfile default/n) may leave"},
+		"an application by Kustomize":                    {of(application, "Application", "{source: {repoURL: a, path: b, kustomize: {version: v5.0.0, images: ['a:1']}}}"), ""},
+		"a prefix of an application":                     {of(application, "Application", "{source: {repoURL: a, path: b, kustomize: {version: v5.0.0, namePrefix: a-}}}"), "spec.source.kustomize.namePrefix"},
+		"labels of a namespace":                          {of(application, "Application", "{source: {repoURL: a, path: b}, syncPolicy: {managedNamespaceMetadata: {labels: {istio-injection: enabled}}}}"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -25,7 +25,7 @@ func (c *comparison) mayRepeatPorts(was, is object) bool {
 	if slices.ContainsFunc(slices.Concat(c.oldObjects.all, c.recentObjects.all), object.hasWaypointLabel) {
 		return false
 	}
-	policies := slices.Concat(c.oldPolicies.all, c.recentPolicies.all)
+	policies := c.policies()
 	return len(policies) > 0 && !slices.ContainsFunc(policies, func(o object) bool {
 		isAboutService := o.group == "security.istio.io" && (fieldOf(o.fields, "spec", "targetRef") != nil || fieldOf(o.fields, "spec", "targetRefs") != nil)
 		return !slices.Contains(judging, o.group) || isAboutService
