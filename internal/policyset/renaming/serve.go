@@ -72,7 +72,7 @@ func (s server) object(p map[string]any) {
 		m["finalizers"] = s.texts(5, s.key)
 	}
 	if s.OneIn(3) {
-		m["ownerReferences"] = choice.Items(s.Chooser, 1, 4, s.owner)
+		m["ownerReferences"] = s.owners()
 	}
 	if s.OneIn(2) {
 		p["status"] = s.status(isOfGateway(p))
@@ -119,15 +119,20 @@ func (s server) anyUID() string {
 	return string(uid)
 }
 
-func (s server) owner() object {
-	out := object{
-		"apiVersion": choice.Pick(s.Chooser, "apps/v1", "v1", s.word(8)+".io/v1", s.word(8)+"."+s.word(6)+".io/v1beta1"),
-		"kind":       choice.Pick(s.Chooser, "Deployment", "ReplicaSet", "ConfigMap", "Service", "Kustomization", likeCase(s.word(14), "Aa")), "name": s.word(30), "uid": s.anyUID(),
-	}
-	for _, key := range []string{"controller", "blockOwnerDeletion"} {
-		if s.OneIn(2) {
-			out[key] = s.OneIn(2)
+// owners are the objects by which this one stays. An API server lets one of them be the controller.
+func (s server) owners() []object {
+	out := choice.Items(s.Chooser, 1, 4, func() object {
+		of := object{
+			"apiVersion": choice.Pick(s.Chooser, "apps/v1", "v1", s.word(8)+".io/v1", s.word(8)+"."+s.word(6)+".io/v1beta1"),
+			"kind":       choice.Pick(s.Chooser, "Deployment", "ReplicaSet", "ConfigMap", "Service", "Kustomization", likeCase(s.word(14), "Aa")), "name": s.word(30), "uid": s.anyUID(),
 		}
+		if s.OneIn(2) {
+			of["blockOwnerDeletion"] = s.OneIn(2)
+		}
+		return of
+	})
+	if s.OneIn(2) {
+		choice.Pick(s.Chooser, out...)["controller"] = true
 	}
 	return out
 }
