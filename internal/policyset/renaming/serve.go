@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 
 	"github.com/meshproof/meshproof/cases"
@@ -66,21 +67,24 @@ func (s server) object(p map[string]any) {
 	}
 	m["uid"], m["resourceVersion"], m["generation"] = s.anyUID(), fmt.Sprint(1+s.UpTo(1<<30)), s.UpTo(40)
 	if s.OneIn(3) {
-		m["labels"] = s.labels(m["labels"], 24)
+		m["labels"] = s.labels(mapping(m["labels"]), 24)
 	}
 	if s.OneIn(3) {
 		m["finalizers"] = s.texts(5, s.key)
 	}
 	if s.OneIn(3) {
-		m["ownerReferences"] = choice.Items(s.Chooser, 1, 4, s.owner)
+		m["ownerReferences"] = s.owners()
 	}
 	if s.OneIn(2) {
 		p["status"] = s.status(isOfGateway(p))
 	}
 	if applied != "" {
-		annotations, _ := m["annotations"].(map[string]any)
+		annotations := maps.Clone(mapping(m["annotations"]))
 		if annotations == nil {
 			annotations = map[string]any{}
+		}
+		for range s.Choose(2) * s.UpTo(30) {
+			annotations[s.key()] = s.text(40)
 		}
 		annotations["kubectl.kubernetes.io/last-applied-configuration"] = applied
 		m["annotations"] = annotations
@@ -119,15 +123,20 @@ func (s server) anyUID() string {
 	return string(uid)
 }
 
-func (s server) owner() object {
-	out := object{
-		"apiVersion": choice.Pick(s.Chooser, "apps/v1", "v1", s.word(8)+".io/v1", s.word(8)+"."+s.word(6)+".io/v1beta1"),
-		"kind":       choice.Pick(s.Chooser, "Deployment", "ReplicaSet", "ConfigMap", "Service", "Kustomization", likeCase(s.word(14), "Aa")), "name": s.word(30), "uid": s.anyUID(),
-	}
-	for _, key := range []string{"controller", "blockOwnerDeletion"} {
-		if s.OneIn(2) {
-			out[key] = s.OneIn(2)
+// owners are the objects by which this one stays. An API server lets one of them be the controller.
+func (s server) owners() []object {
+	out := choice.Items(s.Chooser, 1, 4, func() object {
+		of := object{
+			"apiVersion": choice.Pick(s.Chooser, "apps/v1", "v1", s.word(8)+".io/v1", s.word(8)+"."+s.word(6)+".io/v1beta1"),
+			"kind":       choice.Pick(s.Chooser, "Deployment", "ReplicaSet", "ConfigMap", "Service", "Kustomization", likeCase(s.word(14), "Aa")), "name": s.word(30), "uid": s.anyUID(),
 		}
+		if s.OneIn(2) {
+			of["blockOwnerDeletion"] = s.OneIn(2)
+		}
+		return of
+	})
+	if s.OneIn(2) {
+		choice.Pick(s.Chooser, out...)["controller"] = true
 	}
 	return out
 }
@@ -189,14 +198,23 @@ func (s server) managers(p map[string]any, applied bool) []object {
 // fieldsOf are the fields of a mapping as an API server names them. A list is one field.
 func fieldsOf(v any, deep bool) object {
 	out := object{}
-	of, _ := v.(map[string]any)
+	of := mapping(v)
 	for key := range of {
 		out["f:"+key] = object{}
-		if inner, ok := of[key].(map[string]any); ok && deep {
+		if inner := mapping(of[key]); inner != nil && deep {
 			out["f:"+key] = fieldsOf(inner, deep)
 		}
 	}
 	return out
+}
+
+// mapping returns a mapping that was read, or that [dresser] made, and nil for another value.
+func mapping(v any) map[string]any {
+	if made, ok := v.(object); ok {
+		return made
+	}
+	read, _ := v.(map[string]any)
+	return read
 }
 
 // manyPeers adds workloads that only call, as many as a large cluster has.
