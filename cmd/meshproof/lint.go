@@ -8,6 +8,7 @@ import (
 	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/findings"
 	"github.com/meshproof/meshproof/internal/matrix"
+	"github.com/meshproof/meshproof/internal/podlint"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
@@ -32,7 +33,7 @@ kind of warning has a section in docs/lint.md. Exit status 1 where there is a wa
 			if err != nil {
 				return err
 			}
-			found, err := findings.Collect(all, files.Meshes(s), ignored, files.PodWarnings(s)...)
+			found, err := findings.Collect(all, files.Meshes(s), ignored, podlint.Warn(files, s)...)
 			if err != nil {
 				return err
 			}

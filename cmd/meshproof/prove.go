@@ -18,6 +18,7 @@ import (
 	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/podlint"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/summary"
@@ -115,7 +116,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 		return err
 	}
 	proven := &proof.Report{Envoy: h.Version(), Runtime: h.Runtime().String(), Strict: o.source.strict, Truncated: population.Truncated, Made: population.Callers.Texts(), Unasked: population.NotAsked(), Warnings: population.Warnings, Assumed: population.Assumed, LeftOut: population.LeftOut}
-	for _, w := range files.PodWarnings(s) {
+	for _, w := range podlint.Warn(files, s) {
 		proven.Warnings = append(proven.Warnings, w.String())
 	}
 	proven.AddAll(proofs, results)

@@ -10,6 +10,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/podlint"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/routediff"
 	"github.com/meshproof/meshproof/policy"
@@ -66,7 +67,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 	if err := d.comparePolicies(old, recent, to, all); err != nil {
 		return nil, err
 	}
-	d.Warnings = append(d.Warnings, recent.PodWarnings(recent.Surroundings)...)
+	d.Warnings = append(d.Warnings, podlint.Warn(recent.Files, recent.Surroundings)...)
 	d.compareUnapplied(old, recent, to, beside.Doubts)
 	d.compareInstallations(old, recent, to, beside.Installations)
 	d.first = d.firstRules()

@@ -15,6 +15,7 @@ import (
 	"github.com/meshproof/meshproof/internal/findings"
 	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/podlint"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/internal/warning"
 )
@@ -34,7 +35,7 @@ func lint(t *testing.T, text string, ignored ...string) (findings.List, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return findings.Collect(all, files.Meshes(lab.Surroundings{}), ignored, files.PodWarnings(lab.Surroundings{})...)
+	return findings.Collect(all, files.Meshes(lab.Surroundings{}), ignored, podlint.Warn(files, lab.Surroundings{})...)
 }
 
 // Each kind of warning has a section of docs/lint.md, in the order of the names, with a case

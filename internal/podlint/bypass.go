@@ -1,10 +1,11 @@
-package lab
+package podlint
 
 import (
 	"fmt"
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
@@ -12,7 +13,7 @@ import (
 )
 
 // bypassWarnings warns of each policy of a namespace that selects pods of the folder whose proxy connections pass by, and no others: nothing enforces it there.
-func (f *Files) bypassWarnings(targets []capability.Target, pods podsByNamespace, like policy.Inbound) (out []policy.Warning) {
+func bypassWarnings(f *lab.Files, targets []capability.Target, pods podsByNamespace, like policy.Inbound) (out []policy.Warning) {
 	told := map[string]bool{}
 	for _, t := range targets {
 		i := slices.IndexFunc(f.Policies, func(doc manifest.Document) bool { return doc.Place("") == t.Place })

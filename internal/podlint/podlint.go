@@ -1,4 +1,7 @@
-package lab
+// Package podlint warns of what policies say otherwise than the workloads that stand beside them, such as Deployments: labels, ports and accounts that no pod has.
+//
+// It guarantees that it says nothing where other objects may have what is meant; it reads no cluster, and a folder without workloads has no warning.
+package podlint
 
 import (
 	"cmp"
@@ -8,16 +11,17 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
 )
 
-// PodWarnings warns, where no inbound is described, of what policies say otherwise than the workloads of the folder, such as Deployments: of one that selects no pods of
+// Warn warns, where no inbound is described, of what policies say otherwise than the workloads of the folder, such as Deployments: of one that selects no pods of
 // its namespace, or asks for the port of a Service or a name that no port of theirs has, and of one that names an account or a label of callers as no workload has it, or a
 // namespace as nothing has it. A policy of all namespaces may be about workloads of other folders, and one of a namespace in which other objects may make pods is about those.
-func (f *Files) PodWarnings(s Surroundings) []policy.Warning {
+func Warn(f *lab.Files, s lab.Surroundings) []policy.Warning {
 	templates := manifestdiff.Templates(f.Others)
 	set, err := f.PolicySet(s)
 	targeter, ok := set.Policies.(capability.Targeter)
@@ -48,12 +52,12 @@ func (f *Files) PodWarnings(s Surroundings) []policy.Warning {
 		}
 	}
 	known := slices.DeleteFunc(slices.Clone(templates), func(t manifestdiff.Template) bool { return slices.Contains(unknown, t.Namespace) })
-	out = append(out, f.portWarnings(targets, placedPods(known), s.Inbound)...)
-	out = append(out, f.portNameWarnings(targets, placedPods(known), s.Inbound)...)
-	out = append(out, f.peerLabelWarnings(pods, unknown)...)
-	out = append(out, f.bypassWarnings(targets, placedPods(known), s.Inbound)...)
-	out = append(out, f.namespaceWarnings(targets, pods, s.Inbound, unknown)...)
-	return append(out, f.accountWarnings(s, templates, unknown)...)
+	out = append(out, portWarnings(f, targets, placedPods(known), s.Inbound)...)
+	out = append(out, portNameWarnings(f, targets, placedPods(known), s.Inbound)...)
+	out = append(out, peerLabelWarnings(f, pods, unknown)...)
+	out = append(out, bypassWarnings(f, targets, placedPods(known), s.Inbound)...)
+	out = append(out, namespaceWarnings(f, targets, pods, s.Inbound, unknown)...)
+	return append(out, accountWarnings(f, s, templates, unknown)...)
 }
 
 // missedBy names the workload whose pods lack least to be selected by one of the targets of a policy, and says why they are not selected. It returns "" where some

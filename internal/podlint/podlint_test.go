@@ -1,15 +1,18 @@
-package lab_test
+package podlint_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/podlint"
 )
 
-// TestPodWarnings has policies whose selector is met by no workload of the folder in their namespace, and others.
-func TestPodWarnings(t *testing.T) {
+// TestWarn has policies whose selector is met by no workload of the folder in their namespace, and others.
+func TestWarn(t *testing.T) {
 	t.Parallel()
 	const (
 		istio   = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: %s}, spec: {%s}}"
@@ -50,20 +53,24 @@ func TestPodWarnings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			checkPodWarnings(t, tt.policy+"\n"+tt.pods, tt.want)
+			checkWarnings(t, tt.policy+"\n"+tt.pods, tt.want)
 		})
 	}
 }
 
-// checkPodWarnings holds that the warnings about a file have a part, or that there is none where it is "".
-func checkPodWarnings(t *testing.T, text, want string) {
+// checkWarnings holds that the warnings about a file have a part, or that there is none where it is "".
+func checkWarnings(t *testing.T, text, want string) {
 	t.Helper()
-	files, err := lab.Open(lab.Choice{}, write(t, map[string]string{"p.yaml": text}))
+	name := filepath.Join(t.TempDir(), "p.yaml")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files, err := lab.Open(lab.Choice{}, filepath.Dir(name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, w := range files.PodWarnings(lab.Surroundings{}) {
+	for _, w := range podlint.Warn(files, lab.Surroundings{}) {
 		got = append(got, w.String())
 	}
 	if text := strings.Join(got, "; "); !strings.Contains(text, want) || (text == "") != (want == "") {

@@ -1,10 +1,11 @@
-package lab
+package podlint
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/internal/warning"
@@ -14,7 +15,7 @@ import (
 // accountWarnings warns of each account that a policy names as one of callers, where nothing in the folder has it, and an account of the same namespace is spelt almost
 // alike. Other folders may have further accounts of a namespace: so there is no warning of other names, of two that differ in a number or a letter
 // behind a dash, and where the policy names the other account too.
-func (f *Files) accountWarnings(s Surroundings, templates []manifestdiff.Template, unknown []string) (out []policy.Warning) {
+func accountWarnings(f *lab.Files, s lab.Surroundings, templates []manifestdiff.Template, unknown []string) (out []policy.Warning) {
 	all, known := manifestdiff.Accounts(f.Others, templates)
 	if !known {
 		return nil
@@ -49,7 +50,7 @@ func (f *Files) accountWarnings(s Surroundings, templates []manifestdiff.Templat
 
 // isOfMesh reports whether an account is one of the mesh of the folder: its name has no trust domain, the stated one, the word of Istio for it, or the
 // one that all names have.
-func isOfMesh(a manifestdiff.Account, named []manifestdiff.Account, s Surroundings) bool {
+func isOfMesh(a manifestdiff.Account, named []manifestdiff.Account, s lab.Surroundings) bool {
 	if a.TrustDomain == "" || a.TrustDomain == "cluster.local" || a.TrustDomain == s.Options.TrustDomain.Name() {
 		return true
 	}

@@ -1,4 +1,4 @@
-package lab
+package podlint
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/internal/warning"
@@ -15,7 +16,7 @@ import (
 // namespaceWarnings warns of each policy of a namespace that nothing else in the folder is of, where another one with pods that it would select is spelt almost alike,
 // and of each that names none where others do. Other folders may have workloads of any namespace: so there is no warning of other names, nor of a namespace
 // with as many policies as the one that may be meant.
-func (f *Files) namespaceWarnings(targets []capability.Target, pods podsByNamespace, like policy.Inbound, unknown []string) (out []policy.Warning) {
+func namespaceWarnings(f *lab.Files, targets []capability.Target, pods podsByNamespace, like policy.Inbound, unknown []string) (out []policy.Warning) {
 	placement, known := manifestdiff.Placements(f.Policies, f.Others)
 	if !known || len(pods.byNamespace[""]) > 0 {
 		return nil

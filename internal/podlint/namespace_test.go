@@ -1,4 +1,4 @@
-package lab_test
+package podlint_test
 
 import (
 	"fmt"
@@ -40,7 +40,7 @@ func TestPolicyNamespaces(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			checkPodWarnings(t, tt.policy+tt.others, tt.want)
+			checkWarnings(t, tt.policy+tt.others, tt.want)
 		})
 	}
 }

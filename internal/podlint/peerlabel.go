@@ -1,9 +1,10 @@
-package lab
+package podlint
 
 import (
 	"fmt"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/internal/warning"
@@ -12,7 +13,7 @@ import (
 
 // peerLabelWarnings warns of each label by which a policy names callers or callees, where no pods of the folder have it with that value, and a value that pods of the same
 // namespace have is spelt almost alike. Other folders may have further pods there: so there is no warning of other values.
-func (f *Files) peerLabelWarnings(pods podsByNamespace, unknown []string) (out []policy.Warning) {
+func peerLabelWarnings(f *lab.Files, pods podsByNamespace, unknown []string) (out []policy.Warning) {
 	named := manifestdiff.PeerLabels(f.Policies)
 	for _, l := range named {
 		if slices.Contains(unknown, l.Namespace) {

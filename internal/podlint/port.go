@@ -1,4 +1,4 @@
-package lab
+package podlint
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
@@ -13,7 +14,7 @@ import (
 
 // portWarnings warns of each port that a policy of a namespace asks for, where each workload that it selects has another one behind a Service
 // with that port: a sidecar never sees the port of a Service.
-func (f *Files) portWarnings(targets []capability.Target, pods podsByNamespace, like policy.Inbound) (out []policy.Warning) {
+func portWarnings(f *lab.Files, targets []capability.Target, pods podsByNamespace, like policy.Inbound) (out []policy.Warning) {
 	services := manifestdiff.ServicesOf(f.Others)
 	known := map[*manifestdiff.Template]map[uint16]manifestdiff.ServicePort{}
 	for _, t := range targets {
@@ -64,7 +65,7 @@ var injectedPorts = []string{"linkerd-admin", "linkerd-proxy", "http-envoy-prom"
 
 // portNameWarnings warns of each port that a policy of a namespace asks for by its name, where no container of the pods that it selects has the name: the
 // policy selects nothing then, and the port that is meant stays as it is without the policy.
-func (f *Files) portNameWarnings(targets []capability.Target, pods podsByNamespace, like policy.Inbound) (out []policy.Warning) {
+func portNameWarnings(f *lab.Files, targets []capability.Target, pods podsByNamespace, like policy.Inbound) (out []policy.Warning) {
 	if !slices.ContainsFunc(f.Policies, manifestdiff.GoesByPortNames) {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package lab_test
+package podlint_test
 
 import (
 	"fmt"
@@ -39,7 +39,7 @@ func TestPortsOfServices(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			checkPodWarnings(t, tt.policy+"\n"+tt.others, tt.want)
+			checkWarnings(t, tt.policy+"\n"+tt.others, tt.want)
 		})
 	}
 }
@@ -74,7 +74,7 @@ func TestNamesOfPorts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			checkPodWarnings(t, tt.policy+"\n"+tt.others, tt.want)
+			checkWarnings(t, tt.policy+"\n"+tt.others, tt.want)
 		})
 	}
 }
