@@ -44,7 +44,12 @@ func TestWideningByKustomizations(t *testing.T) {
 		old, recent files
 		want        string
 	}{
-		"another image":                                {with(), with(tag), ""},
+		"another image": {with(), with(tag), ""},
+		"an overlay of its own folder that is gone":    {with(files{"b/kustomization.yaml": "resources: [./c]\n"}), with(), ""},
+		"an overlay of elsewhere that is gone":         {with(files{"b/kustomization.yaml": "resources: [../a]\n"}), with(), "b/kustomization.yaml"},
+		"an overlay by a detour that is gone":          {with(files{"b/kustomization.yaml": "resources: [./c/../../a]\n"}), with(), "b/kustomization.yaml"},
+		"a component of elsewhere that is gone":        {with(files{"b/kustomization.yaml": "components: [../a]\n"}), with(), "b/kustomization.yaml"},
+		"a chart of Kustomize that is gone":            {with(files{"b/kustomization.yaml": "helmCharts: [{name: a}]\n"}), with(), "b/kustomization.yaml"},
 		"no image":                                     {with(), with(a(head)), ""},
 		"another name of an image":                     {with(), with(a(head + "images: [{name: web, newName: b, digest: 'sha256:1'}]\n")), ""},
 		"the image of a sidecar":                       {with(), with(a(head + "images: [{name: web, newTag: '1'}, {name: docker.io/istio/proxyv2, newTag: '2'}]\n")), "images"},

@@ -52,7 +52,7 @@ func (c *comparison) compareKustomizations() (out []Change, passed []Passed) {
 			if out = append(out, changes...); len(fields) > 0 {
 				passed = append(passed, Passed{is.doc.Place(""), is.String(), isChanged, fields})
 			}
-		case had && !hasBelow(c.recent, filepath.Dir(at)):
+		case had && !hasBelow(c.recent, filepath.Dir(at)) && c.takesOwnAlone(was):
 			passed = append(passed, Passed{Place: was.doc.Place(""), Object: was.String(), Effect: isGone})
 		case had:
 			out = append(out, was.change(isGone))
@@ -63,6 +63,25 @@ func (c *comparison) compareKustomizations() (out []Change, passed []Passed) {
 		}
 	}
 	return out, passed
+}
+
+// takesOwnAlone reports whether all that a kustomization takes is in its own folder, so that it ends with it: what is elsewhere would stay, and be applied no more.
+func (c *comparison) takesOwnAlone(o object) bool {
+	at := pathIn(c.old.Root, filepath.Dir(o.file()))
+	fields, _ := o.fields.(map[string]any)
+	for key, value := range fields {
+		names, _ := value.([]any)
+		isTaken := key == "resources" || key == "bases" || key == "components"
+		if !isTaken && !plainKeys[key] || isTaken && len(textsOf(value)) != len(names) {
+			return false
+		}
+		if isTaken && slices.ContainsFunc(textsOf(value), func(name string) bool {
+			return isElsewhere(at, name) || at != "." && !isBelow(filepath.Join(at, name), at)
+		}) {
+			return false
+		}
+	}
+	return true
 }
 
 // wasThere reports whether an object in a new folder was in another one before.
