@@ -122,6 +122,19 @@ func exactPaths(change func(string) string) mistaken {
 	}}
 }
 
+// lostIdentities leaves identities that begin in some way out where others stand beside them.
+func lostIdentities(begins string) mistaken {
+	return mistaken{reads: func(p object) {
+		each("", p["spec"], func(_ string, of object) {
+			items, _ := of["identities"].([]any)
+			rest := slices.DeleteFunc(slices.Clone(items), func(item any) bool { return strings.HasPrefix(fmt.Sprint(item), begins) })
+			if len(rest) > 0 {
+				of["identities"] = rest
+			}
+		})
+	}}
+}
+
 // mistakesBeside are those about two parts that stand beside each other, by the dialect.
 var mistakesBeside = map[string]map[string]mistaken{
 	"istio": {
@@ -171,6 +184,8 @@ var mistakesBeside = map[string]map[string]mistaken{
 		"headers beside a method":         lostBeside("headers", "method"),
 		"parameters beside a path":        lostBeside("queryParams", "path"),
 		"the last one of several headers": lastOf("headers"),
+		"a wildcard beside a name":        lostIdentities("*"),
+		"a SPIFFE ID beside a name":       lostIdentities("spiffe:"),
 	},
 	"kuma": {
 		"a caller beside a path":                lostBeside("spiffeID", "path"),
