@@ -4,6 +4,7 @@ import (
 	"maps"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +15,13 @@ import (
 // plainKeys are the keys of a kustomization by which it takes objects as they are, but for their images, their number and their namespace. What it generates
 // is as it was.
 var plainKeys = fields("apiVersion kind metadata resources images replicas namespace sortOptions buildMetadata configMapGenerator secretGenerator generatorOptions")
+
+// generatorKeys are those of them by which it makes objects of its own: they are plain where they were there before.
+var generatorKeys = fields("configMapGenerator secretGenerator generatorOptions")
+
+// carriedKeys are all keys of kustomizations by which no value of one object gets into another one, such as the number of pods into a policy.
+var carriedKeys = fields(`apiVersion kind metadata resources bases components images replicas namespace namePrefix nameSuffix labels commonLabels commonAnnotations patches patchesStrategicMerge
+	patchesJson6902 sortOptions buildMetadata configMapGenerator secretGenerator generatorOptions crds helmCharts helmGlobals helmChartInflationGenerator generators validators`)
 
 // imageKeys and replicaKeys are those of an item of images and of replicas.
 var (
@@ -47,12 +55,18 @@ func (c *comparison) compareKustomizations() (out []Change, passed []Passed) {
 		was, had := olds[at]
 		is, has := recents[at]
 		switch {
+		case !slices.EqualFunc(c.others(c.old, at), c.others(c.recent, at), func(a, b object) bool { return reflect.DeepEqual(a.fields, b.fields) }):
+			of := is
+			if !has {
+				of = was
+			}
+			out = append(out, of.change("is in one file with another one, of which Kustomize reads one, and they have changed"))
 		case had && has:
 			changes, fields := c.bothKustomized(was, is, recents)
 			if out = append(out, changes...); len(fields) > 0 {
 				passed = append(passed, Passed{is.doc.Place(""), is.String(), isChanged, fields})
 			}
-		case had && !hasBelow(c.recent, filepath.Dir(at)):
+		case had && !hasBelow(c.recent, filepath.Dir(at)) && c.goesAlone(was):
 			passed = append(passed, Passed{Place: was.doc.Place(""), Object: was.String(), Effect: isGone})
 		case had:
 			out = append(out, was.change(isGone))
@@ -63,6 +77,34 @@ func (c *comparison) compareKustomizations() (out []Change, passed []Passed) {
 		}
 	}
 	return out, passed
+}
+
+// others returns the kustomizations of a file of which there are several.
+func (c *comparison) others(side Side, at string) (out []object) {
+	for _, o := range side.kustomizations() {
+		if pathIn(side.Root, o.file()) == at {
+			out = append(out, o)
+		}
+	}
+	if len(out) < 2 {
+		return nil
+	}
+	return out
+}
+
+// goesAlone reports whether all that a kustomization of the first side takes is in its folder, so that it is gone with it, and compared as it was.
+func (c *comparison) goesAlone(was object) bool {
+	at := pathIn(c.old.Root, filepath.Dir(was.file()))
+	return c.isPlain(was) && !generates(was) && !slices.ContainsFunc(textsOf(fieldOf(was.fields, "resources")), func(name string) bool {
+		path := filepath.Join(at, name)
+		return isElsewhere(at, name) || !isBelow(path, at) || !hasBelow(c.old, path)
+	})
+}
+
+// generates reports whether a kustomization makes objects of its own.
+func generates(o object) bool {
+	keys, _ := o.fields.(map[string]any)
+	return slices.ContainsFunc(slices.Collect(maps.Keys(keys)), func(key string) bool { return generatorKeys[key] })
 }
 
 // bothKustomized names the keys that differ, and returns those that pass.
@@ -93,7 +135,7 @@ func (c *comparison) keyPasses(key string, was, is object, recents map[string]ob
 	case "replicas":
 		return c.takesWorkloadsAlone(is) && areReplicas(before) && areReplicas(after) && !slices.ContainsFunc(podNumbers, c.named.has)
 	case "labels":
-		return !slices.ContainsFunc(slices.Concat(mappings(before), mappings(after)), func(label map[string]any) bool { return !c.labelsIdly(label) })
+		return c.labelNobody(before) && c.labelNobody(after)
 	case "resources":
 		olds, added := textsOf(before), textsOf(after)
 		removed := slices.DeleteFunc(slices.Clone(olds), func(name string) bool { return slices.Contains(added, name) })
@@ -102,11 +144,38 @@ func (c *comparison) keyPasses(key string, was, is object, recents map[string]ob
 		added = slices.DeleteFunc(added, func(name string) bool { return slices.Contains(olds, name) })
 		at := pathIn(c.recent.Root, filepath.Dir(is.file()))
 		return slices.Equal(stay, alsoStay) && c.takesNewAlone(is, added, recents) && !slices.ContainsFunc(removed, func(name string) bool {
-			return isElsewhere(at, name) || hasBelow(c.recent, filepath.Join(at, name))
+			return isElsewhere(at, name) || !hasBelow(c.old, filepath.Join(at, name)) || hasBelow(c.recent, filepath.Join(at, name))
 		})
 	default:
 		return false
 	}
+}
+
+// labelNobody reports whether labels of a kustomization get to the metadata of objects alone, and matter on none: they are those of pods without a workload, too.
+func (c *comparison) labelNobody(value any) bool {
+	list, isList := value.([]any)
+	labels := mappings(value)
+	return (isList || value == nil) && len(labels) == len(list) && !slices.ContainsFunc(labels, func(label map[string]any) bool {
+		pairs, _ := label["pairs"].(map[string]any)
+		w := walker{comparison: c, category: namespace}
+		for key, value := range pairs {
+			if w.matters(true, key, nil, value) || w.matters(true, key, value, nil) {
+				return true
+			}
+		}
+		return !c.labelsIdly(label)
+	})
+}
+
+// withoutOwnLabels returns the fields of an object, without those labels of a kustomization by which nothing selects.
+func (o object) withoutOwnLabels() any {
+	fields, _ := o.fields.(map[string]any)
+	if !o.isOfKustomize() || slices.ContainsFunc(mappings(fields["labels"]), func(label map[string]any) bool { return !isOfMetadata(label) }) {
+		return o.fields
+	}
+	fields = maps.Clone(fields)
+	delete(fields, "labels")
+	return fields
 }
 
 // areImages reports whether a value gives containers images that are none of a control plane or of a sidecar.
@@ -137,16 +206,29 @@ func areItems(value any, known map[string]bool, meets func(map[string]any) bool)
 	})
 }
 
-// takesWorkloadsAlone reports whether all that a kustomization takes is in the folder, and belongs neither to a control plane nor to a tool that applies or signs objects.
+// takesWorkloadsAlone reports whether all that a kustomization takes is in the folder, and belongs neither to a control plane nor to a tool that applies or signs objects, and
+// has no sidecar of its own: Kustomize takes the name of an image for a regular expression, which may be about that. No kustomization carries a value of it into a policy.
 func (c *comparison) takesWorkloadsAlone(o object) bool {
 	docs, known := c.takenBy(o)
-	if namespace, _ := fieldOf(o.fields, "namespace").(string); !known || slices.Contains(planeNamespaces, namespace) || slices.Contains(systemNamespaces, namespace) {
+	if !known || slices.ContainsFunc(c.overlaysOf(o), isOfPlane) || slices.ContainsFunc(c.recent.kustomizations(), carriesValues) {
 		return false
 	}
 	return !slices.ContainsFunc(docs, func(doc manifest.Document) bool {
 		one := objectOf(doc)
-		return one.isOfSystem() || one.isOfControlPlane()
+		return one.isOfSystem() || one.isOfControlPlane() || slices.ContainsFunc(one.containers("containers", "initContainers"), isSidecar)
 	})
+}
+
+// isOfPlane reports whether a kustomization gives objects the namespace of a control plane or of such a tool.
+func isOfPlane(o object) bool {
+	namespace, _ := fieldOf(o.fields, "namespace").(string)
+	return slices.Contains(planeNamespaces, namespace) || slices.Contains(systemNamespaces, namespace)
+}
+
+// carriesValues reports whether a kustomization may carry a value of one object into another one.
+func carriesValues(o object) bool {
+	keys, _ := o.fields.(map[string]any)
+	return slices.ContainsFunc(slices.Collect(maps.Keys(keys)), func(key string) bool { return !carriedKeys[key] })
 }
 
 // takenBy returns the documents that a kustomization takes, by others too, and whether it is known what these are.
@@ -190,7 +272,7 @@ func (c *comparison) takenBy(o object) (out []manifest.Document, known bool) {
 // gives them no other namespace than they have.
 func (c *comparison) takesNewAlone(o object, added []string, recents map[string]object) bool {
 	at := pathIn(c.recent.Root, filepath.Dir(o.file()))
-	chain := c.overlaysOf(o, recents)
+	chain := c.overlaysOf(o)
 	for _, name := range added {
 		path := filepath.Join(at, name)
 		if isElsewhere(at, name) || hasBelow(c.old, path) || !hasBelow(c.recent, path) {
@@ -207,16 +289,20 @@ func (c *comparison) takesNewAlone(o object, added []string, recents map[string]
 			}
 		}
 	}
-	return !slices.ContainsFunc(chain, func(of object) bool { return !c.isPlain(of) })
+	olds := c.kustomizations(c.old)
+	return !slices.ContainsFunc(chain, func(of object) bool {
+		_, had := olds[pathIn(c.recent.Root, of.file())]
+		return !c.isPlain(of) || !had && generates(of)
+	})
 }
 
 // overlaysOf returns a kustomization and those that take it, by others too.
-func (c *comparison) overlaysOf(o object, recents map[string]object) []object {
+func (c *comparison) overlaysOf(o object) []object {
 	out, seen := []object{o}, map[string]bool{o.file(): true}
 	for i := 0; i < len(out); i++ {
 		dir := filepath.Dir(out[i].file())
-		for _, other := range recents {
-			if !seen[other.file()] && slices.Contains(FilesOf(other.doc), dir) {
+		for _, other := range c.recent.kustomizations() {
+			if !seen[other.file()] && (slices.Contains(FilesOf(other.doc), dir) || takesByURL(other, pathIn(c.recent.Root, dir))) {
 				seen[other.file()] = true
 				out = append(out, other)
 			}
@@ -225,11 +311,12 @@ func (c *comparison) overlaysOf(o object, recents map[string]object) []object {
 	return out
 }
 
-// keepNamespace reports whether kustomizations give an object no other namespace than it names. Where it names none, each one counts that it may have.
+// keepNamespace reports whether kustomizations give an object no other namespace than it names. Where it names none, each one counts that it may have, but that of a control
+// plane: there, other things count.
 func keepNamespace(chain []object, o object) bool {
 	return !slices.ContainsFunc(chain, func(of object) bool {
 		namespace := fieldOf(of.fields, "namespace")
-		return namespace != nil && o.written() != "" && namespace != o.written()
+		return namespace != nil && o.written() != "" && namespace != o.written() || o.written() == "" && isOfPlane(of)
 	})
 }
 
@@ -237,16 +324,29 @@ func keepNamespace(chain []object, o object) bool {
 func (c *comparison) isPlain(o object) bool {
 	keys, _ := o.fields.(map[string]any)
 	for key, value := range keys {
-		if !plainKeys[key] && (key != "labels" || !c.changesNoPolicy(o, key, value, nil)) {
+		if !plainKeys[key] && (key != "labels" || !c.labelNobody(value)) || key == "images" && !areImages(value) {
 			return false
 		}
 	}
 	return true
 }
 
-// isElsewhere reports whether a resource of a kustomization in a folder is none of the side: a URL, or a path out of it.
+// ofRepository finds what Kustomize takes for a repository, also where a folder has that name (NewRepoSpecFromURL in api/internal/git).
+var ofRepository = regexp.MustCompile(`(?i)[?@:\n]|github\.com|\.git|_git/`)
+
+// isElsewhere reports whether a resource of a kustomization in a folder is none of the side: a repository, or a path out of the side.
 func isElsewhere(at, name string) bool {
-	return strings.Contains(name, "://") || strings.ContainsAny(name, "?\n@") || filepath.IsAbs(name) || !filepath.IsLocal(filepath.Join(at, name))
+	return ofRepository.MatchString(name) || filepath.IsAbs(name) || !filepath.IsLocal(filepath.Join(at, name))
+}
+
+// takesByURL reports whether a kustomization takes a folder of the side from its repository: that is the part of the URL behind the last "//".
+func takesByURL(of object, at string) bool {
+	return slices.ContainsFunc(slices.Concat(textsOf(fieldOf(of.fields, "resources")), textsOf(fieldOf(of.fields, "bases")), textsOf(fieldOf(of.fields, "components"))), func(name string) bool {
+		name, _, _ = strings.Cut(name, "?")
+		i := strings.LastIndex(name, "//")
+		path := cleanFolder(name[max(i, 0):])
+		return ofRepository.MatchString(name) && i > 0 && (path == at || strings.HasSuffix(path, "/"+at))
+	})
 }
 
 // hasBelow reports whether a side has a document, or another file that counts, in a file or below a folder of it.

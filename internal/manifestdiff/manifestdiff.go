@@ -151,7 +151,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 		switch o.category {
 		case unknown:
 			c.attached = c.attached || o.attachesToRoutes()
-			c.named.addSelectors(o.fields)
+			c.named.addSelectors(o.withoutOwnLabels())
 			c.programs.add(o)
 			if o.isIdentity() {
 				for _, name := range o.secrets() {
