@@ -29,8 +29,11 @@ var (
 	// silent finds what is no text of a manifest: instructions, and comments of YAML.
 	silent = regexp.MustCompile(`(?s:\{\{.*?\}\})|(?m:^\s*#.*$)`)
 	route  = regexp.MustCompile(`\bkind["']?\s*:\s*["']?\w*Route\b`)
-	// madeVersion finds a version of an object that an instruction makes: such a route may be of Linkerd.
-	madeVersion = regexp.MustCompile(`\bapiVersion["']?\s*:[^\n]*\{\{`)
+	// madeVersion finds a version of an object that an instruction makes: such a route may be of Linkerd. An object with such a version, or of Gateway API, may be a policy where
+	// an instruction makes its kind too, however it is indented.
+	madeVersion = regexp.MustCompile(`\bapiVersion["']?\s*:\s*[^\n]*\{\{`)
+	openVersion = regexp.MustCompile(madeVersion.String() + `|\bgateway\.networking\.`)
+	openKind    = regexp.MustCompile(`\bkind["']?\s*:\s*[^\n]*\{\{`)
 	// remark finds the comments of YAML: a name in one says nothing, but where an instruction writes more.
 	remark    = regexp.MustCompile(`(?m)^[ \t]*#.*$`)
 	separator = regexp.MustCompile(`(?m)^---`)
@@ -46,7 +49,7 @@ func MakesOthersAlone(template []byte, routes bool) bool {
 		}
 		return nil
 	})
-	if madeKind.Match(template) || writesAtMargin(template) || namesKnown(named) || route.Match(named) && !(routes && !madeVersion.Match(named)) {
+	if madeKind.Match(template) || openKind.Match(template) && openVersion.Match(template) || writesAtMargin(template) || namesKnown(named) || route.Match(named) && !(routes && !madeVersion.Match(named)) {
 		return false
 	}
 	stated := false

@@ -1,6 +1,7 @@
 package manifestdiff
 
 import (
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -102,7 +103,7 @@ func categoryOf(o object) category {
 		return harmless
 	case o.kind == "ServiceEntry" && o.group == "networking.istio.io" && !o.hasEndpoints():
 		return harmless
-	case o.isIdentity(), fieldOf(o.fields, "spec", "target", "manifest") != nil: // an ExternalSecret may make objects of any kind
+	case o.isIdentity(), fieldOf(o.fields, "spec", "target", "manifest") != nil, o.fillsMore(): // an ExternalSecret may make objects of any kind
 		return unknown
 	case o.isOfControlPlane() && !isAmong(knownKinds[namespace], o):
 		return unknown
@@ -214,6 +215,17 @@ func (o object) givenLabels() map[string]any {
 		}
 	}
 	return out
+}
+
+// fillsMore reports whether an ExternalSecret fills more of what it makes than its data from a template, or the name of a label: a tool may read that by it.
+func (o object) fillsMore() bool {
+	template := fieldOf(o.fields, "spec", "target", "template")
+	from, _ := fieldOf(template, "templateFrom").([]any)
+	labels, _ := fieldOf(template, "metadata", "labels").(map[string]any)
+	return slices.ContainsFunc(from, func(one any) bool {
+		target, literal := fieldOf(one, "target"), fmt.Sprint(fieldOf(one, "literal"))
+		return target != nil && target != "Data" || isManifest(literal)
+	}) || slices.ContainsFunc(slices.Collect(maps.Keys(labels)), func(key string) bool { return strings.Contains(key, "{{") })
 }
 
 // sendsToken reports whether an object names a Secret with the token of an account: what reads it, such as Prometheus, sends the

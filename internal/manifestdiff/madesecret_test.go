@@ -24,4 +24,14 @@ func TestMadeSecrets(t *testing.T) {
 			change{kind + ", " + tt.name, policy, of(tt.was), of(tt.is)}.expect(t, tt.want)
 		}
 	}
+	for name, tt := range map[string]struct{ is, want string }{
+		"a text from elsewhere":     {"templateFrom: [{configMap: {name: c, items: [{key: k}]}}]", ""},
+		"a text by its name":        {"templateFrom: [{target: Data, literal: 'a: b'}]", ""},
+		"labels":                    {"templateFrom: [{target: Labels, literal: 'argocd.argoproj.io/secret-type: cluster'}]", "ExternalSecret"},
+		"a field of what is made":   {"templateFrom: [{target: spec.rules, literal: 'a: b'}]", "ExternalSecret"},
+		"a manifest":                {"templateFrom: [{literal: \"a: |\\n  apiVersion: security.istio.io/v1\\n  kind: AuthorizationPolicy\\n\"}]", "ExternalSecret"},
+		"a label that a text names": {"metadata: {labels: {'{{ .a }}': cluster}}", "ExternalSecret"},
+	} {
+		change{name, policy, external("data: {a: b}"), external(tt.is)}.expect(t, tt.want)
+	}
 }

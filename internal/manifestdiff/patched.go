@@ -153,12 +153,17 @@ func (c *comparison) areOfOthers(docs []manifest.Document) bool {
 // labelsIdly reports whether labels of a kustomization get to the metadata of objects alone, and would pass on each policy (labels in api/types/labels.go of Kustomize).
 func (c *comparison) labelsIdly(label map[string]any) bool {
 	pairs, _ := label["pairs"].(map[string]any)
+	return isOfMetadata(label) && !c.anyMatters("labels", pairs)
+}
+
+// isOfMetadata reports whether a kustomization gives labels to the metadata of objects alone, and to no selector.
+func isOfMetadata(label map[string]any) bool {
 	for key := range label {
 		if key != "pairs" && (key != "includeSelectors" || label[key] != false) {
 			return false
 		}
 	}
-	return !c.anyMatters("labels", pairs)
+	return true
 }
 
 // anyMatters reports whether one of the labels or annotations that a tool gives all objects may keep a policy away, or change it.
