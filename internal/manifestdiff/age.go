@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // compareAges compares the ages of the objects that a function takes: of two that are about the same, the older one counts. So it
@@ -37,7 +39,7 @@ func order(ages map[string]string, a, b object) int {
 func (all objects) ages(takes func(object) bool) map[string]string {
 	of := map[string]string{}
 	for _, o := range all.all {
-		if age, ok := fieldOf(o.fields, "metadata", "creationTimestamp").(string); ok && takes(o) {
+		if age, ok := fieldvalue.Lookup(o.fields, "metadata", "creationTimestamp").(string); ok && takes(o) {
 			of[o.key] = age
 		}
 	}
@@ -56,8 +58,8 @@ func sharePods(a, b object) bool {
 	if a.namespace != b.namespace {
 		return false
 	}
-	first, _ := fieldOf(a.fields, "spec", "selector").(map[string]any)
-	second, _ := fieldOf(b.fields, "spec", "selector").(map[string]any)
+	first, _ := fieldvalue.Lookup(a.fields, "spec", "selector").(map[string]any)
+	second, _ := fieldvalue.Lookup(b.fields, "spec", "selector").(map[string]any)
 	return len(first)*len(second) > 0 && !contradict(first, second)
 }
 
@@ -91,10 +93,10 @@ func orderChanges(olds, recents []any) bool {
 
 // targetOf is the port of the pods to which a port of a Service leads, a name or a number.
 func targetOf(port any) any {
-	if of := fieldOf(port, "targetPort"); of != nil {
+	if of := fieldvalue.Lookup(port, "targetPort"); of != nil {
 		return of
 	}
-	return fieldOf(port, "port")
+	return fieldvalue.Lookup(port, "port")
 }
 
 // compareModes names the PeerAuthentications of Istio that are about one workload, and of which the files say the other one is the
@@ -122,7 +124,7 @@ func compareModes(before, after objects) (out []Change) {
 // isOlder reports whether Istio takes one object before another, by what their files say: the older one, or the one whose name is first.
 func isOlder(a, b object) bool {
 	created := func(o object) time.Time {
-		text, _ := fieldOf(o.fields, "metadata", "creationTimestamp").(string)
+		text, _ := fieldvalue.Lookup(o.fields, "metadata", "creationTimestamp").(string)
 		at, err := time.Parse(time.RFC3339, text)
 		if err != nil {
 			return time.Time{}
@@ -139,7 +141,7 @@ func isOlder(a, b object) bool {
 // labels that do not contradict each other, or both without labels.
 func selectTogether(a, b object) bool {
 	labels := func(o object) map[string]any {
-		of, _ := fieldOf(o.fields, "spec", "selector", "matchLabels").(map[string]any)
+		of, _ := fieldvalue.Lookup(o.fields, "spec", "selector", "matchLabels").(map[string]any)
 		return of
 	}
 	first, second := labels(a), labels(b)

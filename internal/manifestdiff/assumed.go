@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/fieldpath"
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -61,10 +62,10 @@ func bothWaysOf(o object) []string { return slices.Concat(endpointsOf(o), callin
 
 // ruledBy has the endpoints that a policy of Cilium selects for rules in one of these fields.
 func (o object) ruledBy(fields ...string) (out []string) {
-	specs, _ := fieldOf(o.fields, "specs").([]any)
-	for _, spec := range append(slices.Clone(specs), fieldOf(o.fields, "spec")) {
-		if slices.ContainsFunc(fields, func(field string) bool { return fieldOf(spec, field) != nil }) {
-			out = append(out, fmt.Sprint(fields[0], o.namespace, fieldOf(spec, "endpointSelector")))
+	specs, _ := fieldvalue.Lookup(o.fields, "specs").([]any)
+	for _, spec := range append(slices.Clone(specs), fieldvalue.Lookup(o.fields, "spec")) {
+		if slices.ContainsFunc(fields, func(field string) bool { return fieldvalue.Lookup(spec, field) != nil }) {
+			out = append(out, fmt.Sprint(fields[0], o.namespace, fieldvalue.Lookup(spec, "endpointSelector")))
 		}
 	}
 	return out
@@ -75,8 +76,8 @@ func portsOfServer(o object) []string {
 	if o.kind != "Server" {
 		return nil
 	}
-	spec := fieldOf(o.fields, "spec")
-	return []string{fmt.Sprint(o.namespace, fieldOf(spec, "podSelector"), fieldOf(spec, "port"))}
+	spec := fieldvalue.Lookup(o.fields, "spec")
+	return []string{fmt.Sprint(o.namespace, fieldvalue.Lookup(spec, "podSelector"), fieldvalue.Lookup(spec, "port"))}
 }
 
 // options are what the options of both sides state.
@@ -102,7 +103,7 @@ func statesMeshConfig(o object, options options) string {
 		if moved && o.kind == "ServiceMeshControlPlane" { // it has names of its own for these settings, and its namespace is the root namespace
 			return "spec"
 		}
-		if states(fieldOf(o.fields, "spec")) || moved && (o.isElsewhere() || o.installsElsewhere("istiod", "istio-system")) {
+		if states(fieldvalue.Lookup(o.fields, "spec")) || moved && (o.isElsewhere() || o.installsElsewhere("istiod", "istio-system")) {
 			return "spec"
 		}
 	}
@@ -141,12 +142,12 @@ func (o object) isOfMeshConfig() bool {
 
 // isLabelled reports whether an object with pods has a label.
 func (o object) isLabelled(key, value string) bool {
-	return podPlaces[o.kind] != "" && fieldOf(o.fields, "metadata", "labels", key) == value
+	return podPlaces[o.kind] != "" && fieldvalue.Lookup(o.fields, "metadata", "labels", key) == value
 }
 
 // meshConfig returns the mesh config of Istio that a ConfigMap has: its fields, its text where it cannot be read, nil where it has none.
 func (o object) meshConfig() any {
-	text, isText := fieldOf(o.fields, "data", "mesh").(string)
+	text, isText := fieldvalue.Lookup(o.fields, "data", "mesh").(string)
 	if !isText {
 		return nil
 	}
@@ -156,7 +157,7 @@ func (o object) meshConfig() any {
 	}
 	var all []any
 	for _, doc := range docs {
-		all = append(all, valueOf(doc))
+		all = append(all, fieldvalue.Decode(doc))
 	}
 	return all
 }
@@ -174,7 +175,7 @@ func namesField(value any, field string) bool {
 // isElsewhere reports whether an operator puts the control plane of Istio into another namespace than istio-system.
 func (o object) isElsewhere() bool {
 	for _, field := range [][]string{{"spec", "namespace"}, {"spec", "values", "global", "istioNamespace"}, {"spec", "components", "base", "namespace"}, {"spec", "components", "pilot", "namespace"}} {
-		if in := fieldOf(o.fields, field...); in != nil && in != "istio-system" {
+		if in := fieldvalue.Lookup(o.fields, field...); in != nil && in != "istio-system" {
 			return true
 		}
 	}
@@ -197,7 +198,7 @@ func statesEnforcement(o object, _ options) string {
 	keys := slices.Sorted(maps.Keys(enforcement))
 	if o.kind == "ConfigMap" && o.name == "cilium-config" {
 		for _, key := range keys {
-			if value := fieldOf(o.fields, "data", key); value != nil && fmt.Sprint(value) != enforcement[key] {
+			if value := fieldvalue.Lookup(o.fields, "data", key); value != nil && fmt.Sprint(value) != enforcement[key] {
 				return fieldpath.Child("data", key)
 			}
 		}
@@ -209,7 +210,7 @@ func statesEnforcement(o object, _ options) string {
 		if !strings.Contains(imageOf(container), "cilium") {
 			continue
 		}
-		for _, text := range slices.Concat(textsOf(container["command"]), textsOf(container["args"])) {
+		for _, text := range slices.Concat(fieldvalue.Texts(container["command"]), fieldvalue.Texts(container["args"])) {
 			flag, value, _ := strings.Cut(strings.TrimLeft(text, "-"), "=")
 			if usual, known := enforcement[flag]; known && value != usual {
 				return podPlaces[o.kind] + "spec.containers"
@@ -231,13 +232,13 @@ func statesLinkerd(o object, _ options) string {
 		return slices.ContainsFunc(installation.FindAllStringSubmatch(text, -1), func(found []string) bool { return found[3] != "" && !installed[strings.TrimSuffix(found[3], ",")] })
 	}
 	if o.kind == "ConfigMap" && o.name == "linkerd-config" {
-		if text, _ := fieldOf(o.fields, "data", "values").(string); states(text) {
+		if text, _ := fieldvalue.Lookup(o.fields, "data", "values").(string); states(text) {
 			return "data.values"
 		}
 		return ""
 	}
 	for _, container := range o.containers("containers") {
-		if text := strings.Join(slices.Concat(textsOf(container["command"]), textsOf(container["args"])), " "); strings.Contains(imageOf(container), "policy-controller") && states(text) {
+		if text := strings.Join(slices.Concat(fieldvalue.Texts(container["command"]), fieldvalue.Texts(container["args"])), " "); strings.Contains(imageOf(container), "policy-controller") && states(text) {
 			return podPlaces[o.kind] + "spec.containers"
 		}
 	}
@@ -262,7 +263,7 @@ func closesEndpoints(o object, _ options) string {
 // closesCalls is [closesEndpoints] for the calls of endpoints.
 func closesCalls(o object, _ options) string {
 	return o.closesBeside(func(types []any) bool {
-		return len(types) == 0 && fieldOf(o.fields, "spec", "egress") != nil || slices.Contains(types, any("Egress"))
+		return len(types) == 0 && fieldvalue.Lookup(o.fields, "spec", "egress") != nil || slices.Contains(types, any("Egress"))
 	})
 }
 
@@ -274,7 +275,7 @@ func (o object) closesBeside(isType func(types []any) bool) string {
 	if field := o.closesByValues(); field != "" {
 		return field
 	}
-	types, _ := fieldOf(o.fields, "spec", "policyTypes").([]any)
+	types, _ := fieldvalue.Lookup(o.fields, "spec", "policyTypes").([]any)
 	if o.kind != "NetworkPolicy" || o.group != "networking.k8s.io" || !isType(types) {
 		return ""
 	}
@@ -287,7 +288,7 @@ const defaultInbound = "config.linkerd.io/default-inbound-policy"
 func statesDefaultInbound(o object, _ options) string {
 	for _, head := range slices.Compact([]string{"metadata", podPlaces[o.kind] + "metadata"}) {
 		field := head + ".annotations"
-		if value := fieldOf(o.fields, append(strings.Split(field, "."), defaultInbound)...); value != nil && value != "all-unauthenticated" {
+		if value := fieldvalue.Lookup(o.fields, append(strings.Split(field, "."), defaultInbound)...); value != nil && value != "all-unauthenticated" {
 			return fieldpath.Child(field, defaultInbound)
 		}
 	}

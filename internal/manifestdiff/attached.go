@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -21,12 +22,12 @@ func IsForGateways(doc manifest.Document) bool {
 }
 
 func (o object) isForGateways() bool {
-	spec, _ := fieldOf(o.fields, "spec").(map[string]any)
+	spec, _ := fieldvalue.Lookup(o.fields, "spec").(map[string]any)
 	if o.group != "security.istio.io" || o.kind != "AuthorizationPolicy" && o.kind != "RequestAuthentication" || spec["selector"] != nil || spec["targetRef"] != nil {
 		return false
 	}
 	list, _ := spec["targetRefs"].([]any)
-	targets := mappings(spec["targetRefs"])
+	targets := fieldvalue.Mappings(spec["targetRefs"])
 	return len(list) > 0 && len(targets) == len(list) && !slices.ContainsFunc(targets, func(target map[string]any) bool {
 		kind, _ := target["kind"].(string)
 		group, isText := target["group"].(string)

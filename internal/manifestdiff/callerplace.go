@@ -5,6 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
+	"github.com/meshproof/meshproof/internal/podtemplate"
 )
 
 // placing are the fields in which an object says to which namespace a tool applies others, beside its own namespace. A kustomization has it at the top.
@@ -14,7 +17,7 @@ var placing = [][]string{{"spec", "targetNamespace"}, {"spec", "destination", "n
 var namespaceOfIdentity = regexp.MustCompile(`/ns/([^/*]+)|^[^.]+\.([^.*]+)\.serviceaccount\.identity\.`)
 
 // namespaceLabels end the keys of labels with the name of a namespace.
-var namespaceLabels = []string{ciliumNamespace, "kubernetes.io/metadata.name"}
+var namespaceLabels = []string{podtemplate.CiliumNamespace, "kubernetes.io/metadata.name"}
 
 // placesOf returns the namespaces in which an object may be. The person or the tool that applies one without a namespace chooses it: each one counts that a
 // document of the folder is in, that a tool applies to, or that policies have.
@@ -30,10 +33,10 @@ func (c *comparison) placesOf(o object) []string {
 				found[other.name] = true
 			}
 			for _, field := range placing {
-				name, _ := fieldOf(other.fields, field...).(string)
+				name, _ := fieldvalue.Lookup(other.fields, field...).(string)
 				found[name] = true
 			}
-			if name, _ := fieldOf(other.fields, "namespace").(string); other.isOfKustomize() {
+			if name, _ := fieldvalue.Lookup(other.fields, "namespace").(string); other.isOfKustomize() {
 				found[name] = true
 			}
 		}

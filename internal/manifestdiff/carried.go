@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"regexp"
 	"slices"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // What a manifest in a text has: the version of a kind, with a domain where it is no kind of the core, and a kind. A document of Kuma on Universal
@@ -20,7 +22,7 @@ var (
 func (o object) carriesManifest() bool {
 	for _, at := range secretTemplates {
 		for _, field := range []string{"data", "stringData", "binaryData"} {
-			values, _ := fieldOf(o.fields, slices.Concat(at, []string{field})...).(map[string]any)
+			values, _ := fieldvalue.Lookup(o.fields, slices.Concat(at, []string{field})...).(map[string]any)
 			for _, value := range values {
 				text, _ := value.(string)
 				if isManifest(o.plainText(field, text)) {

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // readOfDataplanes are the fields of a Dataplane that its reader takes, or that cannot matter: what the
@@ -54,7 +56,7 @@ func (c *comparison) openingsOf(o object) (out []Change) {
 			out = append(out, Change{o.doc.Place(joined(o.root(), field)), o.String(), isAlone})
 		}
 	}
-	if fieldOf(fields, "networking", "outbound") != nil {
+	if fieldvalue.Lookup(fields, "networking", "outbound") != nil {
 		out = append(out, Change{o.doc.Place(joined(o.root(), "networking.outbound")), o.String(), isAlone})
 	}
 	for _, name := range strings.Fields(c.callsAs(o)) {
@@ -73,8 +75,8 @@ func (c *comparison) openingsOf(o object) (out []Change) {
 // a MeshIdentity asks for.
 func (c *comparison) callsAs(o object) string {
 	var parts []string
-	networking := fieldOf(o.fields, o.root(), "networking")
-	for _, in := range append(mappings(fieldOf(networking, "inbound")), mappings([]any{fieldOf(networking, "gateway")})...) {
+	networking := fieldvalue.Lookup(o.fields, o.root(), "networking")
+	for _, in := range append(fieldvalue.Mappings(fieldvalue.Lookup(networking, "inbound")), fieldvalue.Mappings([]any{fieldvalue.Lookup(networking, "gateway")})...) {
 		tags, _ := in["tags"].(map[string]any)
 		for key, value := range tags {
 			if key == "kuma.io/service" || c.peers.has(key) {
@@ -82,9 +84,9 @@ func (c *comparison) callsAs(o object) string {
 			}
 		}
 	}
-	labels, _ := fieldOf(o.fields, "labels").(map[string]any)
+	labels, _ := fieldvalue.Lookup(o.fields, "labels").(map[string]any)
 	if !o.universal {
-		labels, _ = fieldOf(o.fields, "metadata", "labels").(map[string]any)
+		labels, _ = fieldvalue.Lookup(o.fields, "metadata", "labels").(map[string]any)
 	}
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		if key == "k8s.kuma.io/service-account" || key == "kuma.io/workload" || c.identities.has(key) {
@@ -106,7 +108,7 @@ func (o object) root() string {
 // plainDataplane returns the fields of a Dataplane without those that say what Kuma takes anyway. In
 // Kubernetes the control plane writes the address. An outbound on loopback serves its own workload.
 func plainDataplane(o object) map[string]any {
-	fields, _ := fieldOf(o.fields, o.root()).(map[string]any)
+	fields, _ := fieldvalue.Lookup(o.fields, o.root()).(map[string]any)
 	fields = maps.Clone(fields)
 	networking, _ := fields["networking"].(map[string]any)
 	networking = maps.Clone(networking)
@@ -117,7 +119,7 @@ func plainDataplane(o object) map[string]any {
 		delete(networking, "address")
 	}
 	var inbounds, outbounds []any
-	for _, in := range mappings(networking["inbound"]) {
+	for _, in := range fieldvalue.Mappings(networking["inbound"]) {
 		in = maps.Clone(in)
 		if reflect.DeepEqual(in["servicePort"], in["port"]) {
 			delete(in, "servicePort")
@@ -130,7 +132,7 @@ func plainDataplane(o object) map[string]any {
 		}
 		inbounds = append(inbounds, in)
 	}
-	for _, out := range mappings(networking["outbound"]) {
+	for _, out := range fieldvalue.Mappings(networking["outbound"]) {
 		address, _ := out["address"].(string)
 		if ip, err := netip.ParseAddr(address); address != "" && (err != nil || !ip.IsLoopback()) {
 			outbounds = append(outbounds, out)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/fieldpath"
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // harmlessOfDeliveries are the fields of the objects of tools by which these tools apply what is in a folder
@@ -31,24 +32,24 @@ var idleOptions = []string{"CreateNamespace=", "ServerSideApply=", "PruneLast=",
 // isOfForeignChart reports whether an object applies a chart that is no folder of a repository.
 func (o object) isOfForeignChart() bool {
 	if o.kind == "Application" && o.group == "argoproj.io" {
-		if fieldOf(o.fields, "spec", "sourceHydrator") != nil {
+		if fieldvalue.Lookup(o.fields, "spec", "sourceHydrator") != nil {
 			return false // It takes the place of the sources.
 		}
-		sources, _ := fieldOf(o.fields, "spec", "sources").([]any)
-		if source := fieldOf(o.fields, "spec", "source"); source != nil {
+		sources, _ := fieldvalue.Lookup(o.fields, "spec", "sources").([]any)
+		if source := fieldvalue.Lookup(o.fields, "spec", "source"); source != nil {
 			sources = append([]any{source}, sources...)
 		}
 		return len(sources) > 0 && !slices.ContainsFunc(sources, func(source any) bool {
 			// A source with a ref alone is one of values.
-			says := func(key string) bool { text, _ := fieldOf(source, key).(string); return text != "" }
+			says := func(key string) bool { text, _ := fieldvalue.Lookup(source, key).(string); return text != "" }
 			return !says("chart") && (!says("ref") || says("path"))
 		})
 	}
 	if o.kind != "HelmRelease" || o.group != "helm.toolkit.fluxcd.io" {
 		return false
 	}
-	source := fieldOf(o.fields, "spec", "chart", "spec", "sourceRef", "kind")
-	of := fieldOf(o.fields, "spec", "chartRef", "kind")
+	source := fieldvalue.Lookup(o.fields, "spec", "chart", "spec", "sourceRef", "kind")
+	of := fieldvalue.Lookup(o.fields, "spec", "chartRef", "kind")
 	return source == "HelmRepository" && of == nil || source == nil && of == "OCIRepository"
 }
 
@@ -90,8 +91,8 @@ func (c *comparison) compareDeliveries() (out []Change) {
 // named where they stand, and without the labels and annotations that Flux gives all objects (commonMetadata) and that would pass on each policy: it gives them to the
 // metadata of an object alone, and to no template (ssautil.SetCommonMetadata in kustomize-controller).
 func (c *comparison) withoutIdle(o object) map[string]any {
-	spec, _ := fieldOf(o.fields, "spec").(map[string]any)
-	if differences := mappings(spec["ignoreDifferences"]); o.group == "argoproj.io" && len(differences) > 0 {
+	spec, _ := fieldvalue.Lookup(o.fields, "spec").(map[string]any)
+	if differences := fieldvalue.Mappings(spec["ignoreDifferences"]); o.group == "argoproj.io" && len(differences) > 0 {
 		if !slices.ContainsFunc(differences, func(of map[string]any) bool { kind, _ := of["kind"].(string); return !c.isKindOfOthers(kind) }) {
 			spec = maps.Clone(spec)
 			delete(spec, "ignoreDifferences")
@@ -123,7 +124,7 @@ func (c *comparison) withoutIdle(o object) map[string]any {
 // losesCharacters reports whether a policy has what Flux takes for an escaped character where it replaces placeholders: it drops the first one of these two, also where
 // no placeholder follows (scanEscaped in fluxcd/pkg/envsubst).
 func (o object) losesCharacters() bool {
-	return anyIn(o.fields, func(value any) bool {
+	return fieldvalue.Any(o.fields, func(value any) bool {
 		text, _ := value.(string)
 		return slices.ContainsFunc([]string{"$$", `\\`, `\/`}, func(escaped string) bool { return strings.Contains(text, escaped) })
 	})
@@ -145,7 +146,7 @@ func (c *comparison) areOf(namespace string, o object) bool {
 				}
 			}
 			for _, doc := range side.Others {
-				if of := objectOf(doc); isIn(of) && of.isOfKustomize() && slices.ContainsFunc(slices.Concat(textsOf(fieldOf(of.fields, "resources")), textsOf(fieldOf(of.fields, "bases")), textsOf(fieldOf(of.fields, "components"))), func(name string) bool {
+				if of := objectOf(doc); isIn(of) && of.isOfKustomize() && slices.ContainsFunc(slices.Concat(fieldvalue.Texts(fieldvalue.Lookup(of.fields, "resources")), fieldvalue.Texts(fieldvalue.Lookup(of.fields, "bases")), fieldvalue.Texts(fieldvalue.Lookup(of.fields, "components"))), func(name string) bool {
 					folder := pathIn(side.Root, filepath.Dir(of.file()))
 					return isElsewhere(folder, name) || at != "." && !isBelow(filepath.Join(folder, name), at)
 				}) {
@@ -162,11 +163,11 @@ func (c *comparison) isAskedForOthers(o object) bool {
 	if o.group != "admissionregistration.k8s.io" || !strings.HasSuffix(o.kind, "WebhookConfiguration") {
 		return false
 	}
-	webhooks := mappings(fieldOf(o.fields, "webhooks"))
+	webhooks := fieldvalue.Mappings(fieldvalue.Lookup(o.fields, "webhooks"))
 	return len(webhooks) > 0 && !slices.ContainsFunc(webhooks, func(webhook map[string]any) bool {
-		rules := mappings(webhook["rules"])
+		rules := fieldvalue.Mappings(webhook["rules"])
 		return len(rules) == 0 || slices.ContainsFunc(rules, func(rule map[string]any) bool {
-			groups := textsOf(rule["apiGroups"])
+			groups := fieldvalue.Texts(rule["apiGroups"])
 			return len(groups) == 0 || slices.Contains(groups, "*") || slices.ContainsFunc(slices.Concat(c.recentPolicies.all, c.oldPolicies.all), func(policy object) bool { return slices.Contains(groups, policy.group) })
 		})
 	})
@@ -192,7 +193,7 @@ func (o object) leavesOut() string {
 	if o.kind != "ConfigMap" || !begins(o.name, []string{"argocd-"}) {
 		return ""
 	}
-	data, _ := fieldOf(o.fields, "data").(map[string]any)
+	data, _ := fieldvalue.Lookup(o.fields, "data").(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(data)) {
 		if begins(key, leavingOut) {
 			return fieldpath.Child("data", key)

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // derivations say of which fields of a workload a cluster, an injector or a control plane makes labels that
@@ -139,7 +141,7 @@ func (w *walker) isDerivedFrom(path string, was, is any) bool {
 		}
 		return false
 	case "spec.affinity":
-		return w.asksNodes(fieldOf(was, "nodeAffinity")) || w.asksNodes(fieldOf(is, "nodeAffinity"))
+		return w.asksNodes(fieldvalue.Lookup(was, "nodeAffinity")) || w.asksNodes(fieldvalue.Lookup(is, "nodeAffinity"))
 	default:
 		return false
 	}
@@ -147,8 +149,8 @@ func (w *walker) isDerivedFrom(path string, was, is any) bool {
 
 // asksNodes reports whether an affinity asks nodes for a label by which something selects workloads.
 func (w *walker) asksNodes(affinity any) bool {
-	return anyIn(affinity, func(value any) bool {
-		key, _ := fieldOf(value, "key").(string)
+	return fieldvalue.Any(affinity, func(value any) bool {
+		key, _ := fieldvalue.Lookup(value, "key").(string)
 		return w.named.has(key)
 	})
 }

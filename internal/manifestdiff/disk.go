@@ -1,12 +1,14 @@
 package manifestdiff
 
+import "github.com/meshproof/meshproof/internal/fieldvalue"
+
 // disks are the fields of a PersistentVolume that is no folder of a node.
 var disks = fields(`capacity accessModes persistentVolumeReclaimPolicy storageClassName mountOptions volumeMode nodeAffinity claimRef volumeAttributesClassName
 	csi nfs awsElasticBlockStore azureDisk azureFile cephfs cinder fc gcePersistentDisk iscsi rbd`)
 
 // isOfNode reports whether a PersistentVolume may be a folder of a node.
 func (o object) isOfNode() bool {
-	spec, _ := fieldOf(o.fields, "spec").(map[string]any)
+	spec, _ := fieldvalue.Lookup(o.fields, "spec").(map[string]any)
 	for field := range spec {
 		if o.kind == "PersistentVolume" && !disks[field] {
 			return true
@@ -20,7 +22,7 @@ func (all objects) disksOfNodes() words {
 	out := words{}
 	for _, o := range all.all {
 		if o.isOfNode() {
-			class, _ := fieldOf(o.fields, "spec", "storageClassName").(string)
+			class, _ := fieldvalue.Lookup(o.fields, "spec", "storageClassName").(string)
 			out["volume "+o.name], out["class "+class] = true, true
 		}
 	}
@@ -29,9 +31,9 @@ func (all objects) disksOfNodes() words {
 
 // asksFor reports whether a value is what a claim says, or has it, and names one of these volumes or classes.
 func (w words) asksFor(value any) bool {
-	return anyIn(value, func(value any) bool {
-		volume, hasVolume := fieldOf(value, "volumeName").(string)
-		class, hasClass := fieldOf(value, "storageClassName").(string)
+	return fieldvalue.Any(value, func(value any) bool {
+		volume, hasVolume := fieldvalue.Lookup(value, "volumeName").(string)
+		class, hasClass := fieldvalue.Lookup(value, "storageClassName").(string)
 		return hasVolume && w["volume "+volume] || hasClass && class != "" && w["class "+class]
 	})
 }
@@ -39,8 +41,8 @@ func (w words) asksFor(value any) bool {
 // claims returns the names of the claims of a folder of a node.
 func (all objects) claims(disks words) (out []string) {
 	for _, o := range all.all {
-		name, _ := fieldOf(o.fields, "spec", "claimRef", "name").(string)
-		in, _ := fieldOf(o.fields, "spec", "claimRef", "namespace").(string)
+		name, _ := fieldvalue.Lookup(o.fields, "spec", "claimRef", "name").(string)
+		in, _ := fieldvalue.Lookup(o.fields, "spec", "claimRef", "namespace").(string)
 		if o.isOfNode() {
 			out = append(out, in+"/"+name)
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -234,7 +235,7 @@ func (d doubter) byNamespace(olds, recents objects) (out []Doubt) {
 	for _, o := range slices.Concat(olds.all, recents.all) {
 		if o.kind == "Namespace" {
 			known[o.name] = true
-			ending[o.name] = ending[o.name] || fieldOf(o.fields, "metadata", "deletionTimestamp") != nil || fieldOf(o.fields, "status", "phase") == "Terminating"
+			ending[o.name] = ending[o.name] || fieldvalue.Lookup(o.fields, "metadata", "deletionTimestamp") != nil || fieldvalue.Lookup(o.fields, "status", "phase") == "Terminating"
 		}
 	}
 	names, groups := d.groups(func(p placedPolicy) string {
@@ -275,7 +276,7 @@ func (d doubter) byDiscovery(objects []object) (out []Doubt) {
 
 // isExport reports whether each of some policies has a version that an API server gave.
 func isExport(all objects) bool {
-	return !slices.ContainsFunc(all.all, func(o object) bool { return fieldOf(o.fields, "metadata", "resourceVersion") == nil })
+	return !slices.ContainsFunc(all.all, func(o object) bool { return fieldvalue.Lookup(o.fields, "metadata", "resourceVersion") == nil })
 }
 
 // refusal says why an API server or a tool may refuse a policy that others take; "" where no reason is known. Policies that are
@@ -288,8 +289,8 @@ func (p placedPolicy) refusal(exported bool) string {
 		return "it is larger than the annotation in which kubectl keeps it"
 	}
 	for _, field := range []string{"resourceVersion", "uid", "managedFields"} {
-		states := fieldOf(p.fields, "metadata", field)
-		if states != nil && !exported && !slices.ContainsFunc(p.was, func(o object) bool { return reflect.DeepEqual(fieldOf(o.fields, "metadata", field), states) }) {
+		states := fieldvalue.Lookup(p.fields, "metadata", field)
+		if states != nil && !exported && !slices.ContainsFunc(p.was, func(o object) bool { return reflect.DeepEqual(fieldvalue.Lookup(o.fields, "metadata", field), states) }) {
 			return "it states " + field + ", and an API server refuses what it has not given itself"
 		}
 	}
@@ -308,7 +309,7 @@ func (o object) mayRefuse(p object) bool {
 		return false
 	case o.isOfTool():
 		// Other fields of such an object are told, or apply a folder as it is. An account may lack a right.
-		return fieldOf(o.fields, "spec", "serviceAccountName") != nil
+		return fieldvalue.Lookup(o.fields, "spec", "serviceAccountName") != nil
 	case isWithin(o.group, refusers):
 		return true
 	}
@@ -340,9 +341,9 @@ func endsWord(r rune) bool { return r != '*' && (r < 'a' || r > 'z') && (r < '0'
 
 // labels returns the labels of a policy.
 func (o object) labels() map[string]any {
-	labels := fieldOf(o.fields, "metadata", "labels")
+	labels := fieldvalue.Lookup(o.fields, "metadata", "labels")
 	if o.universal {
-		labels = fieldOf(o.fields, "labels")
+		labels = fieldvalue.Lookup(o.fields, "labels")
 	}
 	out, _ := labels.(map[string]any)
 	return out

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // What states a policy in the place of another object: the values of a chart that takes whole objects, a text of a ConfigMap, a template.
@@ -49,8 +51,8 @@ func statesPolicy(value any, group string) bool {
 	if text, isText := value.(string); isText {
 		return strings.Contains(text, group+"/v") && slices.ContainsFunc(statedKind.FindAllStringSubmatch(text, -1), func(found []string) bool { return decisive.MatchString(found[1]) })
 	}
-	version, _ := fieldOf(value, "apiVersion").(string)
-	kind, _ := fieldOf(value, "kind").(string)
+	version, _ := fieldvalue.Lookup(value, "apiVersion").(string)
+	kind, _ := fieldvalue.Lookup(value, "kind").(string)
 	return strings.HasPrefix(version, group+"/") && decisive.MatchString(kind)
 }
 
@@ -64,7 +66,7 @@ func (o object) fieldWith(meets func(any) bool) string {
 			}
 			return meets(value)
 		}
-		if anyIn(map[string]any{key: fields[key]}, meetsPlain) {
+		if fieldvalue.Any(map[string]any{key: fields[key]}, meetsPlain) {
 			return key
 		}
 	}

@@ -3,6 +3,8 @@ package manifestdiff
 import (
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // agents are the kinds of which an agent of Cilium writes each object. By such an object an address gets the name of another
@@ -13,13 +15,16 @@ func (o object) isOfAgent() bool { return o.group == "cilium.io" && agents[o.kin
 
 // isStored reports whether an object has what an API server writes into each object.
 func (o object) isStored() bool {
-	text := func(field string) string { value, _ := fieldOf(o.fields, "metadata", field).(string); return value }
+	text := func(field string) string {
+		value, _ := fieldvalue.Lookup(o.fields, "metadata", field).(string)
+		return value
+	}
 	return o.storedVersion() != "" && text("uid") != "" && text("creationTimestamp") != ""
 }
 
 // storedVersion returns the version that an API server gave to an object, "" where there is none.
 func (o object) storedVersion() string {
-	version, _ := fieldOf(o.fields, "metadata", "resourceVersion").(string)
+	version, _ := fieldvalue.Lookup(o.fields, "metadata", "resourceVersion").(string)
 	if version = strings.TrimLeft(version, "0"); strings.Trim(version, "0123456789") != "" {
 		return ""
 	}

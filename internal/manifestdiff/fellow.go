@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // strays names a new workload that stands behind a Service of both sides, and that policies select otherwise than
@@ -31,7 +33,7 @@ func (c *comparison) strays(o object) []Change {
 
 // matches reports whether a Service selects pods.
 func matches(service object, p pods) bool {
-	selector, _ := fieldOf(service.fields, "spec", "selector").(map[string]any)
+	selector, _ := fieldvalue.Lookup(service.fields, "spec", "selector").(map[string]any)
 	for key, value := range selector {
 		if fmt.Sprint(p.labels[key]) != fmt.Sprint(value) {
 			return false

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -55,7 +56,7 @@ func (c *comparison) deliveriesOf(kustomizations map[string]object) deliveries {
 
 // source is the place from which Flux takes the folder.
 func (d delivery) source() string {
-	of := func(key string) any { return fieldOf(d.fields, "spec", "sourceRef", key) }
+	of := func(key string) any { return fieldvalue.Lookup(d.fields, "spec", "sourceRef", key) }
 	return fmt.Sprint(of("kind"), of("namespace"), of("name"))
 }
 

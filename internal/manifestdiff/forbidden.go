@@ -3,6 +3,8 @@ package manifestdiff
 import (
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // applying are the verbs by which a tool applies a policy: one for a new one, and one of the others for a changed one.
@@ -15,11 +17,11 @@ func (o object) forbids(p placedPolicy) string {
 		return ""
 	}
 	some, given := false, map[string]bool{}
-	for _, rule := range mappings(fieldOf(o.fields, "rules")) {
+	for _, rule := range fieldvalue.Mappings(fieldvalue.Lookup(o.fields, "rules")) {
 		if !hasAnyOf(rule["apiGroups"], p.group) || !hasAnyOf(rule["resources"], p.resource()) {
 			continue
 		}
-		names := textsOf(rule["resourceNames"])
+		names := fieldvalue.Texts(rule["resourceNames"])
 		for _, verb := range applying {
 			isNamed := len(names) == 0 || verb != "create" && slices.Contains(names, p.name) // a rule with names never lets create
 			given[verb] = given[verb] || isNamed && hasAnyOf(rule["verbs"], verb)
@@ -40,7 +42,7 @@ func (o object) forbids(p placedPolicy) string {
 
 // hasAnyOf reports whether a list of a rule has a word, or the one that stands for all.
 func hasAnyOf(list any, word string) bool {
-	return slices.ContainsFunc(textsOf(list), func(text string) bool { return text == word || text == "*" })
+	return slices.ContainsFunc(fieldvalue.Texts(list), func(text string) bool { return text == word || text == "*" })
 }
 
 // resource is the name of the kind of an object in the addresses of an API server, such as authorizationpolicies.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // gatewayAPI is the group of the routes of Gateway API.
@@ -25,19 +27,19 @@ func (o object) isOfGateway() bool {
 	if o.group != gatewayAPI || o.kind != "HTTPRoute" && o.kind != "GRPCRoute" {
 		return false
 	}
-	parents := mappings(fieldOf(o.fields, "spec", "parentRefs"))
+	parents := fieldvalue.Mappings(fieldvalue.Lookup(o.fields, "spec", "parentRefs"))
 	isOther := func(ref map[string]any, group, kind string) bool {
 		return ref["group"] != nil && ref["group"] != group || ref["kind"] != nil && ref["kind"] != kind
 	}
-	for _, rule := range mappings(fieldOf(o.fields, "spec", "rules")) {
+	for _, rule := range fieldvalue.Mappings(fieldvalue.Lookup(o.fields, "spec", "rules")) {
 		isFilter := func(filter map[string]any) bool { return !idleFilters[fmt.Sprint(filter["type"])] }
 		isElsewhere := func(ref map[string]any) bool { return isOther(ref, "", "Service") }
-		if slices.ContainsFunc(mappings(rule["backendRefs"]), isElsewhere) || slices.ContainsFunc(mappings(rule["filters"]), isFilter) {
+		if slices.ContainsFunc(fieldvalue.Mappings(rule["backendRefs"]), isElsewhere) || slices.ContainsFunc(fieldvalue.Mappings(rule["filters"]), isFilter) {
 			return false
 		}
 	}
 	return len(parents) > 0 && !slices.ContainsFunc(parents, func(ref map[string]any) bool { return isOther(ref, gatewayAPI, "Gateway") }) &&
-		isKnown("", fieldOf(o.fields, "spec"), idleOfRoute) && !o.instructsGateway()
+		isKnown("", fieldvalue.Lookup(o.fields, "spec"), idleOfRoute) && !o.instructsGateway()
 }
 
 // isKnown reports whether a table has all that a value says. A field may say something by being there, without content.
@@ -63,7 +65,7 @@ func isKnown(path string, value any, known map[string]bool) bool {
 // instructsGateway reports whether an annotation or a label may tell the controller of a gateway to do something else.
 func (o object) instructsGateway() bool {
 	for _, field := range []string{"labels", "annotations"} {
-		settings, _ := fieldOf(o.fields, "metadata", field).(map[string]any)
+		settings, _ := fieldvalue.Lookup(o.fields, "metadata", field).(map[string]any)
 		for key := range settings {
 			if domainOf(key) != "" && !begins(key, harmlessAnnotations) {
 				return true
@@ -76,9 +78,9 @@ func (o object) instructsGateway() bool {
 // attachesToRoutes reports whether a document beside the policies says something about single routes: requests that come by another
 // route pass it. What Linkerd's policies say of routes is about those of its Servers.
 func (o object) attachesToRoutes() bool {
-	return anyIn(o.fields, func(value any) bool {
+	return fieldvalue.Any(o.fields, func(value any) bool {
 		fields, _ := value.(map[string]any)
-		return slices.ContainsFunc(append(mappings(fields["targetRefs"]), asMapping(fields["targetRef"])), func(ref map[string]any) bool {
+		return slices.ContainsFunc(append(fieldvalue.Mappings(fields["targetRefs"]), asMapping(fields["targetRef"])), func(ref map[string]any) bool {
 			kind, _ := ref["kind"].(string)
 			return strings.HasSuffix(kind, "Route")
 		})

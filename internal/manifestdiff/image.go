@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -109,7 +110,7 @@ func haveOtherTags(was, is any) bool {
 // imagesOf returns the items of images. It returns false where it does not know what they are about.
 func imagesOf(value any) (out []map[string]any, known bool) {
 	list, _ := value.([]any)
-	out = mappings(value)
+	out = fieldvalue.Mappings(value)
 	known = len(out) == len(list) && len(list) > 0
 	for _, item := range out {
 		for key, value := range item {
@@ -143,7 +144,7 @@ func (c *comparison) takesWorkloadsAlone(o object) bool {
 
 // isOfPlane reports whether a kustomization gives objects the namespace of a control plane or of such a tool.
 func isOfPlane(o object) bool {
-	namespace, _ := fieldOf(o.fields, "namespace").(string)
+	namespace, _ := fieldvalue.Lookup(o.fields, "namespace").(string)
 	return slices.Contains(planeNamespaces, namespace) || slices.Contains(systemNamespaces, namespace)
 }
 
@@ -165,7 +166,7 @@ func (c *comparison) takenBy(o object) (out []manifest.Document, known bool) {
 		for _, key := range []string{"helmCharts", "helmChartInflationGenerator", "generators", "transformers"} {
 			known = known && fields[key] == nil
 		}
-		for _, name := range slices.Concat(textsOf(fields["resources"]), textsOf(fields["bases"]), textsOf(fields["components"])) {
+		for _, name := range slices.Concat(fieldvalue.Texts(fields["resources"]), fieldvalue.Texts(fields["bases"]), fieldvalue.Texts(fields["components"])) {
 			path := filepath.Join(at, name)
 			if known = known && !isElsewhere(at, name); !known || seen[path] {
 				continue
@@ -215,7 +216,7 @@ func isElsewhere(at, name string) bool {
 
 // takesByURL reports whether a kustomization takes a folder of the side from its repository: that is the part of the URL behind the last "//".
 func takesByURL(of object, at string) bool {
-	return slices.ContainsFunc(slices.Concat(textsOf(fieldOf(of.fields, "resources")), textsOf(fieldOf(of.fields, "bases")), textsOf(fieldOf(of.fields, "components"))), func(name string) bool {
+	return slices.ContainsFunc(slices.Concat(fieldvalue.Texts(fieldvalue.Lookup(of.fields, "resources")), fieldvalue.Texts(fieldvalue.Lookup(of.fields, "bases")), fieldvalue.Texts(fieldvalue.Lookup(of.fields, "components"))), func(name string) bool {
 		name, _, _ = strings.Cut(name, "?")
 		i := strings.LastIndex(name, "//")
 		path := cleanFolder(name[max(i, 0):])

@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
+	"github.com/meshproof/meshproof/internal/podtemplate"
 )
 
 // category is how an object is compared.
@@ -75,10 +78,7 @@ var knownKinds = map[category]map[string]string{
 }
 
 // podPlaces say where kinds of workloads have their pods.
-var podPlaces = map[string]string{
-	"Pod": "", "PodTemplate": "template.", "ReplicationController": "spec.template.", "DaemonSet": "spec.template.", "Deployment": "spec.template.", "ReplicaSet": "spec.template.",
-	"StatefulSet": "spec.template.", "CronJob": "spec.jobTemplate.spec.template.", "Job": "spec.template.", "Rollout": "spec.template.", "WorkloadGroup": "spec.",
-}
+var podPlaces = podtemplate.Places()
 
 func isAmong(kinds map[string]string, o object) bool {
 	of := kinds[o.group]
@@ -103,7 +103,7 @@ func categoryOf(o object) category {
 		return harmless
 	case o.kind == "ServiceEntry" && o.group == "networking.istio.io" && !o.hasEndpoints():
 		return harmless
-	case o.isIdentity(), fieldOf(o.fields, "spec", "target", "manifest") != nil, o.fillsMore(): // an ExternalSecret may make objects of any kind
+	case o.isIdentity(), fieldvalue.Lookup(o.fields, "spec", "target", "manifest") != nil, o.fillsMore(): // an ExternalSecret may make objects of any kind
 		return unknown
 	case o.isOfControlPlane() && !isAmong(knownKinds[namespace], o):
 		return unknown
@@ -126,8 +126,8 @@ var scaling = fields("HorizontalPodAutoscaler LimitRange PodDisruptionBudget Res
 // hasEndpoints reports whether a ServiceEntry says what stands behind it: the ports of such a workload
 // have the protocols of the entry. So it is where the entry takes the name of a service of the cluster.
 func (o object) hasEndpoints() bool {
-	spec, _ := fieldOf(o.fields, "spec").(map[string]any)
-	return spec["workloadSelector"] != nil || spec["endpoints"] != nil || slices.ContainsFunc(textsOf(spec["hosts"]), isOfCluster)
+	spec, _ := fieldvalue.Lookup(o.fields, "spec").(map[string]any)
+	return spec["workloadSelector"] != nil || spec["endpoints"] != nil || slices.ContainsFunc(fieldvalue.Texts(spec["hosts"]), isOfCluster)
 }
 
 // isIdentity reports whether an object is a Secret of Kuma, which has its keys and authorities in such Secrets, or
@@ -137,7 +137,7 @@ func (o object) isIdentity() bool {
 		return true
 	}
 	for _, field := range [][]string{{"type"}, {"spec", "target", "template", "type"}, {"spec", "template", "type"}} {
-		of, _ := fieldOf(o.fields, field...).(string)
+		of, _ := fieldvalue.Lookup(o.fields, field...).(string)
 		if isAmong(knownKinds[config], o) && (strings.HasPrefix(of, "system.kuma.io/") || of == "kubernetes.io/service-account-token") {
 			return true
 		}
@@ -147,15 +147,15 @@ func (o object) isIdentity() bool {
 
 // secrets returns the names of the Secret that an object is, or makes.
 func (o object) secrets() []string {
-	target, _ := fieldOf(o.fields, "spec", "target", "name").(string)
-	sealed, _ := fieldOf(o.fields, "spec", "template", "metadata", "name").(string)
+	target, _ := fieldvalue.Lookup(o.fields, "spec", "target", "name").(string)
+	sealed, _ := fieldvalue.Lookup(o.fields, "spec", "template", "metadata", "name").(string)
 	return []string{o.name, target, sealed}
 }
 
 // isAuthority reports whether a Secret has the authority of an issuer that a mesh may use.
 func (c *comparison) isAuthority(o object) bool {
 	return slices.ContainsFunc(slices.Concat(c.oldObjects.all, c.recentObjects.all), func(issuer object) bool {
-		name, _ := fieldOf(issuer.fields, "spec", "ca", "secretName").(string)
+		name, _ := fieldvalue.Lookup(issuer.fields, "spec", "ca", "secretName").(string)
 		return issuer.group == "cert-manager.io" && name != "" && slices.Contains(o.secrets(), name) && (issuer.category != config || c.isUsed(issuer))
 	})
 }
@@ -210,7 +210,7 @@ func (o object) givenLabels() map[string]any {
 	out := map[string]any{}
 	for _, at := range secretTemplates {
 		if at == nil || isAmong(knownKinds[config], o) {
-			labels, _ := fieldOf(o.fields, slices.Concat(at, []string{"metadata", "labels"})...).(map[string]any)
+			labels, _ := fieldvalue.Lookup(o.fields, slices.Concat(at, []string{"metadata", "labels"})...).(map[string]any)
 			maps.Copy(out, labels)
 		}
 	}
@@ -219,11 +219,11 @@ func (o object) givenLabels() map[string]any {
 
 // fillsMore reports whether an ExternalSecret fills more of what it makes than its data from a template, or the name of a label: a tool may read that by it.
 func (o object) fillsMore() bool {
-	template := fieldOf(o.fields, "spec", "target", "template")
-	from, _ := fieldOf(template, "templateFrom").([]any)
-	labels, _ := fieldOf(template, "metadata", "labels").(map[string]any)
+	template := fieldvalue.Lookup(o.fields, "spec", "target", "template")
+	from, _ := fieldvalue.Lookup(template, "templateFrom").([]any)
+	labels, _ := fieldvalue.Lookup(template, "metadata", "labels").(map[string]any)
 	return slices.ContainsFunc(from, func(one any) bool {
-		target, literal := fieldOf(one, "target"), fmt.Sprint(fieldOf(one, "literal"))
+		target, literal := fieldvalue.Lookup(one, "target"), fmt.Sprint(fieldvalue.Lookup(one, "literal"))
 		return target != nil && target != "Data" || isManifest(literal)
 	}) || slices.ContainsFunc(slices.Collect(maps.Keys(labels)), func(key string) bool { return strings.Contains(key, "{{") })
 }
@@ -231,7 +231,7 @@ func (o object) fillsMore() bool {
 // sendsToken reports whether an object names a Secret with the token of an account: what reads it, such as Prometheus, sends the
 // token to a target that the object chooses.
 func (c *comparison) sendsToken(o object) bool {
-	return anyIn(o.fields, func(value any) bool {
+	return fieldvalue.Any(o.fields, func(value any) bool {
 		name, _ := value.(string)
 		return name != "" && c.tokens[o.namespace+"/"+name]
 	})
@@ -245,13 +245,13 @@ func (o object) isEndpoints() bool { return o.kind == "Endpoints" || o.kind == "
 func (c *comparison) isSelected(endpoints object) bool {
 	name := endpoints.name
 	if endpoints.kind == "EndpointSlice" {
-		name, _ = fieldOf(endpoints.fields, "metadata", "labels", "kubernetes.io/service-name").(string)
-		if by := fieldOf(endpoints.fields, "metadata", "labels", "endpointslice.kubernetes.io/managed-by"); by != "endpointslice-controller.k8s.io" {
+		name, _ = fieldvalue.Lookup(endpoints.fields, "metadata", "labels", "kubernetes.io/service-name").(string)
+		if by := fieldvalue.Lookup(endpoints.fields, "metadata", "labels", "endpointslice.kubernetes.io/managed-by"); by != "endpointslice-controller.k8s.io" {
 			return false
 		}
 	}
 	for _, o := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
-		if o.category == service && o.namespace == endpoints.namespace && o.name == name && fieldOf(o.fields, "spec", "selector") != nil {
+		if o.category == service && o.namespace == endpoints.namespace && o.name == name && fieldvalue.Lookup(o.fields, "spec", "selector") != nil {
 			return true
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -162,8 +163,8 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 				c.identities.addSelectors(o.fields)
 			}
 		case service:
-			c.named.addValue(fieldOf(o.fields, "spec", "selector"))
-			for _, port := range mappings(fieldOf(o.fields, "spec", "ports")) {
+			c.named.addValue(fieldvalue.Lookup(o.fields, "spec", "selector"))
+			for _, port := range fieldvalue.Mappings(fieldvalue.Lookup(o.fields, "spec", "ports")) {
 				c.named.addValue(port["targetPort"])
 			}
 		case workload, namespace:
@@ -188,7 +189,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 	c.gone, c.callers = c.departed(), callersOf(c.peers)
 	for _, o := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
 		c.addVariables(o)
-		if name, _ := fieldOf(o.fields, "spec", "ca", "secretName").(string); o.group == "cert-manager.io" && (o.category != config || c.isUsed(o)) {
+		if name, _ := fieldvalue.Lookup(o.fields, "spec", "ca", "secretName").(string); o.group == "cert-manager.io" && (o.category != config || c.isUsed(o)) {
 			c.tokens[o.namespace+"/"+name] = true // the key of an authority makes certificates of any name
 		}
 	}
@@ -277,7 +278,7 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 	case unknown:
 		return []Change{o.change(effect)}
 	case service:
-		if other.isMissing(o, own) && !c.namesService(o) && !c.namesHost(o) && fieldOf(o.fields, "spec", "externalIPs") == nil {
+		if other.isMissing(o, own) && !c.namesService(o) && !c.namesHost(o) && fieldvalue.Lookup(o.fields, "spec", "externalIPs") == nil {
 			return nil
 		}
 		return []Change{o.change(effect)}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -30,7 +31,7 @@ func objectOf(doc manifest.Document) object {
 	if o.kind == "" || o.name == "" {
 		o.key += doc.Flow()
 	}
-	o.fields = valueOf(doc)
+	o.fields = fieldvalue.Decode(doc)
 	o.category = categoryOf(o)
 	return o
 }
@@ -55,13 +56,13 @@ func (o object) file() string { return metadata.FileOf(o.doc) }
 
 // isOfIstio reports whether an object is one of Istio, or tells Istio something.
 func (o object) isOfIstio() bool {
-	labels, _ := fieldOf(o.fields, "metadata", "labels").(map[string]any)
+	labels, _ := fieldvalue.Lookup(o.fields, "metadata", "labels").(map[string]any)
 	if isWithin(o.group, []string{"istio.io"}) || labels["istio-injection"] != nil {
 		return true
 	}
 	for _, head := range []string{"metadata", podPlaces[o.kind] + "metadata"} {
 		for _, field := range []string{"labels", "annotations"} {
-			settings, _ := fieldOf(o.fields, append(strings.Split(head, "."), field)...).(map[string]any)
+			settings, _ := fieldvalue.Lookup(o.fields, append(strings.Split(head, "."), field)...).(map[string]any)
 			for key := range settings {
 				if isWithin(domainOf(key), []string{"istio.io"}) {
 					return true
@@ -110,54 +111,4 @@ func eachPair(olds, recents objects, of func(was, is []object)) {
 			of(olds.byKey[o.key], recents.byKey[o.key])
 		}
 	}
-}
-
-// valueOf returns the fields of a document, nil where it is no mapping.
-func valueOf(doc manifest.Document) any {
-	var fields map[string]any
-	if doc.Decode(&fields) != nil {
-		return doc.Flow()
-	}
-	return fields
-}
-
-// fieldOf follows keys.
-func fieldOf(value any, keys ...string) any {
-	for _, key := range keys {
-		if key == "" {
-			continue
-		}
-		fields, _ := value.(map[string]any)
-		value = fields[key]
-	}
-	return value
-}
-
-// mappings returns the mappings in a list.
-func mappings(value any) (out []map[string]any) {
-	list, _ := value.([]any)
-	for _, item := range list {
-		if one, ok := item.(map[string]any); ok {
-			out = append(out, one)
-		}
-	}
-	return out
-}
-
-// anyIn reports whether a value, or one in it, meets a condition.
-func anyIn(value any, meets func(any) bool) bool {
-	if meets(value) {
-		return true
-	}
-	switch value := value.(type) {
-	case []any:
-		return slices.ContainsFunc(value, func(item any) bool { return anyIn(item, meets) })
-	case map[string]any:
-		for _, item := range value {
-			if anyIn(item, meets) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // openings are the fields by which a workload, a Namespace or an account opens something although the other
@@ -138,6 +140,6 @@ func isGiver(path string) bool {
 
 // hasPower reports whether a container may change the network of its pod.
 func hasPower(container map[string]any) bool {
-	added, _ := fieldOf(container, "securityContext", "capabilities", "add").([]any)
-	return len(added) > 0 || isTrue(fieldOf(container, "securityContext", "privileged"))
+	added, _ := fieldvalue.Lookup(container, "securityContext", "capabilities", "add").([]any)
+	return len(added) > 0 || isTrue(fieldvalue.Lookup(container, "securityContext", "privileged"))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/fieldpath"
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // originsOfIngress begin the annotations by which the controller of an Ingress decides who reaches its balancer, or from which
@@ -37,13 +38,13 @@ func (o object) isOfIngress() bool {
 // requests, and as fields what says by which controller.
 func (o object) origins() (annotations, spec map[string]any) {
 	annotations, spec = map[string]any{}, map[string]any{}
-	settings, _ := fieldOf(o.fields, "metadata", "annotations").(map[string]any)
+	settings, _ := fieldvalue.Lookup(o.fields, "metadata", "annotations").(map[string]any)
 	for key, value := range settings {
 		if o.kind == "Ingress" && begins(key, originsOfIngress) || o.kind == "IngressClass" && key == defaultClass {
 			annotations[fieldpath.Child("metadata.annotations", key)] = value
 		}
 	}
-	fields, _ := fieldOf(o.fields, "spec").(map[string]any)
+	fields, _ := fieldvalue.Lookup(o.fields, "spec").(map[string]any)
 	for key, value := range fields {
 		if o.kind == "IngressClass" || key == "ingressClassName" {
 			spec[fieldpath.Child("spec", key)] = value

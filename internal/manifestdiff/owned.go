@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // makers are the kinds of workloads that make objects of another kind out of the pods that they describe.
@@ -58,7 +60,7 @@ func (w workloads) ownerOf(o object) (pods, bool) {
 
 // controller returns the kind and the name of the object that made another one.
 func (o object) controller() (kind, name string) {
-	for _, owner := range mappings(fieldOf(o.fields, "metadata", "ownerReferences")) {
+	for _, owner := range fieldvalue.Mappings(fieldvalue.Lookup(o.fields, "metadata", "ownerReferences")) {
 		if owner["controller"] == true {
 			kind, _ = owner["kind"].(string)
 			name, _ = owner["name"].(string)
@@ -100,7 +102,7 @@ func (c *comparison) deviations(a, b pods) []finding {
 func (p pods) programs() string {
 	var out []any
 	for _, list := range []string{"containers", "initContainers"} {
-		for _, container := range mappings(p.spec[list]) {
+		for _, container := range fieldvalue.Mappings(p.spec[list]) {
 			out = append(out, container["image"], container["command"], container["args"])
 		}
 	}
@@ -144,7 +146,7 @@ const tokenFolder = "/var/run/secrets/kubernetes.io/serviceaccount"
 func withoutTokens(spec map[string]any) map[string]any {
 	added := map[string]bool{}
 	volumes, _ := spec["volumes"].([]any)
-	for _, volume := range mappings(volumes) {
+	for _, volume := range fieldvalue.Mappings(volumes) {
 		if name, _ := volume["name"].(string); tokens.MatchString(name) && isToken(volume) {
 			added[name] = true
 		}
@@ -155,7 +157,7 @@ func withoutTokens(spec map[string]any) map[string]any {
 	spec["volumes"] = slices.DeleteFunc(slices.Clone(volumes), func(item any) bool { return added[nameOf(item)] })
 	without := func(list []any) []any {
 		return slices.DeleteFunc(slices.Clone(list), func(item any) bool {
-			return added[nameOf(item)] && fieldOf(item, "mountPath") == tokenFolder
+			return added[nameOf(item)] && fieldvalue.Lookup(item, "mountPath") == tokenFolder
 		})
 	}
 	for _, field := range []string{"containers", "initContainers"} {
@@ -181,15 +183,15 @@ func withoutTokens(spec map[string]any) map[string]any {
 
 // nameOf returns the name of an item of a list, "" where it has none.
 func nameOf(item any) string {
-	name, _ := fieldOf(item, "name").(string)
+	name, _ := fieldvalue.Lookup(item, "name").(string)
 	return name
 }
 
 // isToken reports whether a volume has the pod's own token, and what goes with it alone.
 func isToken(volume map[string]any) bool {
-	sources := mappings(fieldOf(volume, "projected", "sources"))
+	sources := fieldvalue.Mappings(fieldvalue.Lookup(volume, "projected", "sources"))
 	return len(sources) > 0 && !slices.ContainsFunc(sources, func(source map[string]any) bool {
-		isNamespace := !slices.ContainsFunc(mappings(fieldOf(source, "downwardAPI", "items")), func(item map[string]any) bool { return item["path"] != "namespace" })
-		return source["serviceAccountToken"] == nil && (source["downwardAPI"] == nil || !isNamespace) && fieldOf(source, "configMap", "name") != "kube-root-ca.crt"
+		isNamespace := !slices.ContainsFunc(fieldvalue.Mappings(fieldvalue.Lookup(source, "downwardAPI", "items")), func(item map[string]any) bool { return item["path"] != "namespace" })
+		return source["serviceAccountToken"] == nil && (source["downwardAPI"] == nil || !isNamespace) && fieldvalue.Lookup(source, "configMap", "name") != "kube-root-ca.crt"
 	})
 }

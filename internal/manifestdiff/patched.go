@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -21,14 +22,14 @@ func (c *comparison) changesNoPolicy(o object, key string, value any, kustomizat
 	case "components":
 		// A component of the folder is looked at itself.
 		_, isList := value.([]any) // Kustomize refuses anything else, and applies nothing
-		return isList && !slices.ContainsFunc(textsOf(value), func(at string) bool { return kustomizations[filepath.Join(dir, at)].kind == "" })
+		return isList && !slices.ContainsFunc(fieldvalue.Texts(value), func(at string) bool { return kustomizations[filepath.Join(dir, at)].kind == "" })
 	case "namespace":
 		return !c.moves(dir, value, kustomizations, nil) && !slices.ContainsFunc(c.recent.Policies, func(doc manifest.Document) bool {
 			return isBelow(metadata.FileOf(doc), dir) && isOfOther(doc, value)
 		})
 	case "labels":
 		items, _ := value.([]any)
-		return len(items) > 0 && len(mappings(value)) == len(items) && !slices.ContainsFunc(mappings(value), func(label map[string]any) bool { return !c.labelsIdly(label) })
+		return len(items) > 0 && len(fieldvalue.Mappings(value)) == len(items) && !slices.ContainsFunc(fieldvalue.Mappings(value), func(label map[string]any) bool { return !c.labelsIdly(label) })
 	default:
 		return false
 	}
@@ -48,7 +49,7 @@ func (c *comparison) moves(dir string, namespace any, kustomizations map[string]
 	}
 	on = append(slices.Clone(on), dir)
 	for _, key := range []string{"resources", "bases", "components"} {
-		for _, at := range textsOf(fieldOf(kustomizations[dir].fields, key)) {
+		for _, at := range fieldvalue.Texts(fieldvalue.Lookup(kustomizations[dir].fields, key)) {
 			path := filepath.Join(dir, at)
 			if _, found := kustomizations[path]; found {
 				if c.moves(path, namespace, kustomizations, on) {

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // ownRules are the fields of a rule of Kyverno that have a say about what the rule asks for alone, or say what that is.
@@ -17,10 +19,10 @@ func (c *comparison) asksForOthers(o object) bool {
 	}
 	switch o.kind {
 	case "ClusterPolicy", "Policy":
-		rules := mappings(fieldOf(o.fields, "spec", "rules"))
+		rules := fieldvalue.Mappings(fieldvalue.Lookup(o.fields, "spec", "rules"))
 		return len(rules) > 0 && !slices.ContainsFunc(rules, func(rule map[string]any) bool { return !c.isAboutOthers(rule) })
 	case "ClusterCleanupPolicy", "CleanupPolicy", "PolicyException":
-		match := fieldOf(o.fields, "spec", "match")
+		match := fieldvalue.Lookup(o.fields, "spec", "match")
 		return c.matchesOthers(match) && (o.kind == "PolicyException" || !c.matchesDeliveries(match))
 	default:
 		return false
@@ -44,13 +46,13 @@ func (c *comparison) isAboutOthers(rule map[string]any) bool {
 	if rule["mutate"] != nil && c.matchesDeliveries(rule["match"]) {
 		return false
 	}
-	return fieldOf(rule, "mutate", "targets") == nil && c.matchesOthers(rule["match"])
+	return fieldvalue.Lookup(rule, "mutate", "targets") == nil && c.matchesOthers(rule["match"])
 }
 
 // filtersOf returns the filters of a match.
 func filtersOf(match any) []map[string]any {
-	filters := slices.Concat(mappings(fieldOf(match, "any")), mappings(fieldOf(match, "all")))
-	if fieldOf(match, "resources") != nil {
+	filters := slices.Concat(fieldvalue.Mappings(fieldvalue.Lookup(match, "any")), fieldvalue.Mappings(fieldvalue.Lookup(match, "all")))
+	if fieldvalue.Lookup(match, "resources") != nil {
 		filters = append(filters, match.(map[string]any))
 	}
 	return filters
@@ -59,7 +61,7 @@ func filtersOf(match any) []map[string]any {
 // matchesDeliveries reports whether a filter of a match has a kind of objects that deliver policies: who changes or deletes one of them leaves out what it delivers.
 func (c *comparison) matchesDeliveries(match any) bool {
 	return slices.ContainsFunc(filtersOf(match), func(filter map[string]any) bool {
-		return slices.ContainsFunc(textsOf(fieldOf(filter, "resources", "kinds")), c.delivers)
+		return slices.ContainsFunc(fieldvalue.Texts(fieldvalue.Lookup(filter, "resources", "kinds")), c.delivers)
 	})
 }
 
@@ -67,7 +69,7 @@ func (c *comparison) matchesDeliveries(match any) bool {
 func (c *comparison) matchesOthers(match any) bool {
 	filters := filtersOf(match)
 	return len(filters) > 0 && !slices.ContainsFunc(filters, func(filter map[string]any) bool {
-		kinds := textsOf(fieldOf(filter, "resources", "kinds"))
+		kinds := fieldvalue.Texts(fieldvalue.Lookup(filter, "resources", "kinds"))
 		return len(kinds) == 0 || slices.ContainsFunc(kinds, func(kind string) bool { return !c.isKindOfOthers(kind) })
 	})
 }
@@ -110,7 +112,7 @@ var permitting = []string{"destinations", "clusterResourceWhitelist", "namespace
 // permitsAll reports whether a project of Argo CD permits each kind and namespace (AppProjectSpec in pkg/apis/application/v1alpha1/types.go). One without a list of kinds
 // of the cluster permits none of them. The repositories that it permits say nothing of one policy alone.
 func (o object) permitsAll() bool {
-	spec, _ := fieldOf(o.fields, "spec").(map[string]any)
+	spec, _ := fieldvalue.Lookup(o.fields, "spec").(map[string]any)
 	for key, value := range spec {
 		if key != "description" && key != "roles" && key != "sourceRepos" && !(slices.Contains(permitting, key) && permitsAny(value)) {
 			return false
@@ -118,7 +120,7 @@ func (o object) permitsAll() bool {
 	}
 	// A destination with "!" is one that is denied (isDenyPattern in pkg/apis/application/v1alpha1).
 	isDenied := func(value any) bool { text, _ := value.(string); return strings.HasPrefix(text, "!") }
-	return !anyIn(spec["destinations"], isDenied) && permitsAny(spec["destinations"]) && permitsAny(spec["clusterResourceWhitelist"])
+	return !fieldvalue.Any(spec["destinations"], isDenied) && permitsAny(spec["destinations"]) && permitsAny(spec["clusterResourceWhitelist"])
 }
 
 // permitsAny reports whether an item of a list stands for everything. That of the own cluster stands for the cluster which the folder is about.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -37,7 +38,7 @@ func (o object) decisiveBy(name string) string {
 		}
 	}
 	if !o.universal {
-		of := func(field string) any { return fieldOf(o.fields, "metadata", field) }
+		of := func(field string) any { return fieldvalue.Lookup(o.fields, "metadata", field) }
 		out["metadata"] = []any{name, of("namespace"), readOf(of("labels")), readOf(of("annotations"))}
 		if o.kind == "PeerAuthentication" || o.isOfLinkerd() {
 			out["age"] = of("creationTimestamp")
@@ -113,9 +114,9 @@ func (c *comparison) ending(o object) string {
 	was := c.oldPolicies.byKey[o.key]
 	isJSON := func(o object) bool { return filepath.Ext(o.file()) == ".json" }
 	switch {
-	case fieldOf(o.fields, "metadata", "deletionTimestamp") != nil:
+	case fieldvalue.Lookup(o.fields, "metadata", "deletionTimestamp") != nil:
 		return "it has a deletionTimestamp, and is gone as soon as nothing keeps it"
-	case fieldOf(o.fields, "metadata", "ownerReferences") != nil:
+	case fieldvalue.Lookup(o.fields, "metadata", "ownerReferences") != nil:
 		return "it has an owner, and goes with that"
 	case slices.Contains(c.recent.Links, o.file()) && !slices.ContainsFunc(was, func(of object) bool { return slices.Contains(c.old.Links, of.file()) }):
 		return "its file is a link, and some tools take none"

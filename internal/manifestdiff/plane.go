@@ -3,6 +3,8 @@ package manifestdiff
 import (
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // planeNames begin the names of what a control plane consists of, planeNamespaces are where it runs.
@@ -55,7 +57,7 @@ func (o object) isOfControlPlane() bool {
 	if !o.universal && (begins(o.name, planeNames) || o.name == "istio" || o.name == "cacerts" || slices.Contains(planeNamespaces, o.namespace)) {
 		return true
 	}
-	labels, _ := fieldOf(o.fields, "metadata", "labels").(map[string]any)
+	labels, _ := fieldvalue.Lookup(o.fields, "metadata", "labels").(map[string]any)
 	for key, values := range planeLabels {
 		if value, ok := labels[key].(string); ok && begins(value, values) {
 			return true
@@ -68,9 +70,9 @@ func (o object) isOfControlPlane() bool {
 
 // containers are those of the pods of an object, of some of the lists of a pod.
 func (o object) containers(lists ...string) (out []map[string]any) {
-	pod := fieldOf(o.fields, append(strings.Split(podPlaces[o.kind], "."), "spec")...)
+	pod := fieldvalue.Lookup(o.fields, append(strings.Split(podPlaces[o.kind], "."), "spec")...)
 	for _, list := range lists {
-		out = append(out, mappings(fieldOf(pod, list))...)
+		out = append(out, fieldvalue.Mappings(fieldvalue.Lookup(pod, list))...)
 	}
 	return out
 }

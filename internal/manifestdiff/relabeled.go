@@ -3,16 +3,18 @@ package manifestdiff
 import (
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // relabels reports whether an object of Flux may give a workload that it takes other labels or another account than the manifest says: by a patch that is not for
 // another kind, by a component, or by labels by which policies choose callers.
 func (c *comparison) relabels(o object) bool {
-	spec, _ := fieldOf(o.fields, "spec").(map[string]any)
+	spec, _ := fieldvalue.Lookup(o.fields, "spec").(map[string]any)
 	if o.group != "kustomize.toolkit.fluxcd.io" || spec == nil {
 		return false
 	}
-	labels, _ := fieldOf(spec, "commonMetadata", "labels").(map[string]any)
+	labels, _ := fieldvalue.Lookup(spec, "commonMetadata", "labels").(map[string]any)
 	for key, value := range labels {
 		if c.callsBy(key, value) {
 			return true
@@ -25,7 +27,7 @@ func (c *comparison) relabels(o object) bool {
 	}
 	patches, _ := spec["patches"].([]any)
 	return slices.ContainsFunc(patches, func(patch any) bool {
-		kind, _ := fieldOf(patch, "target", "kind").(string)
+		kind, _ := fieldvalue.Lookup(patch, "target", "kind").(string)
 		_, hasPods := podPlaces[kind]
 		return !plainKind.MatchString(kind) || hasPods || strings.HasPrefix(kind, "Workload")
 	})

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // ofRoute are the fields of a route of HTTP by which a gateway changes neither the path nor the headers of requests. The world is
@@ -20,9 +22,9 @@ func (o object) changesRequests() bool {
 	if o.kind != "VirtualService" || o.group != "networking.istio.io" {
 		return false
 	}
-	gateways := textsOf(fieldOf(o.fields, "spec", "gateways"))
-	isOfGateway := slices.ContainsFunc(gateways, func(gateway string) bool { return gateway != "mesh" }) || len(textsOf(fieldOf(o.fields, "spec", "hosts"))) == 0
-	return isOfGateway && slices.ContainsFunc(mappings(fieldOf(o.fields, "spec", "http")), func(route map[string]any) bool {
+	gateways := fieldvalue.Texts(fieldvalue.Lookup(o.fields, "spec", "gateways"))
+	isOfGateway := slices.ContainsFunc(gateways, func(gateway string) bool { return gateway != "mesh" }) || len(fieldvalue.Texts(fieldvalue.Lookup(o.fields, "spec", "hosts"))) == 0
+	return isOfGateway && slices.ContainsFunc(fieldvalue.Mappings(fieldvalue.Lookup(o.fields, "spec", "http")), func(route map[string]any) bool {
 		return unknownField("", route, ofRoute) != ""
 	})
 }
@@ -42,7 +44,7 @@ var idleOfIngress = slices.Concat(harmlessAnnotations, []string{
 
 // rewrites reports whether an Ingress may change requests, as a VirtualService of a gateway may.
 func (o object) rewrites() bool {
-	annotations, _ := fieldOf(o.fields, "metadata", "annotations").(map[string]any)
+	annotations, _ := fieldvalue.Lookup(o.fields, "metadata", "annotations").(map[string]any)
 	for key := range annotations {
 		if o.kind == "Ingress" && domainOf(key) != "" && !begins(key, idleOfIngress) {
 			return true
@@ -75,9 +77,9 @@ func (o object) statesTLS() bool {
 	if o.kind != "DestinationRule" || o.group != "networking.istio.io" {
 		return false
 	}
-	host, _ := fieldOf(o.fields, "spec", "host").(string)
-	return unknownField("", fieldOf(o.fields, "spec"), ofDestination) != "" || anyIn(fieldOf(o.fields, "spec"), func(value any) bool {
-		mode := fieldOf(value, "tls", "mode")
+	host, _ := fieldvalue.Lookup(o.fields, "spec", "host").(string)
+	return unknownField("", fieldvalue.Lookup(o.fields, "spec"), ofDestination) != "" || fieldvalue.Any(fieldvalue.Lookup(o.fields, "spec"), func(value any) bool {
+		mode := fieldvalue.Lookup(value, "tls", "mode")
 		// The mTLS that a sidecar chooses by itself is ISTIO_MUTUAL.
 		return mode != nil && mode != "ISTIO_MUTUAL" && (mode != "SIMPLE" || isOfCluster(host))
 	})
@@ -89,7 +91,7 @@ func (o object) callsItself() bool {
 	if !strings.HasPrefix(o.kind, "Mesh") || !isAmong(harmlessKinds, o) {
 		return false
 	}
-	found := fieldOf(o.fields, "spec", "extension") != nil // what an extension does is not known
+	found := fieldvalue.Lookup(o.fields, "spec", "extension") != nil // what an extension does is not known
 	eachText(o.fields, func(text string) {
 		_, rest, isURL := strings.Cut(text, "://")
 		if !isURL {
@@ -122,7 +124,7 @@ func isOwnMachine(host string) bool {
 
 // hasWaypoint reports whether a ServiceEntry says to a mesh by a label who judges what is sent to it.
 func (o object) hasWaypoint() bool {
-	labels, _ := fieldOf(o.fields, "metadata", "labels").(map[string]any)
+	labels, _ := fieldvalue.Lookup(o.fields, "metadata", "labels").(map[string]any)
 	for key := range labels {
 		if o.kind == "ServiceEntry" && isOfMesh(key) {
 			return true

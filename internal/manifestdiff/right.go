@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // right is one verb for one resource that a role gives. The group of the core is "", and a wildcard is "*".
@@ -89,7 +91,7 @@ func (all objects) adds(o object, before objects, tokens map[string]bool) string
 				aggregated[label] = true
 			}
 		}
-		aggregated[fmt.Sprint(fieldOf(old.fields, "aggregationRule"))] = true
+		aggregated[fmt.Sprint(fieldvalue.Lookup(old.fields, "aggregationRule"))] = true
 	}
 	rights := o.rights(tokens)
 	for _, one := range rights {
@@ -97,7 +99,7 @@ func (all objects) adds(o object, before objects, tokens map[string]bool) string
 			return one.String()
 		}
 	}
-	if rule := fieldOf(o.fields, "aggregationRule"); rule != nil && !aggregated[fmt.Sprint(rule)] {
+	if rule := fieldvalue.Lookup(o.fields, "aggregationRule"); rule != nil && !aggregated[fmt.Sprint(rule)] {
 		return fmt.Sprint("the rules of other roles, by ", rule)
 	}
 	for _, label := range all.aggregations(o) {
@@ -113,10 +115,10 @@ func (all objects) aggregations(o object) (out []string) {
 	asked := words{}
 	for _, role := range all.all {
 		if role.isOfRights() {
-			asked.addValue(fieldOf(role.fields, "aggregationRule"))
+			asked.addValue(fieldvalue.Lookup(role.fields, "aggregationRule"))
 		}
 	}
-	labels, _ := fieldOf(o.fields, "metadata", "labels").(map[string]any)
+	labels, _ := fieldvalue.Lookup(o.fields, "metadata", "labels").(map[string]any)
 	for key, value := range labels {
 		if strings.Contains(key, "aggregate") || asked.has(key) {
 			out = append(out, fmt.Sprintf("%s=%v", key, value))
@@ -131,23 +133,23 @@ func (all objects) given(o object, tokens map[string]bool) (out []string) {
 	if !all.givesRights(o, tokens) {
 		return nil
 	}
-	for _, subject := range mappings(fieldOf(o.fields, "subjects")) {
-		out = append(out, fmt.Sprintf("%v %v for %v %v %v", fieldOf(o.fields, "roleRef", "kind"), fieldOf(o.fields, "roleRef", "name"), subject["kind"], normalNamespace(subject, o), subject["name"]))
+	for _, subject := range fieldvalue.Mappings(fieldvalue.Lookup(o.fields, "subjects")) {
+		out = append(out, fmt.Sprintf("%v %v for %v %v %v", fieldvalue.Lookup(o.fields, "roleRef", "kind"), fieldvalue.Lookup(o.fields, "roleRef", "name"), subject["kind"], normalNamespace(subject, o), subject["name"]))
 	}
 	return out
 }
 
 // givesRights reports whether the role of a binding gives rights that count, or is one that no file describes.
 func (all objects) givesRights(o object, tokens map[string]bool) bool {
-	kind, _ := fieldOf(o.fields, "roleRef", "kind").(string)
-	name, _ := fieldOf(o.fields, "roleRef", "name").(string)
+	kind, _ := fieldvalue.Lookup(o.fields, "roleRef", "kind").(string)
+	name, _ := fieldvalue.Lookup(o.fields, "roleRef", "name").(string)
 	namespace := o.namespace
 	if kind == "ClusterRole" {
 		namespace = "default" // as of all objects that name none
 	}
 	roles := all.byKey[keyOfObject(false, o.group, kind, namespace, name)]
 	return len(roles) == 0 && !readers[name] || slices.ContainsFunc(roles, func(role object) bool {
-		return fieldOf(role.fields, "aggregationRule") != nil || len(role.rights(tokens)) > 0
+		return fieldvalue.Lookup(role.fields, "aggregationRule") != nil || len(role.rights(tokens)) > 0
 	})
 }
 
@@ -157,7 +159,7 @@ func (all objects) hasRights(namespace, account string, tokens map[string]bool) 
 		if !strings.HasSuffix(o.kind, "Binding") || o.group != "rbac.authorization.k8s.io" {
 			return false
 		}
-		return slices.ContainsFunc(mappings(fieldOf(o.fields, "subjects")), func(subject map[string]any) bool {
+		return slices.ContainsFunc(fieldvalue.Mappings(fieldvalue.Lookup(o.fields, "subjects")), func(subject map[string]any) bool {
 			name, _ := subject["name"].(string)
 			isAccount := subject["kind"] == "ServiceAccount" && name == account && normalNamespace(subject, o) == namespace
 			isGroup := subject["kind"] == "Group" && (name == "system:serviceaccounts" || name == "system:serviceaccounts:"+namespace || name == "system:authenticated")
@@ -186,11 +188,11 @@ func (o object) rights(tokens map[string]bool) (out []right) {
 	if o.kind == "Role" && !slices.Contains(systemNamespaces, o.namespace) {
 		idle = idleInNamespace
 	}
-	for _, rule := range mappings(fieldOf(o.fields, "rules")) {
-		names := textsOf(rule["resourceNames"])
-		for _, group := range textsOf(rule["apiGroups"]) {
-			for _, resource := range textsOf(rule["resources"]) {
-				for _, verb := range textsOf(rule["verbs"]) {
+	for _, rule := range fieldvalue.Mappings(fieldvalue.Lookup(o.fields, "rules")) {
+		names := fieldvalue.Texts(rule["resourceNames"])
+		for _, group := range fieldvalue.Texts(rule["apiGroups"]) {
+			for _, resource := range fieldvalue.Texts(rule["resources"]) {
+				for _, verb := range fieldvalue.Texts(rule["verbs"]) {
 					one := right{verb: verb, group: group, resource: resource}
 					switch {
 					case one.isIdle(idle):
@@ -262,12 +264,3 @@ func (r right) String() string {
 
 // madeToken is the name of a Secret that a control plane made for the token of an account, or no name at all.
 var madeToken = regexp.MustCompile(`^$|-token-[a-z0-9]{5}$`)
-
-// textsOf returns the texts of a list.
-func textsOf(list any) (out []string) {
-	items, _ := list.([]any)
-	for _, item := range items {
-		out = append(out, fmt.Sprint(item))
-	}
-	return out
-}

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // ofServicePort are the fields of a port of a Service.
@@ -17,7 +19,7 @@ var judging = []string{"security.istio.io", "policy.linkerd.io", "cilium.io"}
 // Service, and policies of Istio about a Service judge by its ports. A port of a balancer is reached by others.
 func (c *comparison) mayRepeatPorts(was, is object) bool {
 	for _, o := range []object{was, is} {
-		spec := asMapping(fieldOf(o.fields, "spec"))
+		spec := asMapping(fieldvalue.Lookup(o.fields, "spec"))
 		if o.category != service || spec["type"] != nil && spec["type"] != "ClusterIP" || spec["clusterIP"] == "None" || spec["externalIPs"] != nil {
 			return false
 		}
@@ -27,14 +29,14 @@ func (c *comparison) mayRepeatPorts(was, is object) bool {
 	}
 	policies := c.policies()
 	return len(policies) > 0 && !slices.ContainsFunc(policies, func(o object) bool {
-		isAboutService := o.group == "security.istio.io" && (fieldOf(o.fields, "spec", "targetRef") != nil || fieldOf(o.fields, "spec", "targetRefs") != nil)
+		isAboutService := o.group == "security.istio.io" && (fieldvalue.Lookup(o.fields, "spec", "targetRef") != nil || fieldvalue.Lookup(o.fields, "spec", "targetRefs") != nil)
 		return !slices.Contains(judging, o.group) || isAboutService
 	})
 }
 
 // hasWaypointLabel reports whether an object sends requests to a waypoint of Istio, which judges them by the port of a Service.
 func (o object) hasWaypointLabel() bool {
-	waypoint := fieldOf(o.fields, "metadata", "labels", "istio.io/use-waypoint")
+	waypoint := fieldvalue.Lookup(o.fields, "metadata", "labels", "istio.io/use-waypoint")
 	return waypoint != nil && waypoint != "none"
 }
 

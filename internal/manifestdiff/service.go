@@ -3,8 +3,9 @@ package manifestdiff
 import (
 	"fmt"
 	"reflect"
-	"slices"
-	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
+	"github.com/meshproof/meshproof/internal/podtemplate"
 )
 
 // workloads are the pods that one side describes, in order and by the keys of their objects.
@@ -30,30 +31,19 @@ type pods struct {
 func workloadsOf(all []object) workloads {
 	out := workloads{byKey: map[string]pods{}, byName: map[[3]string]pods{}, byLabel: map[[3]string][]pods{}, byMaker: map[string][]pods{}}
 	for _, o := range all {
-		place, known := podPlaces[o.kind]
 		if o.category == workload && o.kind == "WorkloadEntry" {
-			out.add(machineOf(o))
+			out.add(podsOf(o, podtemplate.MachineOf(o.fields)))
 		}
-		if o.category == harmless || !known {
-			continue
+		if of, known := podtemplate.PodsOf(o.kind, o.fields); known && o.category != harmless {
+			out.add(podsOf(o, of))
 		}
-		head := strings.Split(place, ".")
-		labels, _ := fieldOf(o.fields, append(slices.Clone(head), "metadata", "labels")...).(map[string]any)
-		annotations, _ := fieldOf(o.fields, append(slices.Clone(head), "metadata", "annotations")...).(map[string]any)
-		spec, _ := fieldOf(o.fields, append(slices.Clone(head), "spec")...).(map[string]any)
-		account := spec["serviceAccountName"]
-		if account == nil {
-			account = spec["serviceAccount"]
-		}
-		out.add(pods{o.key, o.kind, o.namespace, o.name, labels, annotations, account, spec, makerOf(o, labels)})
 	}
 	return out
 }
 
-// machineOf returns what a WorkloadEntry says of a machine as if that were a pod.
-func machineOf(o object) pods {
-	labels, _ := fieldOf(o.fields, "spec", "labels").(map[string]any)
-	return pods{key: o.key, kind: o.kind, namespace: o.namespace, name: o.name, labels: labels, account: fieldOf(o.fields, "spec", "serviceAccount")}
+// podsOf returns the pods of an object, which says of them what is given.
+func podsOf(o object, of podtemplate.Pods) pods {
+	return pods{o.key, o.kind, o.namespace, o.name, of.Labels, of.Annotations, of.Account, of.Spec, makerOf(o, of.Labels)}
 }
 
 func (w *workloads) add(p pods) {
@@ -73,7 +63,7 @@ func (w workloads) hasKey(key string) bool {
 // selected returns the keys of the objects whose pods a Service selects.
 func (w workloads) selected(service object) map[string]bool {
 	out := map[string]bool{}
-	selector, _ := fieldOf(service.fields, "spec", "selector").(map[string]any)
+	selector, _ := fieldvalue.Lookup(service.fields, "spec", "selector").(map[string]any)
 	for key, value := range selector {
 		for _, p := range w.byLabel[[3]string{service.namespace, key, fmt.Sprint(value)}] {
 			matches := true
@@ -95,8 +85,8 @@ func (w workloads) selected(service object) map[string]bool {
 // side alone may change what the policies judge. A Service without a selector has the addresses that somebody
 // writes, unless it is another name of a host.
 func (w workloads) isMissing(service object, own workloads) bool {
-	if selector, _ := fieldOf(service.fields, "spec", "selector").(map[string]any); len(selector) == 0 {
-		return fieldOf(service.fields, "spec", "type") == "ExternalName"
+	if selector, _ := fieldvalue.Lookup(service.fields, "spec", "selector").(map[string]any); len(selector) == 0 {
+		return fieldvalue.Lookup(service.fields, "spec", "type") == "ExternalName"
 	}
 	there := own.selected(service)
 	for key := range w.selected(service) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/internal/metadata"
 )
 
@@ -71,10 +72,10 @@ func (s Side) untaken(beside objects) (out []string) {
 func (o object) takes() (out []string) {
 	switch {
 	case o.group == "kustomize.toolkit.fluxcd.io" && o.kind == "Kustomization":
-		at, _ := fieldOf(o.fields, "spec", "path").(string)
+		at, _ := fieldvalue.Lookup(o.fields, "spec", "path").(string)
 		return []string{at}
 	case o.group == "helm.toolkit.fluxcd.io" && o.kind == "HelmRelease":
-		if at, _ := fieldOf(o.fields, "spec", "chart", "spec", "chart").(string); strings.HasPrefix(at, ".") {
+		if at, _ := fieldvalue.Lookup(o.fields, "spec", "chart", "spec", "chart").(string); strings.HasPrefix(at, ".") {
 			out = append(out, at)
 		}
 	case o.group == "argoproj.io" && o.kind == "Application":
@@ -89,8 +90,8 @@ func (o object) takes() (out []string) {
 
 // sources returns the sources of an Application of Argo CD.
 func (o object) sources() []map[string]any {
-	out := mappings(fieldOf(o.fields, "spec", "sources"))
-	if source, ok := fieldOf(o.fields, "spec", "source").(map[string]any); ok {
+	out := fieldvalue.Mappings(fieldvalue.Lookup(o.fields, "spec", "sources"))
+	if source, ok := fieldvalue.Lookup(o.fields, "spec", "source").(map[string]any); ok {
 		out = append(out, source)
 	}
 	return out
@@ -100,7 +101,7 @@ func (o object) sources() []map[string]any {
 // is told to. So it may where the side has no file in its folder.
 func (s Side) leavesFoldersOut(o object) bool {
 	for _, source := range o.sources() {
-		if fieldOf(source, "directory", "recurse") == true {
+		if fieldvalue.Lookup(source, "directory", "recurse") == true {
 			continue
 		}
 		at, _ := source["path"].(string)

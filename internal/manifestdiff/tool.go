@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/fieldpath"
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/internal/rendering"
 )
@@ -79,7 +80,7 @@ const syncWave = "argocd.argoproj.io/sync-wave"
 
 // hasWaves reports whether some of the objects are applied later than others.
 func (all objects) hasWaves() bool {
-	wave := func(o object) string { return fmt.Sprint(fieldOf(o.fields, "metadata", "annotations", syncWave)) }
+	wave := func(o object) string { return fmt.Sprint(fieldvalue.Lookup(o.fields, "metadata", "annotations", syncWave)) }
 	return slices.ContainsFunc(all.all, func(o object) bool { return wave(o) != wave(all.all[0]) })
 }
 
@@ -88,7 +89,7 @@ const mayBeIdle = "may not be applied by a tool, and policies have changed"
 // hasToolSettings reports whether a label or an annotation is of a tool.
 func (o object) hasToolSettings() bool {
 	for _, field := range []string{"labels", "annotations"} {
-		settings, _ := fieldOf(o.fields, "metadata", field).(map[string]any)
+		settings, _ := fieldvalue.Lookup(o.fields, "metadata", field).(map[string]any)
 		for key := range settings {
 			if isOfTool(key) {
 				return true
@@ -113,8 +114,8 @@ func (c *comparison) settingMatters(of object, field, key string, old, recent an
 // comparePolicy compares the labels and annotations of one policy; one of the two may be missing.
 func (c *comparison) comparePolicy(was, is object) (out []Change) {
 	for _, field := range []string{"labels", "annotations"} {
-		old, _ := fieldOf(was.fields, "metadata", field).(map[string]any)
-		recent, _ := fieldOf(is.fields, "metadata", field).(map[string]any)
+		old, _ := fieldvalue.Lookup(was.fields, "metadata", field).(map[string]any)
+		recent, _ := fieldvalue.Lookup(is.fields, "metadata", field).(map[string]any)
 		for key := range union(old, recent) {
 			isLater := key == syncWave && (was.fields != nil && is.fields != nil || is.fields != nil && c.recentPolicies.hasWaves() || c.symmetric && c.oldPolicies.hasWaves()) // what comes later may never come
 			if reflect.DeepEqual(old[key], recent[key]) || readSettings[key] || !c.settingMatters(is, field, key, old[key], recent[key]) && !isLater {
@@ -127,17 +128,17 @@ func (c *comparison) comparePolicy(was, is object) (out []Change) {
 			out = append(out, Change{of.doc.Place(fieldpath.Child("metadata."+field, key)), of.String(), isChanged})
 		}
 	}
-	if finalizers, _ := fieldOf(was.fields, "metadata", "finalizers").([]any); is.fields == nil && len(finalizers) > 0 {
+	if finalizers, _ := fieldvalue.Lookup(was.fields, "metadata", "finalizers").([]any); is.fields == nil && len(finalizers) > 0 {
 		out = append(out, Change{was.doc.Place("metadata.finalizers"), was.String(), "is gone, and stays as long as nobody takes them off"})
 	}
 	// An API server deletes an object whose owner is not there.
-	owned, isOwned := fieldOf(was.fields, "metadata", "ownerReferences") != nil, fieldOf(is.fields, "metadata", "ownerReferences") != nil
+	owned, isOwned := fieldvalue.Lookup(was.fields, "metadata", "ownerReferences") != nil, fieldvalue.Lookup(is.fields, "metadata", "ownerReferences") != nil
 	if isOwned && !owned {
 		out = append(out, Change{is.doc.Place("metadata.ownerReferences"), is.String(), isChanged})
 	} else if c.symmetric && owned && !isOwned {
 		out = append(out, Change{was.doc.Place("metadata.ownerReferences"), was.String(), isAlone})
 	}
-	if old, recent := fieldOf(was.fields, "metadata", "deletionTimestamp"), fieldOf(is.fields, "metadata", "deletionTimestamp"); !reflect.DeepEqual(old, recent) && is.fields != nil {
+	if old, recent := fieldvalue.Lookup(was.fields, "metadata", "deletionTimestamp"), fieldvalue.Lookup(is.fields, "metadata", "deletionTimestamp"); !reflect.DeepEqual(old, recent) && is.fields != nil {
 		out = append(out, Change{is.doc.Place("metadata.deletionTimestamp"), is.String(), isChanged})
 	}
 	return out

@@ -3,6 +3,7 @@ package manifestdiff
 import (
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/internal/metadata"
 )
 
@@ -24,7 +25,7 @@ func (c *comparison) compareUnplaced(before, after objects) (out []Change) {
 	}
 	namesDefault := slices.ContainsFunc(slices.Concat(before.all, after.all), func(o object) bool { return o.hasNamespace() && o.written() == "default" })
 	namesTarget := slices.ContainsFunc(slices.Concat(c.oldObjects.all, c.recentObjects.all), func(tool object) bool {
-		target, _ := fieldOf(tool.fields, "spec", "destination", "namespace").(string)
+		target, _ := fieldvalue.Lookup(tool.fields, "spec", "destination", "namespace").(string)
 		return tool.kind == "Application" && target != "" && (slices.Contains([]string{"istio-system", "kuma-system"}, target) ||
 			slices.ContainsFunc(slices.Concat(before.all, after.all), func(o object) bool { return o.written() == target }))
 	})

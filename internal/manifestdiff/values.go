@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // stated finds settings of a mesh in the values of a chart, in parameters such as {name: proxy.a, value: b}, and in flags.
@@ -78,7 +80,7 @@ func withoutComments(text string) string { return comment.ReplaceAllString(text,
 
 // installsIn returns the namespace into which an object says that it installs a chart, "" where it does not say so.
 func (o object) installsIn() string {
-	text := func(keys ...string) string { text, _ := fieldOf(o.fields, keys...).(string); return text }
+	text := func(keys ...string) string { text, _ := fieldvalue.Lookup(o.fields, keys...).(string); return text }
 	return cmp.Or(text("spec", "targetNamespace"), text("spec", "destination", "namespace"))
 }
 
@@ -94,8 +96,8 @@ func (o object) decidesIn() string {
 // installsElsewhere reports whether an object of Flux or Argo CD installs a chart of that name, in another namespace than the usual one.
 func (o object) installsElsewhere(chart, usual string) bool {
 	in := cmp.Or(o.installsIn(), o.written())
-	return in != "" && in != usual && anyIn(o.fields, func(value any) bool {
-		of, _ := fieldOf(value, "chart").(string)
+	return in != "" && in != usual && fieldvalue.Any(o.fields, func(value any) bool {
+		of, _ := fieldvalue.Lookup(value, "chart").(string)
 		return of == chart || strings.HasSuffix(of, "/"+chart)
 	})
 }

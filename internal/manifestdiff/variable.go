@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -72,7 +73,7 @@ func (c *comparison) setsVariable(o object) bool {
 		return false
 	}
 	for _, field := range [][]string{{"data"}, {"stringData"}, {"binaryData"}, {"spec", "encryptedData"}, {"spec", "template", "data"}, {"spec", "template", "stringData"}} {
-		values, _ := fieldOf(o.fields, field...).(map[string]any)
+		values, _ := fieldvalue.Lookup(o.fields, field...).(map[string]any)
 		for key := range values {
 			if c.variables[key] {
 				return true
@@ -82,14 +83,14 @@ func (c *comparison) setsVariable(o object) bool {
 	if o.kind != "ExternalSecret" {
 		return false
 	}
-	template, _ := fieldOf(o.fields, "spec", "target", "template").(map[string]any)
+	template, _ := fieldvalue.Lookup(o.fields, "spec", "target", "template").(map[string]any)
 	values, _ := template["data"].(map[string]any)
 	keys := slices.Collect(maps.Keys(values))
-	list, isList := fieldOf(o.fields, "spec", "data").([]any)
+	list, isList := fieldvalue.Lookup(o.fields, "spec", "data").([]any)
 	for _, item := range list {
-		key, _ := fieldOf(item, "secretKey").(string)
+		key, _ := fieldvalue.Lookup(item, "secretKey").(string)
 		keys = append(keys, key)
 	}
-	isKnown := isList && fieldOf(o.fields, "spec", "dataFrom") == nil && template["templateFrom"] == nil && !slices.Contains(keys, "")
+	isKnown := isList && fieldvalue.Lookup(o.fields, "spec", "dataFrom") == nil && template["templateFrom"] == nil && !slices.Contains(keys, "")
 	return !isKnown || slices.ContainsFunc(keys, func(key string) bool { return c.variables[key] })
 }

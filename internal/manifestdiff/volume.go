@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // addVolumes adds the names of the volumes that go into a sidecar: what it mounts, and what an annotation of a
@@ -21,8 +23,8 @@ func (c *comparison) addVolumes(o object) {
 		}
 	case o.category == workload:
 		c.volumes.addMeshAnnotations(o)
-		spec := fieldOf(o.fields, append(strings.Split(podPlaces[o.kind], "."), "spec")...)
-		for _, container := range slices.Concat(mappings(fieldOf(spec, "containers")), mappings(fieldOf(spec, "initContainers"))) {
+		spec := fieldvalue.Lookup(o.fields, append(strings.Split(podPlaces[o.kind], "."), "spec")...)
+		for _, container := range slices.Concat(fieldvalue.Mappings(fieldvalue.Lookup(spec, "containers")), fieldvalue.Mappings(fieldvalue.Lookup(spec, "initContainers"))) {
 			if isSidecar(container) {
 				c.volumes.addValue(container["volumeMounts"])
 			}
@@ -62,8 +64,8 @@ func (w *walker) givesVolume(path string, was, is any) bool {
 		return false
 	}
 	names := func(value any) (out []string) {
-		for _, item := range mappings(value) {
-			name, _ := cmp.Or(fieldOf(item, "metadata", "name"), item["name"]).(string)
+		for _, item := range fieldvalue.Mappings(value) {
+			name, _ := cmp.Or(fieldvalue.Lookup(item, "metadata", "name"), item["name"]).(string)
 			if w.isVolumeOfSidecar(map[string]any{"name": name}) {
 				out = append(out, name)
 			}
@@ -79,7 +81,7 @@ var givers = fields("spec.volumeClaimTemplates spec.volumes[].ephemeral spec.vol
 
 // certifies reports whether a volume gets a certificate of the pod from a signer, as a volume of a driver may.
 func certifies(volume any) bool {
-	return anyIn(volume, func(value any) bool { return fieldOf(value, "podCertificate") != nil })
+	return fieldvalue.Any(volume, func(value any) bool { return fieldvalue.Lookup(value, "podCertificate") != nil })
 }
 
 // givesToken reports whether a field of a pod names a Secret with the token of an account now, a claim of a folder of a node,
@@ -93,7 +95,7 @@ func (w *walker) givesToken(path string, was, is any) bool {
 
 // namesToken reports whether a value has the name of such a Secret, or of such a claim.
 func (w *walker) namesToken(value any) bool {
-	return anyIn(value, func(value any) bool {
+	return fieldvalue.Any(value, func(value any) bool {
 		name, isText := value.(string)
 		return isText && (w.tokens[w.namespace+"/"+name] || w.claims[w.namespace+"/"+name])
 	})

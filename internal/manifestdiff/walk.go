@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/fieldpath"
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // walker compares the fields of one object.
@@ -73,7 +74,7 @@ func (w *walker) walk(path, place string, was, is any) {
 		return
 	}
 	if w.category == workload && w.relative(path) == "spec" {
-		w.states = union(asMapping(fieldOf(was, "securityContext")), asMapping(fieldOf(is, "securityContext")))
+		w.states = union(asMapping(fieldvalue.Lookup(was, "securityContext")), asMapping(fieldvalue.Lookup(is, "securityContext")))
 	}
 	oldFields, wasMapping := was.(map[string]any)
 	newFields, isMapping := is.(map[string]any)

@@ -3,6 +3,8 @@ package manifestdiff
 import (
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // words are the words of documents.
@@ -74,8 +76,8 @@ func (w words) addPeers(value any) {
 
 // addOwn adds the namespace of a policy that lets in each account of its own namespace without naming it.
 func (w words) addOwn(o object) {
-	if anyIn(o.fields, func(value any) bool {
-		account, _ := fieldOf(value, "serviceAccount").(map[string]any)
+	if fieldvalue.Any(o.fields, func(value any) bool {
+		account, _ := fieldvalue.Lookup(value, "serviceAccount").(map[string]any)
 		return account["name"] == "*" && (account["namespace"] == nil || account["namespace"] == "")
 	}) {
 		w.addValue(o.namespace)
@@ -84,7 +86,7 @@ func (w words) addOwn(o object) {
 
 // hasEmpty reports whether a value has a mapping without fields: a selector of everything.
 func hasEmpty(value any) bool {
-	return anyIn(value, func(value any) bool {
+	return fieldvalue.Any(value, func(value any) bool {
 		fields, isMapping := value.(map[string]any)
 		return isMapping && len(fields) == 0
 	})
@@ -108,10 +110,10 @@ func (w words) addSelectors(value any) {
 
 // addSidecars adds the names of what a workload gives to a sidecar that it has by itself.
 func (w words) addSidecars(o object) {
-	spec := fieldOf(o.fields, append(strings.Split(podPlaces[o.kind], "."), "spec")...)
-	for _, container := range slices.Concat(mappings(fieldOf(spec, "containers")), mappings(fieldOf(spec, "initContainers"))) {
+	spec := fieldvalue.Lookup(o.fields, append(strings.Split(podPlaces[o.kind], "."), "spec")...)
+	for _, container := range slices.Concat(fieldvalue.Mappings(fieldvalue.Lookup(spec, "containers")), fieldvalue.Mappings(fieldvalue.Lookup(spec, "initContainers"))) {
 		if isSidecar(container) {
-			w.addValue(fieldOf(spec, "volumes"))
+			w.addValue(fieldvalue.Lookup(spec, "volumes"))
 			w.addValue(container)
 		}
 	}
@@ -121,7 +123,7 @@ func (w words) addSidecars(o object) {
 // the name of a ConfigMap with the first configuration of its sidecars.
 func (w words) addMeshAnnotations(o object) {
 	for _, head := range []string{"metadata", podPlaces[o.kind] + "metadata"} {
-		annotations, _ := fieldOf(o.fields, append(strings.Split(head, "."), "annotations")...).(map[string]any)
+		annotations, _ := fieldvalue.Lookup(o.fields, append(strings.Split(head, "."), "annotations")...).(map[string]any)
 		for key, value := range annotations {
 			if isOfMesh(key) {
 				w.addValue(value)

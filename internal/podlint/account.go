@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/lab"
-	"github.com/meshproof/meshproof/internal/manifestdiff"
+	"github.com/meshproof/meshproof/internal/podtemplate"
 	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
@@ -15,18 +15,18 @@ import (
 // accountWarnings warns of each account that a policy names as one of callers, where nothing in the folder has it, and an account of the same namespace is spelt almost
 // alike. Other folders may have further accounts of a namespace: so there is no warning of other names, of two that differ in a number or a letter
 // behind a dash, and where the policy names the other account too.
-func accountWarnings(f *lab.Files, s lab.Surroundings, templates []manifestdiff.Template, unknown []string) (out []policy.Warning) {
-	all, known := manifestdiff.Accounts(f.Others, templates)
+func accountWarnings(f *lab.Files, s lab.Surroundings, templates []podtemplate.Template, unknown []string) (out []policy.Warning) {
+	all, known := podtemplate.Accounts(f.Others, templates)
 	if !known {
 		return nil
 	}
-	named := manifestdiff.NamedAccounts(f.Policies)
+	named := podtemplate.NamedAccounts(f.Policies)
 	for _, a := range named {
 		if a.Name == "default" || slices.Contains(unknown, a.Namespace) || !isOfMesh(a, named, s) {
 			continue
 		}
 		isNamed := func(other string) bool {
-			return slices.ContainsFunc(named, func(n manifestdiff.Account) bool {
+			return slices.ContainsFunc(named, func(n podtemplate.Account) bool {
 				return n.Policy == a.Policy && n.Namespace == a.Namespace && n.Name == other
 			})
 		}
@@ -50,11 +50,11 @@ func accountWarnings(f *lab.Files, s lab.Surroundings, templates []manifestdiff.
 
 // isOfMesh reports whether an account is one of the mesh of the folder: its name has no trust domain, the stated one, the word of Istio for it, or the
 // one that all names have.
-func isOfMesh(a manifestdiff.Account, named []manifestdiff.Account, s lab.Surroundings) bool {
+func isOfMesh(a podtemplate.Account, named []podtemplate.Account, s lab.Surroundings) bool {
 	if a.TrustDomain == "" || a.TrustDomain == "cluster.local" || a.TrustDomain == s.Options.TrustDomain.Name() {
 		return true
 	}
-	return s.Options.TrustDomain.IsZero() && !slices.ContainsFunc(named, func(n manifestdiff.Account) bool { return n.TrustDomain != "" && n.TrustDomain != a.TrustDomain })
+	return s.Options.TrustDomain.IsZero() && !slices.ContainsFunc(named, func(n podtemplate.Account) bool { return n.TrustDomain != "" && n.TrustDomain != a.TrustDomain })
 }
 
 // differInNumber reports whether two names differ in digits alone, or in one short part between dashes, such as v1 and v2, or eu and us.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/lab"
-	"github.com/meshproof/meshproof/internal/manifestdiff"
+	"github.com/meshproof/meshproof/internal/podtemplate"
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -21,7 +21,7 @@ func bypassWarnings(f *lab.Files, targets []capability.Target, pods podsByNamesp
 			continue
 		}
 		own := t.Fit(like).Workload.Namespace
-		selected := slices.DeleteFunc(slices.Clone(pods.byNamespace[own]), func(template *manifestdiff.Template) bool { return !wouldSelect(t, like, template, own) })
+		selected := slices.DeleteFunc(slices.Clone(pods.byNamespace[own]), func(template *podtemplate.Template) bool { return !wouldSelect(t, like, template, own) })
 		past := ""
 		port, asks := portAsked(t, like)
 		if !asks {

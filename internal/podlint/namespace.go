@@ -7,7 +7,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/lab"
-	"github.com/meshproof/meshproof/internal/manifestdiff"
+	"github.com/meshproof/meshproof/internal/podtemplate"
 	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
@@ -17,7 +17,7 @@ import (
 // and of each that names none where others do. Other folders may have workloads of any namespace: so there is no warning of other names, nor of a namespace
 // with as many policies as the one that may be meant.
 func namespaceWarnings(f *lab.Files, targets []capability.Target, pods podsByNamespace, like policy.Inbound, unknown []string) (out []policy.Warning) {
-	placement, known := manifestdiff.Placements(f.Policies, f.Others)
+	placement, known := podtemplate.Placements(f.Policies, f.Others)
 	if !known || len(pods.byNamespace[""]) > 0 {
 		return nil
 	}
@@ -33,7 +33,7 @@ func namespaceWarnings(f *lab.Files, targets []capability.Target, pods podsByNam
 		}
 		var meant []string
 		for _, namespace := range pods.namespaces {
-			if slices.ContainsFunc(pods.byNamespace[namespace], func(template *manifestdiff.Template) bool { return wouldSelect(t, like, template, own) }) {
+			if slices.ContainsFunc(pods.byNamespace[namespace], func(template *podtemplate.Template) bool { return wouldSelect(t, like, template, own) }) {
 				meant = append(meant, namespace)
 			}
 		}
@@ -54,7 +54,7 @@ func namespaceWarnings(f *lab.Files, targets []capability.Target, pods podsByNam
 }
 
 // wouldSelect reports whether a target would select the pods of a workload by their labels, if they were of its namespace.
-func wouldSelect(t capability.Target, like policy.Inbound, template *manifestdiff.Template, namespace string) bool {
+func wouldSelect(t capability.Target, like policy.Inbound, template *podtemplate.Template, namespace string) bool {
 	in := inboundLike(like, template)
 	in.Workload.Namespace = namespace
 	return maps.Equal(t.Fit(in).Workload.Labels, template.Labels)

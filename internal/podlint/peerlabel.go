@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/lab"
-	"github.com/meshproof/meshproof/internal/manifestdiff"
+	"github.com/meshproof/meshproof/internal/podtemplate"
 	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
@@ -14,13 +14,13 @@ import (
 // peerLabelWarnings warns of each label by which a policy names callers or callees, where no pods of the folder have it with that value, and a value that pods of the same
 // namespace have is spelt almost alike. Other folders may have further pods there: so there is no warning of other values.
 func peerLabelWarnings(f *lab.Files, pods podsByNamespace, unknown []string) (out []policy.Warning) {
-	named := manifestdiff.PeerLabels(f.Policies)
+	named := podtemplate.PeerLabels(f.Policies)
 	for _, l := range named {
 		if slices.Contains(unknown, l.Namespace) {
 			continue
 		}
 		isNamed := func(value string) bool {
-			return slices.ContainsFunc(named, func(n manifestdiff.PeerLabel) bool {
+			return slices.ContainsFunc(named, func(n podtemplate.PeerLabel) bool {
 				return n.Policy == l.Policy && n.Namespace == l.Namespace && n.Key == l.Key && n.Value == value
 			})
 		}

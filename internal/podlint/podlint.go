@@ -12,7 +12,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/lab"
-	"github.com/meshproof/meshproof/internal/manifestdiff"
+	"github.com/meshproof/meshproof/internal/podtemplate"
 	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
@@ -22,7 +22,7 @@ import (
 // its namespace, or asks for the port of a Service or a name that no port of theirs has, and of one that names an account or a label of callers as no workload has it, or a
 // namespace as nothing has it. A policy of all namespaces may be about workloads of other folders, and one of a namespace in which other objects may make pods is about those.
 func Warn(f *lab.Files, s lab.Surroundings) []policy.Warning {
-	templates := manifestdiff.Templates(f.Others)
+	templates := podtemplate.Templates(f.Others)
 	set, err := f.PolicySet(s)
 	targeter, ok := set.Policies.(capability.Targeter)
 	if err != nil || !ok || len(templates) == 0 || len(set.Described) > 0 {
@@ -30,7 +30,7 @@ func Warn(f *lab.Files, s lab.Surroundings) []policy.Warning {
 	}
 	var unknown []string
 	for _, doc := range f.Others {
-		namespaces, everywhere := manifestdiff.MakesPods(doc)
+		namespaces, everywhere := podtemplate.MakesPods(doc)
 		if everywhere {
 			return nil
 		}
@@ -51,7 +51,7 @@ func Warn(f *lab.Files, s lab.Surroundings) []policy.Warning {
 			out = append(out, policy.Warning{Kind: warning.SelectsNothing, Place: place, Policy: byPlace[place][0].Policy, Message: fmt.Sprintf("the policy selects no pods of the workloads that the folder has in its namespace (%s)", reason)})
 		}
 	}
-	known := slices.DeleteFunc(slices.Clone(templates), func(t manifestdiff.Template) bool { return slices.Contains(unknown, t.Namespace) })
+	known := slices.DeleteFunc(slices.Clone(templates), func(t podtemplate.Template) bool { return slices.Contains(unknown, t.Namespace) })
 	out = append(out, portWarnings(f, targets, placedPods(known), s.Inbound)...)
 	out = append(out, portNameWarnings(f, targets, placedPods(known), s.Inbound)...)
 	out = append(out, peerLabelWarnings(f, pods, unknown)...)
@@ -65,7 +65,7 @@ func Warn(f *lab.Files, s lab.Surroundings) []policy.Warning {
 func (p podsByNamespace) missedBy(targets []capability.Target, like policy.Inbound, unknown []string) string {
 	for _, t := range targets {
 		// Most policies select some pods of their namespace.
-		if slices.ContainsFunc(p.byNamespace[t.Fit(like).Workload.Namespace], func(template *manifestdiff.Template) bool { return t.Selects(inboundLike(like, template)) }) {
+		if slices.ContainsFunc(p.byNamespace[t.Fit(like).Workload.Namespace], func(template *podtemplate.Template) bool { return t.Selects(inboundLike(like, template)) }) {
 			return ""
 		}
 	}
@@ -91,11 +91,11 @@ func (p podsByNamespace) missedBy(targets []capability.Target, like policy.Inbou
 type podsByNamespace struct {
 	// namespaces are in the order of the workloads.
 	namespaces  []string
-	byNamespace map[string][]*manifestdiff.Template
+	byNamespace map[string][]*podtemplate.Template
 }
 
-func placedPods(all []manifestdiff.Template) podsByNamespace {
-	out := podsByNamespace{byNamespace: map[string][]*manifestdiff.Template{}}
+func placedPods(all []podtemplate.Template) podsByNamespace {
+	out := podsByNamespace{byNamespace: map[string][]*podtemplate.Template{}}
 	for i, t := range all {
 		namespace := t.Namespace
 		if !t.Placed {
@@ -110,7 +110,7 @@ func placedPods(all []manifestdiff.Template) podsByNamespace {
 }
 
 // near returns the pods in the namespaces that a target is about, and those that state no namespace.
-func (p podsByNamespace) near(t capability.Target, like policy.Inbound) (out []*manifestdiff.Template) {
+func (p podsByNamespace) near(t capability.Target, like policy.Inbound) (out []*podtemplate.Template) {
 	for _, namespace := range p.namespaces {
 		in := like
 		in.Workload.Namespace = namespace
@@ -128,7 +128,7 @@ func isOfNamespace(t capability.Target, like policy.Inbound) bool {
 }
 
 // inboundLike returns an inbound of pods that is like another one.
-func inboundLike(like policy.Inbound, of *manifestdiff.Template) policy.Inbound {
+func inboundLike(like policy.Inbound, of *podtemplate.Template) policy.Inbound {
 	w := &like.Workload
 	w.Name, w.Namespace, w.Labels, w.ServiceAccount = of.Name, of.Namespace, of.Labels, of.Account
 	return like
@@ -149,7 +149,7 @@ func (l lack) isLess(than lack) bool {
 
 // missOf says why a target does not select the pods of a workload, and what they lack; "" where it does, or where the files cannot
 // tell: it is about all namespaces, or asks for a label that a control plane computes.
-func missOf(t capability.Target, like policy.Inbound, template *manifestdiff.Template) (reason string, lacks lack) {
+func missOf(t capability.Target, like policy.Inbound, template *podtemplate.Template) (reason string, lacks lack) {
 	in := inboundLike(like, template)
 	w := in.Workload
 	if !isOfNamespace(t, in) {

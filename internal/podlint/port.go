@@ -7,7 +7,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/lab"
-	"github.com/meshproof/meshproof/internal/manifestdiff"
+	"github.com/meshproof/meshproof/internal/podtemplate"
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -15,14 +15,14 @@ import (
 // portWarnings warns of each port that a policy of a namespace asks for, where each workload that it selects has another one behind a Service
 // with that port: a sidecar never sees the port of a Service.
 func portWarnings(f *lab.Files, targets []capability.Target, pods podsByNamespace, like policy.Inbound) (out []policy.Warning) {
-	services := manifestdiff.ServicesOf(f.Others)
-	known := map[*manifestdiff.Template]map[uint16]manifestdiff.ServicePort{}
+	services := podtemplate.ServicesOf(f.Others)
+	known := map[*podtemplate.Template]map[uint16]podtemplate.ServicePort{}
 	for _, t := range targets {
 		port, asks := portAsked(t, like)
 		if !asks {
 			continue
 		}
-		var of manifestdiff.ServicePort
+		var of podtemplate.ServicePort
 		others, selected := 0, 0
 		on := like
 		on.Port = port
@@ -66,7 +66,7 @@ var injectedPorts = []string{"linkerd-admin", "linkerd-proxy", "http-envoy-prom"
 // portNameWarnings warns of each port that a policy of a namespace asks for by its name, where no container of the pods that it selects has the name: the
 // policy selects nothing then, and the port that is meant stays as it is without the policy.
 func portNameWarnings(f *lab.Files, targets []capability.Target, pods podsByNamespace, like policy.Inbound) (out []policy.Warning) {
-	if !slices.ContainsFunc(f.Policies, manifestdiff.GoesByPortNames) {
+	if !slices.ContainsFunc(f.Policies, podtemplate.GoesByPortNames) {
 		return nil
 	}
 	for _, t := range targets {
@@ -76,8 +76,8 @@ func portNameWarnings(f *lab.Files, targets []capability.Target, pods podsByName
 		}
 		on := like
 		on.Name = name
-		selected := slices.DeleteFunc(pods.near(t, on), func(template *manifestdiff.Template) bool { return !t.Selects(inboundLike(on, template)) })
-		mayHave := func(template *manifestdiff.Template) bool {
+		selected := slices.DeleteFunc(pods.near(t, on), func(template *podtemplate.Template) bool { return !t.Selects(inboundLike(on, template)) })
+		mayHave := func(template *podtemplate.Template) bool {
 			names, known := template.PortNames()
 			return !known || slices.ContainsFunc(names, func(other string) bool { return strings.EqualFold(other, name) })
 		}

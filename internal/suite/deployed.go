@@ -7,18 +7,18 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/internal/manifestdiff"
+	"github.com/meshproof/meshproof/internal/podtemplate"
 )
 
 // otherwiseDeployed says of which workloads the case states a label otherwise than an object of that name, such as a Deployment, in the files that it names. It is
 // silent about labels that a control plane computes, and where another file may change labels.
 func otherwiseDeployed(c cases.Case) (out []string) {
 	for _, doc := range c.LeftOut {
-		if namespaces, everywhere := manifestdiff.MakesPods(doc); everywhere || len(namespaces) > 0 {
+		if namespaces, everywhere := podtemplate.MakesPods(doc); everywhere || len(namespaces) > 0 {
 			return nil
 		}
 	}
-	for _, deployed := range manifestdiff.Templates(c.LeftOut) {
+	for _, deployed := range podtemplate.Templates(c.LeftOut) {
 		of := func(in cases.Inbound) bool {
 			return in.Workload.Name == deployed.Name && in.Workload.Namespace == deployed.Namespace
 		}

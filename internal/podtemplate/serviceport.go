@@ -1,10 +1,12 @@
-package manifestdiff
+package podtemplate
 
 import (
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/fieldvalue"
+	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -17,14 +19,14 @@ type ServicePort struct {
 }
 
 // Services are the Services of some documents, by their namespaces.
-type Services map[string][]object
+type Services map[string][]document
 
 // ServicesOf returns the Services among some documents.
 func ServicesOf(docs []manifest.Document) Services {
 	out := Services{}
 	for _, doc := range docs {
-		if o := objectOf(doc); o.kind == "Service" && o.group == "" {
-			out[o.namespace] = append(out[o.namespace], o)
+		if d := read(doc); d.isOfCore("Service") {
+			out[d.Namespace] = append(out[d.Namespace], d)
 		}
 	}
 	return out
@@ -40,13 +42,11 @@ func (t Template) ServicePorts(of Services) map[uint16]ServicePort {
 			byName[fmt.Sprint(port["name"])] = number
 		}
 	}
-	known := workloadsOf(nil)
-	known.add(t.pods)
-	for _, o := range of[t.Namespace] {
-		if len(known.selected(o)) == 0 {
+	for _, d := range of[t.Namespace] {
+		if selector, _ := fieldvalue.Lookup(d.fields, "spec", "selector").(map[string]any); !t.pods.selectedBy(selector) {
 			continue
 		}
-		for _, port := range mappings(fieldOf(o.fields, "spec", "ports")) {
+		for _, port := range fieldvalue.Mappings(fieldvalue.Lookup(d.fields, "spec", "ports")) {
 			number, ok := portOf(port["port"])
 			target, isNumber := portOf(port["targetPort"])
 			if name, isName := port["targetPort"].(string); isName {
@@ -61,7 +61,7 @@ func (t Template) ServicePorts(of Services) map[uint16]ServicePort {
 			default:
 				own[target] = true
 				if target != number {
-					out[number] = ServicePort{o.String(), target}
+					out[number] = ServicePort{d.String(), target}
 				}
 			}
 		}
@@ -79,14 +79,14 @@ func (t Template) PortNames() (names []string, known bool) {
 			names = append(names, name)
 		}
 	}
-	return names, len(mappings(t.pods.spec["containers"])) > 0
+	return names, len(fieldvalue.Mappings(t.pods.Spec["containers"])) > 0
 }
 
 // containerPorts yields the ports that the containers of the pods state.
 func (t Template) containerPorts(yield func(map[string]any) bool) {
 	for _, field := range []string{"containers", "initContainers"} {
-		for _, container := range mappings(t.pods.spec[field]) {
-			for _, port := range mappings(container["ports"]) {
+		for _, container := range fieldvalue.Mappings(t.pods.Spec[field]) {
+			for _, port := range fieldvalue.Mappings(container["ports"]) {
 				if !yield(port) {
 					return
 				}
@@ -97,7 +97,7 @@ func (t Template) containerPorts(yield func(map[string]any) bool) {
 
 // GoesByPortNames reports whether a policy is of a mesh that finds a named port by the containers of a pod: Linkerd or Cilium. Kuma finds it by the Services.
 func GoesByPortNames(doc manifest.Document) bool {
-	group := objectOf(doc).group
+	group := metadata.IdentityOf(doc).Group
 	return group == "policy.linkerd.io" || group == "cilium.io"
 }
 

@@ -1,4 +1,4 @@
-package manifestdiff
+package podtemplate
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/fieldvalue"
+	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -60,8 +62,7 @@ const ambientMode = "istio.io/dataplane-mode"
 // Bypass says which field lets connections to the pods pass their proxy by, under a policy of some document; "" for none. The policy asks for a port, or, where that is
 // 0, for all that the containers of the pods state.
 func (t Template) Bypass(of manifest.Document, port uint16, others []manifest.Document) string {
-	group := objectOf(of).group
-	keys, known := bypasses[group]
+	keys, known := bypasses[metadata.IdentityOf(of).Group]
 	if !known || t.Labels[ambientMode] == "ambient" || slices.ContainsFunc(others, func(doc manifest.Document) bool { return isAmbient(doc, t.Namespace) }) {
 		return ""
 	}
@@ -75,13 +76,13 @@ func (t Template) Bypass(of manifest.Document, port uint16, others []manifest.Do
 		}
 	}
 	for _, b := range keys {
-		for _, values := range []map[string]any{t.pods.labels, t.pods.annotations} {
+		for _, values := range []map[string]any{t.pods.Labels, t.pods.Annotations} {
 			if value, has := values[b.key]; has && !(b.disabled != "" && t.hasProxy()) && b.isPast(fmt.Sprint(value), ports) {
 				return fmt.Sprintf("%s: %v", b.key, value)
 			}
 		}
 	}
-	if t.pods.spec["hostNetwork"] == true {
+	if t.pods.Spec["hostNetwork"] == true {
 		return "hostNetwork: true"
 	}
 	return ""
@@ -90,7 +91,7 @@ func (t Template) Bypass(of manifest.Document, port uint16, others []manifest.Do
 // hasProxy reports whether the workload itself states a proxy of a mesh, as a gateway does, and one whose proxy was put in by hand.
 func (t Template) hasProxy() bool {
 	for _, field := range []string{"containers", "initContainers"} {
-		for _, container := range mappings(t.pods.spec[field]) {
+		for _, container := range fieldvalue.Mappings(t.pods.Spec[field]) {
 			if name := container["name"]; name == "istio-proxy" || name == "linkerd-proxy" || name == "kuma-sidecar" {
 				return true
 			}
@@ -101,6 +102,6 @@ func (t Template) hasProxy() bool {
 
 // isAmbient reports whether a document is the Namespace of this name, in ambient mode.
 func isAmbient(doc manifest.Document, namespace string) bool {
-	o := objectOf(doc)
-	return o.kind == "Namespace" && o.group == "" && o.name == namespace && fieldOf(o.fields, "metadata", "labels", ambientMode) == "ambient"
+	d := read(doc)
+	return d.isOfCore("Namespace") && d.Name == namespace && fieldvalue.Lookup(d.fields, "metadata", "labels", ambientMode) == "ambient"
 }

@@ -1,4 +1,4 @@
-package manifestdiff
+package podtemplate
 
 import (
 	"maps"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/fieldpath"
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -20,14 +21,11 @@ type PeerLabel struct {
 // namespaces are left out.
 func PeerLabels(policies []manifest.Document) (out []PeerLabel) {
 	for _, doc := range policies {
-		o := objectOf(doc)
-		if o.group != "cilium.io" {
+		d := read(doc)
+		if d.Group != "cilium.io" {
 			continue
 		}
-		own := ""
-		if o.hasNamespace() {
-			own = o.namespace
-		}
+		own := d.ownNamespace()
 		var walk func(field string, ofPeers bool, value any)
 		walk = func(field string, ofPeers bool, value any) {
 			switch value := value.(type) {
@@ -38,7 +36,7 @@ func PeerLabels(policies []manifest.Document) (out []PeerLabel) {
 			case map[string]any:
 				if labels, ok := value["matchLabels"].(map[string]any); ok && ofPeers && value["matchExpressions"] == nil {
 					for _, l := range peerLabelsOf(labels, own) {
-						l.Place, l.Policy = doc.Place(fieldpath.Child(fieldpath.Child(field, "matchLabels"), l.Key)), o.String()
+						l.Place, l.Policy = doc.Place(fieldpath.Child(fieldpath.Child(field, "matchLabels"), l.Key)), d.String()
 						_, l.Key = cutSource(l.Key)
 						out = append(out, l)
 					}
@@ -49,7 +47,7 @@ func PeerLabels(policies []manifest.Document) (out []PeerLabel) {
 			}
 		}
 		for _, part := range []string{"spec", "specs"} {
-			walk(part, false, fieldOf(o.fields, part))
+			walk(part, false, fieldvalue.Lookup(d.fields, part))
 		}
 	}
 	return out
@@ -63,7 +61,7 @@ func peerLabelsOf(labels map[string]any, own string) (out []PeerLabel) {
 		source, bare := cutSource(key)
 		switch {
 		case !ok:
-		case bare == ciliumNamespace:
+		case bare == CiliumNamespace:
 			namespace = value
 		case source == "reserved", strings.HasPrefix(bare, "io."):
 		default:

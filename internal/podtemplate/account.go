@@ -1,4 +1,4 @@
-package manifestdiff
+package podtemplate
 
 import (
 	"maps"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/fieldpath"
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -27,25 +28,22 @@ var (
 	linkerdAccount = regexp.MustCompile(`^([^.*]+)\.([^.*]+)\.serviceaccount\.identity\.`)
 )
 
-// ciliumAccount and ciliumNamespace are the labels of an endpoint that Cilium makes of the account and of the namespace of a pod, see pkg/k8s/apis/cilium.io/const.go.
+// ciliumAccount and CiliumNamespace are the labels of an endpoint that Cilium makes of the account and of the namespace of a pod, see pkg/k8s/apis/cilium.io/const.go.
 const (
 	ciliumAccount   = "io.cilium.k8s.policy.serviceaccount"
-	ciliumNamespace = "io.kubernetes.pod.namespace"
+	CiliumNamespace = "io.kubernetes.pod.namespace"
 )
 
 // NamedAccounts returns the accounts that policies name as a whole, each with its place: by an identity, by a name beside a namespace, or by a label of Cilium.
 func NamedAccounts(policies []manifest.Document) (out []Account) {
 	for _, doc := range policies {
-		o := objectOf(doc)
-		own := ""
-		if o.hasNamespace() {
-			own = o.namespace
-		}
+		d := read(doc)
+		own := d.ownNamespace()
 		var walk func(field, key string, value any)
 		walk = func(field, key string, value any) {
 			add := func(field, namespace, name, trustDomain string) {
 				if name != "" && !strings.Contains(name, "*") {
-					out = append(out, Account{namespace, name, trustDomain, doc.Place(field), o.String()})
+					out = append(out, Account{namespace, name, trustDomain, doc.Place(field), d.String()})
 				}
 			}
 			isList := strings.HasSuffix(strings.ToLower(key), "serviceaccounts") // and notServiceAccounts
@@ -78,7 +76,7 @@ func NamedAccounts(policies []manifest.Document) (out []Account) {
 				}
 				for _, prefix := range []string{"", "k8s:"} {
 					if account := text(prefix+ciliumAccount, ""); key == "matchLabels" {
-						add(fieldpath.Child(field, prefix+ciliumAccount), text("k8s:"+ciliumNamespace, text(ciliumNamespace, own)), account, "")
+						add(fieldpath.Child(field, prefix+ciliumAccount), text("k8s:"+CiliumNamespace, text(CiliumNamespace, own)), account, "")
 					}
 				}
 				for _, key := range slices.Sorted(maps.Keys(value)) {
@@ -86,7 +84,7 @@ func NamedAccounts(policies []manifest.Document) (out []Account) {
 				}
 			}
 		}
-		walk("spec", "spec", fieldOf(o.fields, "spec"))
+		walk("spec", "spec", fieldvalue.Lookup(d.fields, "spec"))
 	}
 	return out
 }
@@ -102,13 +100,12 @@ func Accounts(docs []manifest.Document, workloads []Template) (out []Account, kn
 		out = append(out, at)
 	}
 	for _, doc := range docs {
-		o := objectOf(doc)
-		fields, _ := o.fields.(map[string]any)
-		if o.isOfKustomize() && (fields["namespace"] != nil || fields["namePrefix"] != nil || fields["nameSuffix"] != nil) {
+		d := read(doc)
+		if d.isKustomization() && d.has("namespace", "namePrefix", "nameSuffix") {
 			return nil, false
 		}
-		if o.kind == "ServiceAccount" && o.group == "" {
-			out = append(out, Account{Namespace: o.written(), Name: o.name})
+		if d.isOfCore("ServiceAccount") {
+			out = append(out, Account{Namespace: d.written(), Name: d.Name})
 		}
 	}
 	return out, true

@@ -1,4 +1,4 @@
-package manifestdiff
+package podtemplate
 
 import "github.com/meshproof/meshproof/policy/manifest"
 
@@ -16,19 +16,19 @@ type Placement struct {
 func Placements(policies, others []manifest.Document) (out Placement, known bool) {
 	out = Placement{map[string]string{}, map[string]int{}, map[string]bool{}}
 	for _, doc := range policies {
-		if o := objectOf(doc); o.hasNamespace() {
-			out.OfPolicies[doc.Place("")] = o.written()
-			out.Policies[o.written()]++
+		if d := read(doc); d.hasNamespace() {
+			out.OfPolicies[doc.Place("")] = d.written()
+			out.Policies[d.written()]++
 		}
 	}
 	for _, doc := range others {
-		o := objectOf(doc)
-		if fields, _ := o.fields.(map[string]any); o.isOfKustomize() && fields["namespace"] != nil {
+		d := read(doc)
+		if d.isKustomization() && d.has("namespace") {
 			return Placement{}, false
 		}
-		if o.kind == "Namespace" && o.group == "" {
-			out.Others[o.name] = true
-		} else if namespace := o.written(); namespace != "" {
+		if d.isOfCore("Namespace") {
+			out.Others[d.Name] = true
+		} else if namespace := d.written(); namespace != "" {
 			out.Others[namespace] = true
 		}
 	}

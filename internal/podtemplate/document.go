@@ -1,0 +1,51 @@
+package podtemplate
+
+import (
+	"github.com/meshproof/meshproof/internal/fieldvalue"
+	"github.com/meshproof/meshproof/internal/metadata"
+	"github.com/meshproof/meshproof/internal/rendering"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// document is one that stands in a file, with its fields.
+type document struct {
+	metadata.Identity
+	doc    manifest.Document
+	fields any
+}
+
+func read(doc manifest.Document) document {
+	return document{metadata.IdentityOf(doc), doc, fieldvalue.Decode(doc)}
+}
+
+// isKustomization reports whether a document tells Kustomize what to apply.
+func (d document) isKustomization() bool { return rendering.IsKustomization(d.doc) }
+
+// has reports whether a document has one of some fields at its top.
+func (d document) has(fields ...string) bool {
+	for _, field := range fields {
+		if fieldvalue.Lookup(d.fields, field) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// isOfCore reports whether a document is an object of Kubernetes of a kind that has no group.
+func (d document) isOfCore(kind string) bool { return d.Kind == kind && d.Group == "" }
+
+// written is the namespace that a document states, "" for none.
+func (d document) written() string { return metadata.TextAt(d.doc, "metadata.namespace") }
+
+// hasNamespace reports whether a policy is of a namespace, named or not.
+func (d document) hasNamespace() bool {
+	return !d.Universal && d.Kind != "CiliumClusterwideNetworkPolicy"
+}
+
+// ownNamespace is the namespace of a policy, "" for one of all namespaces.
+func (d document) ownNamespace() string {
+	if d.hasNamespace() {
+		return d.Namespace
+	}
+	return ""
+}
