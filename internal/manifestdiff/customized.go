@@ -167,9 +167,15 @@ func (c *comparison) labelNobody(value any) bool {
 	})
 }
 
-// withoutOwnLabels returns the fields of an object, without those labels of a kustomization by which nothing selects.
+// withoutOwnLabels returns the fields of an object, without those labels of a kustomization, or of one of Flux, by which nothing selects.
 func (o object) withoutOwnLabels() any {
 	fields, _ := o.fields.(map[string]any)
+	if spec, is := fields["spec"].(map[string]any); is && o.group == "kustomize.toolkit.fluxcd.io" {
+		fields, spec = maps.Clone(fields), maps.Clone(spec)
+		delete(spec, "commonMetadata")
+		fields["spec"] = spec
+		return fields
+	}
 	if !o.isOfKustomize() || slices.ContainsFunc(mappings(fields["labels"]), func(label map[string]any) bool { return !isOfMetadata(label) }) {
 		return o.fields
 	}
@@ -210,7 +216,7 @@ func areItems(value any, known map[string]bool, meets func(map[string]any) bool)
 // has no sidecar of its own: Kustomize takes the name of an image for a regular expression, which may be about that. No kustomization carries a value of it into a policy.
 func (c *comparison) takesWorkloadsAlone(o object) bool {
 	docs, known := c.takenBy(o)
-	if !known || slices.ContainsFunc(c.overlaysOf(o), isOfPlane) || slices.ContainsFunc(c.recent.kustomizations(), carriesValues) {
+	if !known || slices.ContainsFunc(c.overlaysOf(o), placesInPlane) || slices.ContainsFunc(c.recent.kustomizations(), carriesValues) {
 		return false
 	}
 	return !slices.ContainsFunc(docs, func(doc manifest.Document) bool {
@@ -219,9 +225,13 @@ func (c *comparison) takesWorkloadsAlone(o object) bool {
 	})
 }
 
-// isOfPlane reports whether a kustomization gives objects the namespace of a control plane or of such a tool.
-func isOfPlane(o object) bool {
+// placesInPlane reports whether a kustomization gives objects the namespace of a control plane or of such a tool.
+func placesInPlane(o object) bool {
 	namespace, _ := fieldOf(o.fields, "namespace").(string)
+	return isOfPlane(namespace)
+}
+
+func isOfPlane(namespace string) bool {
 	return slices.Contains(planeNamespaces, namespace) || slices.Contains(systemNamespaces, namespace)
 }
 
@@ -284,7 +294,11 @@ func (c *comparison) takesNewAlone(o object, added []string, recents map[string]
 			}
 		}
 		for _, doc := range c.recent.Placed {
-			if one := objectOf(doc); isBelow(pathIn(c.recent.Root, one.file()), path) && !keepNamespace(chain, one) {
+			one := objectOf(doc)
+			if !isBelow(pathIn(c.recent.Root, one.file()), path) {
+				continue
+			}
+			if _, changes := c.changedBy(one); changes || !keepNamespace(chain, one) {
 				return false
 			}
 		}
@@ -316,7 +330,7 @@ func (c *comparison) overlaysOf(o object) []object {
 func keepNamespace(chain []object, o object) bool {
 	return !slices.ContainsFunc(chain, func(of object) bool {
 		namespace := fieldOf(of.fields, "namespace")
-		return namespace != nil && o.written() != "" && namespace != o.written() || o.written() == "" && isOfPlane(of)
+		return namespace != nil && o.written() != "" && namespace != o.written() || o.written() == "" && placesInPlane(of)
 	})
 }
 

@@ -297,6 +297,9 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 		} else if hasPods && len(found) == 0 && (c.callsByDerived(p) || c.namesService(o)) {
 			found = append(found, o.change("calls as somebody whom policies may let in, by a label that a cluster makes, and the other side does not have the object"))
 		}
+		if by, changes := c.changedBy(o); changes && len(found) == 0 && !c.symmetric {
+			found = append(found, o.change("is new, and "+by.String()+" may change it on its way"))
+		}
 		return found
 	default:
 		return []Change{o.change(effect)}
