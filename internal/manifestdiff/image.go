@@ -133,7 +133,7 @@ func imagesOf(value any) (out []map[string]any, known bool) {
 // has no sidecar of its own: Kustomize takes the name of an image for a regular expression, which may be about that. No kustomization carries a value of it into a policy.
 func (c *comparison) takesWorkloadsAlone(o object) bool {
 	docs, known := c.takenBy(o)
-	if !known || slices.ContainsFunc(c.overlaysOf(o), isOfPlane) || slices.ContainsFunc(c.recent.kustomizations(), carriesValues) {
+	if !known || slices.ContainsFunc(c.overlaysOf(o), placesInPlane) || slices.ContainsFunc(c.recent.kustomizations(), carriesValues) {
 		return false
 	}
 	return !slices.ContainsFunc(docs, func(doc manifest.Document) bool {
@@ -142,9 +142,14 @@ func (c *comparison) takesWorkloadsAlone(o object) bool {
 	})
 }
 
-// isOfPlane reports whether a kustomization gives objects the namespace of a control plane or of such a tool.
-func isOfPlane(o object) bool {
+// placesInPlane reports whether a kustomization gives objects the namespace of a control plane or of such a tool.
+func placesInPlane(o object) bool {
 	namespace, _ := fieldvalue.Lookup(o.fields, "namespace").(string)
+	return isOfPlane(namespace)
+}
+
+// isOfPlane reports whether a namespace is that of a control plane, or of a tool that applies or signs objects.
+func isOfPlane(namespace string) bool {
 	return slices.Contains(planeNamespaces, namespace) || slices.Contains(systemNamespaces, namespace)
 }
 

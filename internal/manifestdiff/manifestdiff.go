@@ -136,7 +136,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 	c.oldPolicies, c.recentPolicies = objectsOf(old.Policies), objectsOf(recent.Policies)
 	c.oldDataplanes, c.recentDataplanes = objectsOf(old.Dataplanes), objectsOf(recent.Dataplanes)
 	for _, o := range c.policies() {
-		c.named.addSelectors(o.fields)
+		c.named.addSelectors(o.withoutCommonMetadata())
 		c.peers.addPeers(o.fields)
 		c.peers.addOwn(o)
 		c.addTargets(o.fields)
@@ -152,7 +152,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 		switch o.category {
 		case unknown:
 			c.attached = c.attached || o.attachesToRoutes()
-			c.named.addSelectors(o.fields)
+			c.named.addSelectors(o.withoutCommonMetadata())
 			c.programs.add(o)
 			if o.isIdentity() {
 				for _, name := range o.secrets() {
@@ -302,8 +302,9 @@ func (c *comparison) alone(o object, other, own workloads, effect string) []Chan
 			found = append(found, o.change("has an account that may change policies or call as somebody else, and the other side does not have the object"))
 		} else if hasPods && len(found) == 0 && (c.callsByDerived(p) || c.namesService(o)) {
 			found = append(found, o.change("calls as somebody whom policies may let in, by a label that a cluster makes, and the other side does not have the object"))
-		} else if hasPods && len(found) == 0 && c.areRelabeled() {
-			found = append(found, o.change("may get other labels or another account by a patch of Flux, and the other side does not have the object"))
+		}
+		if by, changes := c.changedBy(o); changes && len(found) == 0 && !c.symmetric {
+			found = append(found, o.change("is new, and "+by.String()+" may change it on its way"))
 		}
 		return found
 	default:

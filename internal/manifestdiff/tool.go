@@ -80,7 +80,9 @@ const syncWave = "argocd.argoproj.io/sync-wave"
 
 // hasWaves reports whether some of the objects are applied later than others.
 func (all objects) hasWaves() bool {
-	wave := func(o object) string { return fmt.Sprint(fieldvalue.Lookup(o.fields, "metadata", "annotations", syncWave)) }
+	wave := func(o object) string {
+		return fmt.Sprint(fieldvalue.Lookup(o.fields, "metadata", "annotations", syncWave))
+	}
 	return slices.ContainsFunc(all.all, func(o object) bool { return wave(o) != wave(all.all[0]) })
 }
 

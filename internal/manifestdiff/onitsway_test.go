@@ -8,7 +8,7 @@ import (
 // TestRelabeled has a new workload beside an object of Flux that may patch it.
 func TestRelabeled(t *testing.T) {
 	t.Parallel()
-	const told = "may get other labels or another account"
+	const told = "may change it on its way"
 	flux := func(spec string) string {
 		return together(policy, "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a, namespace: flux-system}\nspec: {path: ./a, "+spec+"}\n")
 	}
@@ -27,6 +27,8 @@ func TestRelabeled(t *testing.T) {
 	}
 	const cilium = "apiVersion: cilium.io/v2\nkind: CiliumNetworkPolicy\nmetadata: {name: c, namespace: data}\nspec: {endpointSelector: {}, ingress: [{fromEndpoints: [{matchLabels: {role: front}}]}]}\n"
 	pod := strings.Replace(deployment, "name: web, namespace", "name: web2, namespace", 1)
-	change{"labels by which policies choose callers", together(cilium, flux("commonMetadata: {labels: {role: front}}")), "", pod}.expect(t, told)
-	change{"another value of such a label", together(cilium, flux("commonMetadata: {labels: {role: back}}")), "", pod}.expect(t, "")
+	change{"labels by which policies choose callers, and that no template gets", together(cilium, flux("commonMetadata: {labels: {role: front}}")), "", pod}.expect(t, "")
+	bare := "apiVersion: v1\nkind: Pod\nmetadata: {name: web2, namespace: shop, labels: {app: x}}\nspec: {containers: [{name: a, image: a}]}\n"
+	change{"labels by which policies choose callers", together(cilium, flux("commonMetadata: {labels: {role: front}}")), "", bare}.expect(t, told)
+	change{"labels of a pod that nothing asks for", together(cilium, flux("commonMetadata: {labels: {team: a}}")), "", bare}.expect(t, "")
 }
