@@ -46,6 +46,18 @@ func Grow(c *choice.Chooser, policies []any) []any {
 	return policies
 }
 
+// mostCaller is the length of the longest name of a caller: of a SPIFFE ID in Gateway API, and of a Kubernetes object.
+const mostCaller = 253
+
+// numbered returns a name with a number at its end, and the name itself where that would be too long.
+func numbered(name any, number int) string {
+	text := fmt.Sprint(name)
+	if longer := fmt.Sprintf("%s%d", text, number); len(longer) <= mostCaller {
+		return longer
+	}
+	return text
+}
+
 // size chooses a number up to most, two times in three a large one.
 func size(c *choice.Chooser, most int) int {
 	if c.OneIn(3) {
@@ -80,7 +92,7 @@ func Another(c *choice.Chooser, key string, item any) any {
 	case isText && strings.Contains(text, "*"):
 		return item
 	case isText:
-		return fmt.Sprintf("%s%d", text, number)
+		return numbered(text, number)
 	default:
 		return OtherCallers(Clone(item), number)
 	}
@@ -91,7 +103,7 @@ func OtherCallers(v any, number int) any {
 	switch v := v.(type) {
 	case string:
 		if id, ok := strings.CutPrefix(v, SPIFFEScheme); ok && strings.Contains(id, "/") && !strings.HasSuffix(id, "/") {
-			return fmt.Sprintf("%s%d", v, number)
+			return numbered(v, number)
 		}
 	case []any:
 		for i := range v {
@@ -105,7 +117,7 @@ func OtherCallers(v any, number int) any {
 			labels["app"] = fmt.Sprintf("%s%d", labels["app"], number)
 		}
 		if account, ok := v["serviceAccount"].(map[string]any); ok && account["name"] != "*" {
-			account["name"] = fmt.Sprintf("%s%d", account["name"], number)
+			account["name"] = numbered(account["name"], number)
 		}
 	}
 	return v
