@@ -8,7 +8,6 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/behavior"
-	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -61,7 +60,7 @@ func strangeCallers(reading *verdict.Reading, as behavior.Set) (notes []string) 
 		trusted = append(trusted, td.Name())
 	}
 	for _, in := range reading.Inbounds() {
-		named := explanation.TrustDomains(in.Program.Program)
+		named := verdict.TrustDomains(in.Program.Program)
 		if len(named) == 0 || slices.ContainsFunc(named, func(td string) bool { return slices.Contains(trusted, td) }) {
 			continue
 		}

@@ -21,7 +21,7 @@ import (
 func (e *Explanation) addTrust(s lab.Subject, program language.Program, q cases.Request) {
 	td := ""
 	if len(q.From.Template.URIs) > 0 {
-		td = domainOf(q.From.Template.URIs[0])
+		td = verdict.TrustDomainOf(q.From.Template.URIs[0])
 	}
 	from := q.From
 	if td != "" {
@@ -52,33 +52,10 @@ func trustBy(s lab.Subject, td string) string {
 
 const scheme = "spiffe://"
 
-// domainOf returns the trust domain of a SPIFFE ID, or of its beginning, "" for none.
-func domainOf(text string) string {
-	rest, isID := strings.CutPrefix(text, scheme)
-	name, _, whole := strings.Cut(rest, "/")
-	if td, err := spiffeid.TrustDomainFromString(name); isID && whole && err == nil {
-		return td.Name()
-	}
-	return ""
-}
-
-// TrustDomains returns the trust domains that the rules of a program name, in order.
-func TrustDomains(p policy.Program) (named []string) {
-	for c := range p.Conditions() {
-		if is, ok := c.(policy.Is); ok {
-			if td := domainOf(is.Match.Value); td != "" {
-				named = append(named, td)
-			}
-		}
-	}
-	slices.Sort(named)
-	return slices.Compact(named)
-}
-
 // hintOfDomain says that the rules are about callers of another trust domain, where that alone
 // makes the decision another one. It is "" where a rule is about the caller's own.
 func hintOfDomain(program language.Program, seen policy.Request, own string) string {
-	named := TrustDomains(program.Program)
+	named := verdict.TrustDomains(program.Program)
 	decided := policy.Decide(program.Program, seen).Effect
 	for _, td := range named {
 		if slices.Contains(named, own) {
@@ -98,8 +75,8 @@ func hintOfDomain(program language.Program, seen policy.Request, own string) str
 // that a Dataplane is taken to have: in its mesh it may have another one.
 func hintOfName(program language.Program, from cases.Caller) string {
 	identity := from.Template.URIs[0]
-	named := TrustDomains(program.Program)
-	if len(named) == 0 || slices.Contains(named, domainOf(identity)) {
+	named := verdict.TrustDomains(program.Program)
+	if len(named) == 0 || slices.Contains(named, verdict.TrustDomainOf(identity)) {
 		return ""
 	}
 	return fmt.Sprintf("%s is taken for %s, and all rules are about callers of %s: state the SPIFFE ID of its certificate by --from", from.Name, identity, strings.Join(named, ", "))

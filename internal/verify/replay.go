@@ -71,7 +71,7 @@ func (v *Verification) plan(ctx context.Context, all []*group) error {
 			}
 		}
 		v.Replays = append(v.Replays, Replay{g.filters, plan, g.inbounds, g.source})
-		v.compareTrustDomains(explanation.TrustDomains(plan.Inbounds[0].Program), explanation.TrustDomains(g.lifted))
+		v.compareTrustDomains(verdict.TrustDomains(plan.Inbounds[0].Program), verdict.TrustDomains(g.lifted))
 	}
 	return nil
 }
