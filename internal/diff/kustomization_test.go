@@ -18,20 +18,9 @@ func TestWideningByKustomizations(t *testing.T) {
 		return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: " + name + namespace + "}, spec: {selector: {matchLabels: {app: " + name + "}}, template: {metadata: {labels: {app: " + name + "}}, spec: {containers: [{name: a, image: a}]}}}}\n"
 	}
 	const placed = ", namespace: shop"
-	type files map[string]string
+	type files = map[string]string
 	base := files{"p.yaml": policy, "a/web.yaml": workload("web", placed), "a/kustomization.yaml": "namespace: shop\nresources: [web.yaml]\nimages: [{name: web, newTag: '1'}]\n"}
-	with := func(all ...files) files {
-		out := maps.Clone(base)
-		for _, one := range all {
-			maps.Copy(out, one)
-			for name, text := range one {
-				if text == "" {
-					delete(out, name)
-				}
-			}
-		}
-		return out
-	}
+	with := func(all ...files) files { return overlaid(base, all...) }
 	const head = "namespace: shop\nresources: [web.yaml]\n"
 	a := func(text string) files { return files{"a/kustomization.yaml": text} }
 	tag := a(head + "images: [{name: web, newTag: '2'}]\n")
@@ -104,4 +93,14 @@ func listedAs(resources, tag string) map[string]string {
 
 func policyNamed(name string) string {
 	return "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: " + name + ", namespace: shop}, spec: {selector: {matchLabels: {app: web}}, rules: [{from: [{source: {principals: [cluster.local/ns/shop/sa/fe]}}]}]}}\n"
+}
+
+// overlaid returns files with others in their place or beside them. An empty text takes a file away.
+func overlaid(base map[string]string, all ...map[string]string) map[string]string {
+	out := maps.Clone(base)
+	for _, one := range all {
+		maps.Copy(out, one)
+	}
+	maps.DeleteFunc(out, func(_, text string) bool { return text == "" })
+	return out
 }

@@ -1,9 +1,6 @@
 package diff
 
-import (
-	"maps"
-	"testing"
-)
+import "testing"
 
 // TestWideningBehindKustomizations has kustomizations that let somebody in by what looks like a change of workloads alone. Each of them passed.
 func TestWideningBehindKustomizations(t *testing.T) {
@@ -17,20 +14,9 @@ func TestWideningBehindKustomizations(t *testing.T) {
 		unplaced = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {b: c}}\n"
 		role     = "{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: a}, rules: [{apiGroups: [''], resources: [configmaps], verbs: [update]}]}\n"
 	)
-	type files map[string]string
+	type files = map[string]string
 	base := files{"p.yaml": policy, "o/a.yaml": pod, "o/kustomization.yaml": "resources: [a.yaml]\n"}
-	with := func(all ...files) files {
-		out := maps.Clone(base)
-		for _, one := range all {
-			maps.Copy(out, one)
-		}
-		for name, text := range out {
-			if text == "" {
-				delete(out, name)
-			}
-		}
-		return out
-	}
+	with := func(all ...files) files { return overlaid(base, all...) }
 	without := files{"o/a.yaml": "", "o/kustomization.yaml": ""}
 	in := func(text string) files { return files{"o/kustomization.yaml": text} }
 	over := func(text string) files { return files{"z/kustomization.yaml": text} }
