@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -20,7 +21,7 @@ type FirstPlaces map[string]string
 // Add refuses a name that is there already.
 func (f FirstPlaces) Add(doc manifest.Document, name string) error {
 	if first, ok := f[name]; ok {
-		return doc.Errorf("metadata.name", "%s is defined twice, first at %s: delete one of the two, or write out what is applied, such as by kustomize build", name, first)
+		return metadata.RefuseTwice(doc, "metadata.name", name, first)
 	}
 	f[name] = doc.Place("")
 	return nil

@@ -172,7 +172,7 @@ func ParseAll[T any](docs []manifest.Document, parse func(manifest.Document) (T,
 		}
 		r := head(&parsed)
 		if first, ok := places[r.ID]; ok {
-			errs = append(errs, doc.Errorf(r.nameField(), "%s is defined twice, first at %s: delete one of the two, or write out what is applied, such as by kustomize build", r, first))
+			errs = append(errs, metadata.RefuseTwice(doc, r.nameField(), r.String(), first))
 			continue
 		}
 		places[r.ID] = r.Place()
