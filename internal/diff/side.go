@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/meshproof/meshproof/cases"
@@ -9,6 +10,7 @@ import (
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // Side is one of the two sets of policies, or of the two sets of cases.
@@ -21,19 +23,36 @@ type Side struct {
 // and the other one does not, byBoth has them too, with those that share an account: [Difference.compareAccounts]
 // gives them other accounts.
 func shareCallers(old, recent *Side) (callers, byBoth lab.Callers) {
-	var sets []language.Policies
-	for _, side := range []*Side{old, recent} {
+	var sets, changed []language.Policies
+	inPart := reflect.DeepEqual(old.Inbounds(), recent.Inbounds())
+	for _, sides := range [][2]*Side{{old, recent}, {recent, old}} {
+		side := sides[0]
 		// An error is told where the policies are read.
 		if set, err := side.PolicySet(side.Surroundings); err == nil {
 			sets = append(sets, set.Policies)
 		}
+		set, err := side.changedSet(*sides[1])
+		changed, inPart = append(changed, set), inPart && err == nil
 	}
-	callers = lab.MakeCallers(recent.Options.TrustDomain, sets...)
+	if inPart {
+		callers = lab.MakeComparedCallers(recent.Options.TrustDomain, changed, sets...)
+	} else {
+		callers = lab.MakeCallers(recent.Options.TrustDomain, sets...)
+	}
 	if mixesLabelsAndAccounts(sets) {
 		byBoth, callers = callers, callers.DropShared()
 	}
 	old.Surroundings, recent.Surroundings = old.WithCallers(callers), recent.WithCallers(callers)
 	return callers, byBoth
+}
+
+// changedSet reads the policies that another side has not as they are.
+func (s Side) changedSet(other Side) (language.Policies, error) {
+	isChanged := changedPolicies(s, other)
+	part := *s.Files
+	part.Policies = slices.DeleteFunc(slices.Clone(part.Policies), func(doc manifest.Document) bool { return !isChanged(doc.Place("")) })
+	set, err := part.PolicySet(s.Surroundings)
+	return set.Policies, err
 }
 
 // Open reads the files of one side. A folder without files is an empty set. Two cases of

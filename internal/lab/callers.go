@@ -46,10 +46,29 @@ const (
 // Two sets that are compared get the same callers. As for [Populate], two selectors are enough to
 // find each caller that a change lets in.
 func MakeCallers(trustDomain spiffeid.TrustDomain, sets ...language.Policies) Callers {
+	return makeCallers(trustDomain, nil, sets)
+}
+
+// MakeComparedCallers is as [MakeCallers], for two sets that are compared. Of two selectors that can select a workload together, at least one is of the changed policies, which are
+// those of each side that the other one has not: a caller that no changed policy tells from others gets in where it did, or where all others do.
+func MakeComparedCallers(trustDomain spiffeid.TrustDomain, changed []language.Policies, sets ...language.Policies) Callers {
+	keys := map[string]bool{}
+	for _, set := range changed {
+		if namer, ok := set.(capability.PeerNamer); ok {
+			for _, t := range namer.Peers() {
+				keys[t.Key] = true
+			}
+		}
+	}
+	return makeCallers(trustDomain, keys, sets)
+}
+
+// makeCallers makes the callers. Changed are the keys of the selectors of changed policies, nil where all count.
+func makeCallers(trustDomain spiffeid.TrustDomain, changed map[string]bool, sets []language.Policies) Callers {
 	if trustDomain.IsZero() {
 		trustDomain = spiffeid.RequireTrustDomainFromString(casefile.DefaultTrustDomain)
 	}
-	m := callerMaker{trustDomain: trustDomain, seen: map[string]bool{}, named: map[string]bool{}}
+	m := callerMaker{trustDomain: trustDomain, changed: changed, seen: map[string]bool{}, named: map[string]bool{}}
 	known := map[string]bool{}
 	for _, set := range sets {
 		namer, ok := set.(capability.PeerNamer)
@@ -98,6 +117,8 @@ func (c Callers) Texts() []string {
 type callerMaker struct {
 	Callers
 	trustDomain spiffeid.TrustDomain
+	// changed are the keys of the selectors that count, nil where all do.
+	changed map[string]bool
 	// seen has what selects each caller, named their names.
 	seen, named map[string]bool
 	// made are the workloads before they had names.
@@ -105,25 +126,34 @@ type callerMaker struct {
 	asked int
 }
 
+// counts reports whether one of some selectors is of a changed policy.
+func (m *callerMaker) counts(any ...capability.Target) bool {
+	return m.changed == nil || slices.ContainsFunc(any, func(t capability.Target) bool { return m.changed[t.Key] })
+}
+
 func (m *callerMaker) makeAll() {
 	blank := policy.Inbound{Workload: policy.Workload{Namespace: casefile.DefaultNamespace, Mesh: casefile.DefaultMesh}}
 	var least []policy.Inbound
+	var of []capability.Target
 	for _, t := range m.targets {
 		in := t.Fit(blank)
 		if reason := t.Miss(in); reason == nil {
-			least = append(least, in)
+			least, of = append(least, in), append(of, t)
 			m.add(in)
 		} else if !t.Inert {
 			m.Unnamed = append(m.Unnamed, Unasked{Policy: t.Policy, Place: t.Place, Reason: reason()})
 		}
 	}
 	m.add(blank)
-	for _, in := range least {
+	for i, in := range least {
 		for _, t := range m.targets {
 			if m.Truncated {
 				return
 			}
-			if m.add(t.Fit(in)); t.Selects(in) {
+			if m.counts(of[i], t) {
+				m.add(t.Fit(in))
+			}
+			if t.Selects(in) {
 				for _, varied := range t.Vary(in) {
 					m.add(varied)
 				}
@@ -153,7 +183,7 @@ func (m *callerMaker) addOverlaps(blank policy.Inbound) {
 			switch {
 			case m.Truncated:
 				return
-			case !t.Inert || !other.Inert:
+			case (!t.Inert || !other.Inert) && m.counts(t, other):
 				addLeast(i, j)
 			}
 		}
