@@ -152,7 +152,9 @@ func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell, unknown func(at *
 		}
 	}
 	if custom := context.GetCustomValidatorConfig(); custom != nil {
-		c.inbound.TrustDomains = len(spiffeOf(custom).GetTrustDomains())
+		for _, domain := range spiffeOf(custom).GetTrustDomains() {
+			c.inbound.TrustDomains = append(c.inbound.TrustDomains, domain.Name)
+		}
 	}
 	c.inbound.SharedDomains = unbound(context, secret.Name, at, tell)
 }
