@@ -189,7 +189,7 @@ func holdsCAs(source *corev3.DataSource) bool {
 }
 
 // unbound tells where CAs are not bound to trust domains, so that one CA could give the names
-// of another. It returns the trust domains to which one list of CAs is bound, where they are several.
+// of another. It returns the trust domains to which one list of CAs is bound.
 func unbound(context *tlsv3.CertificateValidationContext, secret string, at *messages.Path, tell func(at *messages.Path, reason string)) (shared []string) {
 	sans := sansOf(context, secret)
 	if custom := context.GetCustomValidatorConfig(); custom != nil {
@@ -223,7 +223,7 @@ func unbound(context *tlsv3.CertificateValidationContext, secret string, at *mes
 	}
 	// What accepts more than one is told.
 	delete(domains, "")
-	if context.GetTrustedCa() == nil || context.GetCustomValidatorConfig() != nil || len(domains) < 2 {
+	if context.GetTrustedCa() == nil || context.GetCustomValidatorConfig() != nil {
 		return nil
 	}
 	return slices.Sorted(maps.Keys(domains))

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/destination"
 	"github.com/meshproof/meshproof/internal/examination"
 	"github.com/meshproof/meshproof/internal/mtls"
@@ -113,15 +114,22 @@ func askedElsewhere(in verdict.Inbound, f xds.Filters) []string {
 	return out
 }
 
-// othersCAs says which CAs of a SPIFFE validator are of other trust domains than that of the mesh; "" for none. They are there for names
-// of their own.
+// othersCAs says which CAs are of other trust domains than that of the mesh; "" for none. They are there for names of their own. One list
+// of CAs for several trust domains is told on its own.
 func othersCAs(reading *verdict.Reading, enforced sidecar.Inbound) string {
-	own := reading.Case.TrustDomains[0].Name()
-	others := slices.DeleteFunc(slices.Clone(enforced.TrustDomains), func(domain string) bool { return domain == own })
+	own := []string{reading.Case.TrustDomains[0].Name()}
+	cas, domains := "the SPIFFE validator has the CAs", enforced.TrustDomains
+	if len(enforced.SharedDomains) == 1 {
+		cas, domains = "the CAs are those", enforced.SharedDomains
+		if of, hasAliases := reading.Set().(capability.Aliased); hasAliases {
+			own = append(own, of.TrustDomains()...)
+		}
+	}
+	others := slices.DeleteFunc(slices.Clone(domains), func(domain string) bool { return slices.Contains(own, domain) })
 	if len(others) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("the SPIFFE validator has the CAs of %s, and the trust domain of the mesh is %s, as --trust-domain or a case states it", strings.Join(others, ", "), own)
+	return fmt.Sprintf("%s of %s, and the trust domain of the mesh is %s, as --trust-domain or a case states it", cas, strings.Join(others, ", "), own[0])
 }
 
 // asksForAnyName reports whether a program looks at more of the names of a caller than their beginning, which is the first URI.
