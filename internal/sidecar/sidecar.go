@@ -111,11 +111,11 @@ type Inbound struct {
 	// Permissive is set where the listener serves the same address over another chain
 	// with a weaker transport.
 	Permissive bool
-	// TrustDomains is the number of trust domains that a SPIFFE validator has CAs of, each of its own; 0 without such a validator.
-	// Envoy chooses the CAs by the first URI of a certificate, so that each CA may give names of the others behind it.
-	TrustDomains int
-	// SharedDomains are the trust domains of which one list of CAs may give names, where they are several: each CA may give the names of
-	// the others. They are sorted.
+	// TrustDomains are the trust domains that a SPIFFE validator has CAs of, each of its own; none without such a validator.
+	// Envoy chooses the CAs by the first URI of a certificate, so that each CA may give names of all others behind it.
+	TrustDomains []string
+	// SharedDomains are the trust domains of which one list of CAs may give names: each CA may give the names of the others. They are
+	// sorted.
 	SharedDomains []string
 	// StatPrefix is the stat prefix of the HTTP connection manager, or of the TCP proxy.
 	StatPrefix string

@@ -152,7 +152,9 @@ func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell, unknown func(at *
 		}
 	}
 	if custom := context.GetCustomValidatorConfig(); custom != nil {
-		c.inbound.TrustDomains = len(spiffeOf(custom).GetTrustDomains())
+		for _, domain := range spiffeOf(custom).GetTrustDomains() {
+			c.inbound.TrustDomains = append(c.inbound.TrustDomains, domain.Name)
+		}
 	}
 	c.inbound.SharedDomains = unbound(context, secret.Name, at, tell)
 }
@@ -187,7 +189,7 @@ func holdsCAs(source *corev3.DataSource) bool {
 }
 
 // unbound tells where CAs are not bound to trust domains, so that one CA could give the names
-// of another. It returns the trust domains to which one list of CAs is bound, where they are several.
+// of another. It returns the trust domains to which one list of CAs is bound.
 func unbound(context *tlsv3.CertificateValidationContext, secret string, at *messages.Path, tell func(at *messages.Path, reason string)) (shared []string) {
 	sans := sansOf(context, secret)
 	if custom := context.GetCustomValidatorConfig(); custom != nil {
@@ -221,7 +223,7 @@ func unbound(context *tlsv3.CertificateValidationContext, secret string, at *mes
 	}
 	// What accepts more than one is told.
 	delete(domains, "")
-	if context.GetTrustedCa() == nil || context.GetCustomValidatorConfig() != nil || len(domains) < 2 {
+	if context.GetTrustedCa() == nil || context.GetCustomValidatorConfig() != nil {
 		return nil
 	}
 	return slices.Sorted(maps.Keys(domains))

@@ -12,7 +12,7 @@ import (
 // strangeDomains says which trust domains share their CAs on an inbound, and are not all names of the mesh of the policies; "" for none. Of
 // one mesh, each CA may give all names: then its names in an alias are callers that the policies know, and they are asked.
 func (s *source) strangeDomains(enforced sidecar.Inbound) (string, error) {
-	if len(enforced.SharedDomains) == 0 {
+	if len(enforced.SharedDomains) < 2 {
 		return "", nil
 	}
 	reading, err := s.read()

@@ -6,9 +6,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/xds/lift"
 )
 
@@ -69,14 +72,14 @@ func matchedTo(t *testing.T, to string, edits ...edit) *Verification {
 	return matchedDump(t, all, files, to, exampleDump(t), append(slices.Clip(edits), completed)...)
 }
 
-// exampleCases reads the example's policies.
+// exampleCases reads the example's policies, for the trust domain of its mesh.
 func exampleCases(t *testing.T) ([]lab.Case, *lab.Files) {
 	t.Helper()
 	files, err := lab.Open(lab.Choice{}, "../../examples/sidecar/policies")
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := files.CasesFor(lab.Surroundings{}, files.Inbounds())
+	all, err := files.CasesFor(lab.Surroundings{Options: language.Options{TrustDomain: spiffeid.RequireTrustDomainFromString("default.zone-1.mesh.local")}}, files.Inbounds())
 	if err != nil {
 		t.Fatal(err)
 	}

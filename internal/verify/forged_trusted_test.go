@@ -32,6 +32,12 @@ var forgedTrusted = []forged{
 	{"a validator of two trust domains, and a principal", unverified, []edit{bundle(spiffe(ownDomain + partner)), letting(anyone, `{"authenticated": {"principal_name": {"prefix": "spiffe://default.zone-1.mesh.local/"}}}`)}},
 	{"a validator of one trust domain, and a filter that asks for any name", differs, []edit{bundle(spiffe(ownDomain)), put(deniedName, `{"contains": "/ns/malicious"}`)}},
 	{"a validator of one trust domain", verified, []edit{bundle(spiffe(ownDomain))}},
+	// The only CAs are those of another trust domain, and give names of the mesh beside one of their own.
+	{"a validator of another trust domain, and filters that ask for the first name", verified, []edit{drop(sans), bundle(spiffe(strangers))}},
+	{"a validator of another trust domain, and a principal", unverified, []edit{drop(sans), bundle(spiffe(strangers)), letting(anyone, `{"authenticated": {"principal_name": {"prefix": "spiffe://default.zone-1.mesh.local/"}}}`)}},
+	{"a validator of another trust domain, SANs of the mesh, and a principal", unverified, []edit{bundle(spiffe(strangers)), letting(anyone, `{"authenticated": {"principal_name": {"prefix": "spiffe://default.zone-1.mesh.local/"}}}`)}},
+	{"CAs of another trust domain, and filters that ask for the first name", verified, []edit{put(sans+".0.matcher.prefix", `"spiffe://partner.example/"`)}},
+	{"CAs of another trust domain, and a filter that asks for any name", unverified, []edit{put(sans+".0.matcher.prefix", `"spiffe://partner.example/"`), put(deniedName, `{"contains": "/ns/malicious"}`)}},
 	{"a validator of the mesh's trust domain", verified, []edit{drop(sans), put(secret+".name", `"mesh_ca:secret:default.zone-1.mesh.local"`), meshBundle("mesh_ca:secret:default.zone-1.mesh.local"), bundle(spiffe(ownDomain))}},
 	{"a validator of the trust domain in the secret of another mesh", unverified, []edit{drop(sans), put(secret+".name", `"mesh_ca:secret:evil"`), meshBundle("mesh_ca:secret:evil"), bundle(spiffe(ownDomain))}},
 	{"sessions of two hours", verified, []edit{put(tls+".session_timeout", `"7200s"`)}},
@@ -170,5 +176,6 @@ func discovered(filter, name, message string) edit {
 // partner is another trust domain of a validator, and deniedName what the example's filter compares with the name that it denies.
 const (
 	partner    = `, {"name": "partner.example", "trust_bundle": {"inline_string": "y"}}`
+	strangers  = `{"name": "partner.example", "trust_bundle": {"inline_string": "y"}}`
 	deniedName = filters + ".0.typed_config.matcher.matcher_list.matchers.0.predicate.single_predicate.value_match"
 )

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/destination"
 	"github.com/meshproof/meshproof/internal/examination"
 	"github.com/meshproof/meshproof/internal/mtls"
@@ -68,8 +69,8 @@ func (g *groups) add(s *source, in cases.Inbound, enforced sidecar.Inbound) erro
 	if why := reading.Inbounds()[0].Program.Tokens.WithKeys(g.keys).Difference(enforced.Tokens); why != "" && in.Protocol.Layer() == policy.L7 {
 		one.lost = append(one.lost, "the policies and the sidecar's filter for tokens (JWT) demand other tokens: "+why)
 	}
-	if n := enforced.TrustDomains; n > 1 && asksForAnyName(one.lifted) {
-		one.lost = append(one.lost, fmt.Sprintf("the SPIFFE validator has the CAs of %d trust domains, and a filter asks for any name of a certificate: each CA may give names of the others, beside a name of its own", n))
+	if why := othersCAs(reading, enforced); why != "" && asksForAnyName(one.lifted) {
+		one.lost = append(one.lost, why+", and a filter asks for any name of a certificate: each CA may give names of the others, beside a name of its own")
 	}
 	if _, _, err := peer.Play(enforced.Filters, enforced.TrustedHops > 0); err != nil {
 		one.lost = append(one.lost, err.Error())
@@ -111,6 +112,24 @@ func askedElsewhere(in verdict.Inbound, f xds.Filters) []string {
 		out = append(out, "the sidecar "+apart)
 	}
 	return out
+}
+
+// othersCAs says which CAs are of other trust domains than that of the mesh; "" for none. They are there for names of their own. One list
+// of CAs for several trust domains is told on its own.
+func othersCAs(reading *verdict.Reading, enforced sidecar.Inbound) string {
+	own := []string{reading.Case.TrustDomains[0].Name()}
+	cas, domains := "the SPIFFE validator has the CAs", enforced.TrustDomains
+	if len(enforced.SharedDomains) == 1 {
+		cas, domains = "the CAs are those", enforced.SharedDomains
+		if of, hasAliases := reading.Set().(capability.Aliased); hasAliases {
+			own = append(own, of.TrustDomains()...)
+		}
+	}
+	others := slices.DeleteFunc(slices.Clone(domains), func(domain string) bool { return slices.Contains(own, domain) })
+	if len(others) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s, and the trust domain of the mesh is %s, as --trust-domain or a case states it", cas, strings.Join(others, ", "), own[0])
 }
 
 // asksForAnyName reports whether a program looks at more of the names of a caller than their beginning, which is the first URI.
