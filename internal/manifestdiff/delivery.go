@@ -8,6 +8,8 @@ import (
 
 	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
+	"github.com/meshproof/meshproof/internal/metadata"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // harmlessOfDeliveries are the fields of the objects of tools by which these tools apply what is in a folder
@@ -136,18 +138,18 @@ func (c *comparison) areOf(namespace string, o object) bool {
 	for _, at := range o.takes() {
 		at = cleanFolder(at)
 		for _, side := range []Side{c.recent, c.old} {
-			isIn := func(of object) bool { return at == "." || isBelow(pathIn(side.Root, of.file()), at) }
-			for _, doc := range side.Placed {
-				known = known || isIn(objectOf(doc))
+			isIn := func(doc manifest.Document) bool {
+				return at == "." || isBelow(pathIn(side.Root, metadata.FileOf(doc)), at)
 			}
-			for _, doc := range side.Policies {
-				if of := objectOf(doc); isIn(of) && (!of.hasNamespace() || of.written() != namespace) {
-					return false
-				}
+			known = known || slices.ContainsFunc(side.Placed, isIn)
+			if slices.ContainsFunc(side.Policies, func(doc manifest.Document) bool {
+				return isIn(doc) && (!objectOf(doc).hasNamespace() || objectOf(doc).written() != namespace)
+			}) {
+				return false
 			}
-			for _, doc := range side.Others {
-				if of := objectOf(doc); isIn(of) && of.isOfKustomize() && slices.ContainsFunc(slices.Concat(fieldvalue.Texts(fieldvalue.Lookup(of.fields, "resources")), fieldvalue.Texts(fieldvalue.Lookup(of.fields, "bases")), fieldvalue.Texts(fieldvalue.Lookup(of.fields, "components"))), func(name string) bool {
-					folder := pathIn(side.Root, filepath.Dir(of.file()))
+			for _, of := range side.kustomizations() {
+				folder := pathIn(side.Root, filepath.Dir(of.file()))
+				if isIn(of.doc) && slices.ContainsFunc(of.takenNames(), func(name string) bool {
 					return isElsewhere(folder, name) || at != "." && !isBelow(filepath.Join(folder, name), at)
 				}) {
 					return false

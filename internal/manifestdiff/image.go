@@ -25,13 +25,23 @@ func (c *comparison) isPaired(o object) bool {
 	return !c.symmetric && o.name == "" && o.isOfKustomize() && c.old.Root != "" && c.recent.Root != ""
 }
 
-// kustomizations returns those of a side that are known by their files, by their paths in the folder.
-func (c *comparison) kustomizations(side Side) map[string]object {
-	out := map[string]object{}
-	for _, doc := range side.Others {
-		if o := objectOf(doc); c.isPaired(o) {
-			out[pathIn(side.Root, o.file())] = o
+// customizationFile has the kustomizations that stand in one file.
+type customizationFile struct {
+	all []object
+	// paired is the one that is known by its file, nil for none.
+	paired *object
+}
+
+// customizationFiles returns the files of a side with kustomizations, by their paths in the folder.
+func (c *comparison) customizationFiles(side Side) map[string]customizationFile {
+	out := map[string]customizationFile{}
+	for _, o := range side.kustomizations() {
+		at := pathIn(side.Root, o.file())
+		of := out[at]
+		if of.all = append(of.all, o); c.isPaired(o) {
+			of.paired = &o
 		}
+		out[at] = of
 	}
 	return out
 }
@@ -39,48 +49,37 @@ func (c *comparison) kustomizations(side Side) map[string]object {
 // compareKustomizations names each kustomization that differs from the one in the same file of the other side, and returns those that pass: a pipeline writes the tag of an
 // image there. Of all else that a kustomization does, no table says that it cannot matter.
 func (c *comparison) compareKustomizations() (out []Change, passed []Passed) {
-	olds, recents := c.kustomizations(c.old), c.kustomizations(c.recent)
-	for _, at := range slices.Compact(slices.Sorted(slices.Values(slices.AppendSeq(slices.Collect(maps.Keys(olds)), maps.Keys(recents))))) {
-		was, had := olds[at]
-		is, has := recents[at]
+	olds, recents := c.customizationFiles(c.old), c.customizationFiles(c.recent)
+	paths := slices.AppendSeq(slices.Collect(maps.Keys(olds)), maps.Keys(recents))
+	slices.Sort(paths)
+	for _, at := range slices.Compact(paths) {
+		was, is := olds[at], recents[at]
 		switch {
-		case !has:
-			out = append(out, was.change(isGone))
-		case !had:
-			out = append(out, is.change(isNew))
-		case !slices.EqualFunc(c.others(c.old, at), c.others(c.recent, at), func(a, b object) bool { return reflect.DeepEqual(a.fields, b.fields) }):
-			out = append(out, is.change("is in one file with another one, of which Kustomize reads one, and they have changed"))
+		case was.paired == nil && is.paired == nil:
+		case is.paired == nil:
+			out = append(out, was.paired.change(isGone))
+		case was.paired == nil:
+			out = append(out, is.paired.change(isNew))
+		case max(len(was.all), len(is.all)) > 1 && !slices.EqualFunc(was.all, is.all, func(a, b object) bool { return reflect.DeepEqual(a.fields, b.fields) }):
+			out = append(out, is.paired.change("is in one file with another one, of which Kustomize reads one, and they have changed"))
 		default:
-			changes, fields := c.bothKustomized(was, is)
+			changes, fields := c.bothKustomized(*was.paired, *is.paired, recents)
 			if out = append(out, changes...); len(fields) > 0 {
-				passed = append(passed, Passed{is.doc.Place(""), is.String(), isChanged, fields})
+				passed = append(passed, Passed{is.paired.doc.Place(""), is.paired.String(), isChanged, fields})
 			}
 		}
 	}
 	return out, passed
 }
 
-// others returns the kustomizations of a file of which there are several.
-func (c *comparison) others(side Side, at string) (out []object) {
-	for _, o := range side.kustomizations() {
-		if pathIn(side.Root, o.file()) == at {
-			out = append(out, o)
-		}
-	}
-	if len(out) < 2 {
-		return nil
-	}
-	return out
-}
-
 // bothKustomized names the keys that differ, and returns those that pass.
-func (c *comparison) bothKustomized(was, is object) (out []Change, passed []string) {
+func (c *comparison) bothKustomized(was, is object, files map[string]customizationFile) (out []Change, passed []string) {
 	olds, _ := was.fields.(map[string]any)
 	keys, _ := is.fields.(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(union(olds, keys))) {
 		switch of := is; {
 		case reflect.DeepEqual(olds[key], keys[key]):
-		case key == "images" && haveOtherTags(olds[key], keys[key]) && c.takesWorkloadsAlone(is):
+		case key == "images" && haveOtherTags(olds[key], keys[key]) && c.takesWorkloadsAlone(is, files):
 			passed = append(passed, key)
 		default:
 			if _, has := keys[key]; !has {
@@ -131,9 +130,10 @@ func imagesOf(value any) (out []map[string]any, known bool) {
 
 // takesWorkloadsAlone reports whether all that a kustomization takes is in the folder, and belongs neither to a control plane nor to a tool that applies or signs objects, and
 // has no sidecar of its own: Kustomize takes the name of an image for a regular expression, which may be about that. No kustomization carries a value of it into a policy.
-func (c *comparison) takesWorkloadsAlone(o object) bool {
-	docs, known := c.takenBy(o)
-	if !known || slices.ContainsFunc(c.overlaysOf(o), placesInPlane) || slices.ContainsFunc(c.recent.kustomizations(), carriesValues) {
+func (c *comparison) takesWorkloadsAlone(o object, files map[string]customizationFile) bool {
+	docs, known := c.takenBy(o, files)
+	all := c.recent.kustomizations()
+	if !known || slices.ContainsFunc(c.overlaysOf(o, all), placesInPlane) || slices.ContainsFunc(all, carriesValues) {
 		return false
 	}
 	return !slices.ContainsFunc(docs, func(doc manifest.Document) bool {
@@ -160,9 +160,8 @@ func carriesValues(o object) bool {
 }
 
 // takenBy returns the documents that a kustomization takes, by others too, and whether it is known what these are.
-func (c *comparison) takenBy(o object) (out []manifest.Document, known bool) {
+func (c *comparison) takenBy(o object, files map[string]customizationFile) (out []manifest.Document, known bool) {
 	root := c.recent.Root
-	kustomizations := c.kustomizations(c.recent)
 	seen := map[string]bool{}
 	known = true
 	var take func(at string, o object)
@@ -171,7 +170,7 @@ func (c *comparison) takenBy(o object) (out []manifest.Document, known bool) {
 		for _, key := range []string{"helmCharts", "helmChartInflationGenerator", "generators", "transformers"} {
 			known = known && fields[key] == nil
 		}
-		for _, name := range slices.Concat(fieldvalue.Texts(fields["resources"]), fieldvalue.Texts(fields["bases"]), fieldvalue.Texts(fields["components"])) {
+		for _, name := range o.takenNames() {
 			path := filepath.Join(at, name)
 			if known = known && !isElsewhere(at, name); !known || seen[path] {
 				continue
@@ -184,9 +183,9 @@ func (c *comparison) takenBy(o object) (out []manifest.Document, known bool) {
 				}
 			}
 			for _, base := range []string{"kustomization.yaml", "kustomization.yml"} {
-				if below, has := kustomizations[filepath.Join(path, base)]; has {
+				if below := files[filepath.Join(path, base)].paired; below != nil {
 					found++
-					take(path, below)
+					take(path, *below)
 				}
 			}
 			known = known && found > 0
@@ -196,12 +195,12 @@ func (c *comparison) takenBy(o object) (out []manifest.Document, known bool) {
 	return out, known
 }
 
-// overlaysOf returns a kustomization and those that take it, by others too.
-func (c *comparison) overlaysOf(o object) []object {
+// overlaysOf returns a kustomization and those of all that take it, by others too.
+func (c *comparison) overlaysOf(o object, all []object) []object {
 	out, seen := []object{o}, map[string]bool{o.file(): true}
 	for i := 0; i < len(out); i++ {
 		dir := filepath.Dir(out[i].file())
-		for _, other := range c.recent.kustomizations() {
+		for _, other := range all {
 			if !seen[other.file()] && (slices.Contains(FilesOf(other.doc), dir) || takesByURL(other, pathIn(c.recent.Root, dir))) {
 				seen[other.file()] = true
 				out = append(out, other)
@@ -221,7 +220,7 @@ func isElsewhere(at, name string) bool {
 
 // takesByURL reports whether a kustomization takes a folder of the side from its repository: that is the part of the URL behind the last "//".
 func takesByURL(of object, at string) bool {
-	return slices.ContainsFunc(slices.Concat(fieldvalue.Texts(fieldvalue.Lookup(of.fields, "resources")), fieldvalue.Texts(fieldvalue.Lookup(of.fields, "bases")), fieldvalue.Texts(fieldvalue.Lookup(of.fields, "components"))), func(name string) bool {
+	return slices.ContainsFunc(of.takenNames(), func(name string) bool {
 		name, _, _ = strings.Cut(name, "?")
 		i := strings.LastIndex(name, "//")
 		path := cleanFolder(name[max(i, 0):])

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/fieldvalue"
+	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -84,9 +86,17 @@ var harmlessKeys = fields("apiVersion kind metadata resources bases images repli
 // kustomizations returns those of a side. Several folders may have one that is alike, and each is about its own folder.
 func (s Side) kustomizations() (out []object) {
 	for _, doc := range s.Others {
-		if o := objectOf(doc); o.isOfKustomize() {
-			out = append(out, o)
+		if rendering.IsKustomization(doc) {
+			out = append(out, objectOf(doc))
 		}
+	}
+	return out
+}
+
+// takenNames returns what a kustomization takes, as it is written: files, folders and repositories.
+func (o object) takenNames() (out []string) {
+	for _, key := range []string{"resources", "bases", "components"} {
+		out = append(out, fieldvalue.Texts(fieldvalue.Lookup(o.fields, key))...)
 	}
 	return out
 }

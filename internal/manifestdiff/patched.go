@@ -48,22 +48,20 @@ func (c *comparison) moves(dir string, namespace any, kustomizations map[string]
 		return false
 	}
 	on = append(slices.Clone(on), dir)
-	for _, key := range []string{"resources", "bases", "components"} {
-		for _, at := range fieldvalue.Texts(fieldvalue.Lookup(kustomizations[dir].fields, key)) {
-			path := filepath.Join(dir, at)
-			if _, found := kustomizations[path]; found {
-				if c.moves(path, namespace, kustomizations, on) {
-					return true
-				}
-				continue
-			}
-			docs := c.docsIn(path)
-			isPolicy := func(doc manifest.Document) bool {
-				return slices.ContainsFunc(c.recent.Policies, func(policy manifest.Document) bool { return policy.Place("") == doc.Place("") })
-			}
-			if len(docs) == 0 && !isBelow(path, dir) || slices.ContainsFunc(docs, func(doc manifest.Document) bool { return isPolicy(doc) && isOfOther(doc, namespace) }) {
+	for _, at := range kustomizations[dir].takenNames() {
+		path := filepath.Join(dir, at)
+		if _, found := kustomizations[path]; found {
+			if c.moves(path, namespace, kustomizations, on) {
 				return true
 			}
+			continue
+		}
+		docs := c.docsIn(path)
+		isPolicy := func(doc manifest.Document) bool {
+			return slices.ContainsFunc(c.recent.Policies, func(policy manifest.Document) bool { return policy.Place("") == doc.Place("") })
+		}
+		if len(docs) == 0 && !isBelow(path, dir) || slices.ContainsFunc(docs, func(doc manifest.Document) bool { return isPolicy(doc) && isOfOther(doc, namespace) }) {
+			return true
 		}
 	}
 	return false
