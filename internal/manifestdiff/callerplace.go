@@ -10,9 +10,6 @@ import (
 	"github.com/meshproof/meshproof/internal/podtemplate"
 )
 
-// placing are the fields in which an object says to which namespace a tool applies others, beside its own namespace. A kustomization has it at the top.
-var placing = [][]string{{"spec", "targetNamespace"}, {"spec", "destination", "namespace"}, {"spec", "template", "spec", "destination", "namespace"}}
-
 // namespaceOfIdentity finds the namespace of an account in a name: of SPIFFE, and of Linkerd.
 var namespaceOfIdentity = regexp.MustCompile(`/ns/([^/*]+)|^[^.]+\.([^.*]+)\.serviceaccount\.identity\.`)
 
@@ -32,8 +29,7 @@ func (c *comparison) placesOf(o object) []string {
 			if other.kind == "Namespace" && other.group == "" {
 				found[other.name] = true
 			}
-			for _, field := range placing {
-				name, _ := fieldvalue.Lookup(other.fields, field...).(string)
+			for _, name := range podtemplate.NamespacesAppliedTo(other.fields) {
 				found[name] = true
 			}
 			if name, _ := fieldvalue.Lookup(other.fields, "namespace").(string); other.isOfKustomize() {

@@ -45,8 +45,10 @@ func keyOfObject(universal bool, group, kind, namespace, name string) string {
 }
 
 // String names the object, as in "Deployment shop/web".
-func (o object) String() string {
-	return metadata.Identity{Group: o.group, Kind: o.kind, Namespace: o.namespace, Name: o.name, Universal: o.universal}.String()
+func (o object) String() string { return o.identity().String() }
+
+func (o object) identity() metadata.Identity {
+	return metadata.Identity{Group: o.group, Kind: o.kind, Namespace: o.namespace, Name: o.name, Universal: o.universal}
 }
 
 func (o object) change(effect string) Change { return Change{o.doc.Place(""), o.String(), effect} }

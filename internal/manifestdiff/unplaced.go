@@ -56,7 +56,7 @@ func (o object) written() string { return metadata.TextAt(o.doc, "metadata.names
 
 // hasNamespace reports whether a policy is of a namespace, named or not.
 func (o object) hasNamespace() bool {
-	return !o.universal && o.kind != "CiliumClusterwideNetworkPolicy"
+	return o.identity().IsNamespaced()
 }
 
 // isNamesake reports whether two objects have one kind and one name.

@@ -55,3 +55,8 @@ func FileOf(doc manifest.Document) string {
 	place := doc.Place("")
 	return place[:max(0, strings.LastIndexByte(strings.SplitN(place, ": ", 2)[0], ':'))]
 }
+
+// IsNamespaced reports whether a policy of this identity is of a namespace, named or not.
+func (i Identity) IsNamespaced() bool {
+	return !i.Universal && i.Kind != "CiliumClusterwideNetworkPolicy"
+}

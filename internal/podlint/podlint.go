@@ -51,11 +51,11 @@ func Warn(f *lab.Files, s lab.Surroundings) []policy.Warning {
 			out = append(out, policy.Warning{Kind: warning.SelectsNothing, Place: place, Policy: byPlace[place][0].Policy, Message: fmt.Sprintf("the policy selects no pods of the workloads that the folder has in its namespace (%s)", reason)})
 		}
 	}
-	known := slices.DeleteFunc(slices.Clone(templates), func(t podtemplate.Template) bool { return slices.Contains(unknown, t.Namespace) })
-	out = append(out, portWarnings(f, targets, placedPods(known), s.Inbound)...)
-	out = append(out, portNameWarnings(f, targets, placedPods(known), s.Inbound)...)
+	known := placedPods(slices.DeleteFunc(slices.Clone(templates), func(t podtemplate.Template) bool { return slices.Contains(unknown, t.Namespace) }))
+	out = append(out, portWarnings(f, targets, known, s.Inbound)...)
+	out = append(out, portNameWarnings(f, targets, known, s.Inbound)...)
 	out = append(out, peerLabelWarnings(f, pods, unknown)...)
-	out = append(out, bypassWarnings(f, targets, placedPods(known), s.Inbound)...)
+	out = append(out, bypassWarnings(f, targets, known, s.Inbound)...)
 	out = append(out, namespaceWarnings(f, targets, pods, s.Inbound, unknown)...)
 	return append(out, accountWarnings(f, s, templates, unknown)...)
 }

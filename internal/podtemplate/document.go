@@ -37,14 +37,9 @@ func (d document) isOfCore(kind string) bool { return d.Kind == kind && d.Group 
 // written is the namespace that a document states, "" for none.
 func (d document) written() string { return metadata.TextAt(d.doc, "metadata.namespace") }
 
-// hasNamespace reports whether a policy is of a namespace, named or not.
-func (d document) hasNamespace() bool {
-	return !d.Universal && d.Kind != "CiliumClusterwideNetworkPolicy"
-}
-
 // ownNamespace is the namespace of a policy, "" for one of all namespaces.
 func (d document) ownNamespace() string {
-	if d.hasNamespace() {
+	if d.IsNamespaced() {
 		return d.Namespace
 	}
 	return ""

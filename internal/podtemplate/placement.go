@@ -16,7 +16,7 @@ type Placement struct {
 func Placements(policies, others []manifest.Document) (out Placement, known bool) {
 	out = Placement{map[string]string{}, map[string]int{}, map[string]bool{}}
 	for _, doc := range policies {
-		if d := read(doc); d.hasNamespace() {
+		if d := read(doc); d.IsNamespaced() {
 			out.OfPolicies[doc.Place("")] = d.written()
 			out.Policies[d.written()]++
 		}

@@ -75,10 +75,21 @@ func MakesPods(doc manifest.Document) (namespaces []string, everywhere bool) {
 	if d.Universal || d.Group == "" || isRollout || slices.Contains(podlessGroups, d.Group) {
 		return nil, false
 	}
-	for _, field := range [][]string{{"metadata", "namespace"}, {"spec", "targetNamespace"}, {"spec", "destination", "namespace"}, {"spec", "template", "spec", "destination", "namespace"}} {
-		if name, _ := fieldvalue.Lookup(d.fields, field...).(string); name != "" {
+	if own, _ := fieldvalue.Lookup(d.fields, "metadata", "namespace").(string); own != "" {
+		namespaces = append(namespaces, own)
+	}
+	return append(namespaces, NamespacesAppliedTo(d.fields)...), false
+}
+
+// placing are the fields in which an object of Flux, Argo CD or Helm says to which namespace it applies others.
+var placing = [][]string{{"spec", "targetNamespace"}, {"spec", "destination", "namespace"}, {"spec", "template", "spec", "destination", "namespace"}}
+
+// NamespacesAppliedTo returns the namespaces to which an object with these fields applies others, beside its own.
+func NamespacesAppliedTo(fields any) (namespaces []string) {
+	for _, field := range placing {
+		if name, _ := fieldvalue.Lookup(fields, field...).(string); name != "" {
 			namespaces = append(namespaces, name)
 		}
 	}
-	return namespaces, false
+	return namespaces
 }
