@@ -71,7 +71,7 @@ func installationOf(root string, parts []string) string {
 }
 
 // take reports whether objects of Flux take a folder. Where that has no kustomization, Flux takes all manifests in it and below (generator.go in
-// fluxcd/pkg/kustomize). Each cluster in which one takes a folder above has to have one that takes this folder.
+// fluxcd/pkg/kustomize). Where a cluster has an object that takes a folder above, it also has to have an object that takes this folder.
 func (all deliveries) take(folder string, on []string) bool {
 	if folder == "." || !all.oneSource {
 		return false
@@ -87,16 +87,16 @@ func (all deliveries) take(folder string, on []string) bool {
 	})
 }
 
-// standsBy reports whether who applies one object applies another one too: that stands in the same folder, below it, or in the folder that this one takes, and is of
-// no other cluster.
+// standsBy reports whether d is applied where above is. The file of d is in the folder of above, below that folder, or in the folder that above takes, and d is of no other
+// cluster.
 func (all deliveries) standsBy(d, above delivery) bool {
 	file, beside := pathIn(all.root, d.file()), filepath.Dir(pathIn(all.root, above.file()))
 	isBeside := beside == "." || isBelow(file, beside) || isBelow(file, above.folder) || all.byEnd
 	return isBeside && (d.installation == "" || d.installation == above.installation)
 }
 
-// comes reports whether a file is applied where the kustomizations of its folder and of those above are: the next one names it, or an object of Flux takes a folder
-// below that one. On are the files that are asked for already.
+// comes reports whether a file is applied. The nearest kustomization, in its folder or above, has to name the file, unless an object of Flux takes a folder between the two.
+// On are the files that are asked for already.
 func (all deliveries) comes(file string, on []string) bool {
 	if slices.Contains(on, file) {
 		return false

@@ -58,7 +58,7 @@ func filtersOf(match any) []map[string]any {
 	return filters
 }
 
-// matchesDeliveries reports whether a filter of a match has a kind of objects that deliver policies: who changes or deletes one of them leaves out what it delivers.
+// matchesDeliveries reports whether a filter of a match has a kind of objects that deliver policies: where a rule changes or deletes such an object, what the object delivers is left out.
 func (c *comparison) matchesDeliveries(match any) bool {
 	return slices.ContainsFunc(filtersOf(match), func(filter map[string]any) bool {
 		return slices.ContainsFunc(fieldvalue.Texts(fieldvalue.Lookup(filter, "resources", "kinds")), c.delivers)

@@ -18,9 +18,9 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// Warn warns, where no inbound is described, of what policies say otherwise than the workloads of the folder, such as Deployments: of one that selects no pods of
-// its namespace, or asks for the port of a Service or a name that no port of theirs has, and of one that names an account or a label of callers as no workload has it, or a
-// namespace as nothing has it. A policy of all namespaces may be about workloads of other folders, and one of a namespace in which other objects may make pods is about those.
+// Warn holds the policies against the workloads of the folder, such as Deployments, where no inbound is described. It warns of a policy that selects no pods of its namespace,
+// asks for a port that its pods do not have, names a caller that no workload is, is in a namespace that nothing else is in, or selects only pods without a proxy. A policy
+// of all namespaces may be about workloads of other folders, and one of a namespace in which other objects may make pods is about those.
 func Warn(f *lab.Files, s lab.Surroundings) []policy.Warning {
 	templates := podtemplate.Templates(f.Others)
 	set, err := f.PolicySet(s)
