@@ -3,7 +3,7 @@ package diff
 import (
 	"slices"
 
-	"github.com/meshproof/meshproof/internal/manifestdiff"
+	"github.com/meshproof/meshproof/internal/delivery"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -12,7 +12,7 @@ const mostInstallations = 64
 
 // compareInstallations compares OLD with NEW once more for each cluster that the folders tell apart, without the policies of the others:
 // no deny of one cluster hides what another one lets in.
-func (d *Difference) compareInstallations(old, recent Side, to string, all []manifestdiff.Installation) {
+func (d *Difference) compareInstallations(old, recent Side, to string, all []delivery.Installation) {
 	known, compared := d.openings(), 0
 	for _, one := range all {
 		was, is := old, recent

@@ -13,12 +13,12 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/internal/kinds"
 	"github.com/meshproof/meshproof/internal/kri"
-	"github.com/meshproof/meshproof/internal/manifestdiff"
 	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -232,8 +232,9 @@ func OpenSet(choice Choice, path string) (*Files, error) {
 	f, err := open(choice, []string{path}, found)
 	if err == nil {
 		f.root = path
-		f.Others = append(f.Others, slices.DeleteFunc(slices.Clone(f.Policies), func(doc manifest.Document) bool { return !manifestdiff.IsForGateways(doc) })...)
-		f.Policies = slices.DeleteFunc(f.Policies, manifestdiff.IsForGateways)
+		isForGateways := func(doc manifest.Document) bool { return clusterobject.Read(doc).IsForGateways() }
+		f.Others = append(f.Others, slices.DeleteFunc(slices.Clone(f.Policies), func(doc manifest.Document) bool { return !isForGateways(doc) })...)
+		f.Policies = slices.DeleteFunc(f.Policies, isForGateways)
 		err = f.passOver(path)
 	}
 	if err == nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/dataplane"
+	"github.com/meshproof/meshproof/internal/delivery"
 	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/internal/kinds"
@@ -178,7 +179,7 @@ func (f *Files) addToolFiles(to *manifestdiff.Side) error {
 		}
 	}
 	for _, doc := range documents {
-		for _, path := range manifestdiff.FilesOf(doc) {
+		for _, path := range delivery.FilesOf(doc) {
 			inside, err := filepath.Rel(f.root, path)
 			switch {
 			case err != nil || inside == ".." || strings.HasPrefix(inside, ".."+string(filepath.Separator)):

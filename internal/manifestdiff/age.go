@@ -6,21 +6,22 @@ import (
 	"strings"
 	"time"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // compareAges compares the ages of the objects that a function takes: of two that are about the same, the older one counts. So it
 // is with objects of Linkerd, and with Services, of which Istio takes the protocol of a port. For Istio's own kinds see
 // [compareModes]. No age counts in Kuma or Cilium.
-func compareAges(before, after objects, takes func(object) bool, rivals func(a, b object) bool) (out []Change) {
-	olds, recents := before.ages(takes), after.ages(takes)
-	aged := slices.DeleteFunc(slices.Clone(after.all), func(o object) bool { return !takes(o) || len(before.byKey[o.key]) == 0 })
+func compareAges(before, after clusterobject.List, takes func(clusterobject.Object) bool, rivals func(a, b clusterobject.Object) bool) (out []Change) {
+	olds, recents := agesOf(before, takes), agesOf(after, takes)
+	aged := slices.DeleteFunc(slices.Clone(after.All), func(o clusterobject.Object) bool { return !takes(o) || len(before.ByKey[o.Key]) == 0 })
 	for i, a := range aged {
 		for _, b := range aged[:i] {
 			was, is := order(olds, a, b), order(recents, a, b)
-			stated := was*is != 0 || !a.isService() // what an API server has, and a file has not, is no other age of a Service
+			stated := was*is != 0 || a.Category != clusterobject.Service // what an API server has, and a file has not, is no other age of a Service
 			if was != is && stated && rivals(a, b) {
-				out = append(out, Change{a.doc.Place("metadata.creationTimestamp"), a.String(), "is older or younger than " + b.String() + " now"})
+				out = append(out, Change{a.Doc.Place("metadata.creationTimestamp"), a.String(), "is older or younger than " + b.String() + " now"})
 			}
 		}
 	}
@@ -28,38 +29,31 @@ func compareAges(before, after objects, takes func(object) bool, rivals func(a, 
 }
 
 // order says which of two objects is the older one, 0 where no file says it.
-func order(ages map[string]string, a, b object) int {
-	if ages[a.key] == "" || ages[b.key] == "" {
+func order(ages map[string]string, a, b clusterobject.Object) int {
+	if ages[a.Key] == "" || ages[b.Key] == "" {
 		return 0
 	}
-	return strings.Compare(ages[a.key], ages[b.key])
+	return strings.Compare(ages[a.Key], ages[b.Key])
 }
 
-// ages are the times of creation of those objects that a function takes and whose file states one, by their keys.
-func (all objects) ages(takes func(object) bool) map[string]string {
+// agesOf are the times of creation of those objects that a function takes and whose file states one, by their keys.
+func agesOf(all clusterobject.List, takes func(clusterobject.Object) bool) map[string]string {
 	of := map[string]string{}
-	for _, o := range all.all {
-		if age, ok := fieldvalue.Lookup(o.fields, "metadata", "creationTimestamp").(string); ok && takes(o) {
-			of[o.key] = age
+	for _, o := range all.All {
+		if age, ok := fieldvalue.Lookup(o.Fields, "metadata", "creationTimestamp").(string); ok && takes(o) {
+			of[o.Key] = age
 		}
 	}
 	return of
 }
 
-// isOfLinkerd reports whether an object is one of Linkerd, or a route that Linkerd shares with others.
-func (o object) isOfLinkerd() bool {
-	return strings.HasSuffix(o.group, "linkerd.io") || o.group == "gateway.networking.k8s.io"
-}
-
-func (o object) isService() bool { return o.category == service }
-
 // sharePods reports whether a pod may be behind both of two Services.
-func sharePods(a, b object) bool {
-	if a.namespace != b.namespace {
+func sharePods(a, b clusterobject.Object) bool {
+	if a.Namespace != b.Namespace {
 		return false
 	}
-	first, _ := fieldvalue.Lookup(a.fields, "spec", "selector").(map[string]any)
-	second, _ := fieldvalue.Lookup(b.fields, "spec", "selector").(map[string]any)
+	first := fieldvalue.Mapping(fieldvalue.Lookup(a.Fields, "spec", "selector"))
+	second := fieldvalue.Mapping(fieldvalue.Lookup(b.Fields, "spec", "selector"))
 	return len(first)*len(second) > 0 && !contradict(first, second)
 }
 
@@ -101,20 +95,20 @@ func targetOf(port any) any {
 
 // compareModes names the PeerAuthentications of Istio that are about one workload, and of which the files say the other one is the
 // older: the older one counts. An API server keeps the time of what is there, and what only the other side has is younger, whatever time its file says.
-func compareModes(before, after objects) (out []Change) {
-	isNew := func(o object) bool { return len(before.byKey[o.key]) == 0 }
-	takes := func(o object) bool { return o.kind == "PeerAuthentication" && o.isOfIstio() }
-	recents := slices.DeleteFunc(slices.Clone(after.all), func(o object) bool { return !takes(o) })
+func compareModes(before, after clusterobject.List) (out []Change) {
+	isNew := func(o clusterobject.Object) bool { return len(before.ByKey[o.Key]) == 0 }
+	takes := func(o clusterobject.Object) bool { return o.Kind == "PeerAuthentication" && o.IsOfIstio() }
+	recents := slices.DeleteFunc(slices.Clone(after.All), func(o clusterobject.Object) bool { return !takes(o) })
 	for i, a := range recents {
 		for _, b := range recents[:i] {
 			switch {
 			case !selectTogether(a, b):
 			case isNew(a) && isNew(b):
-				out = append(out, a.change("is as new as "+b.String()+", and no file says which one counts, the older"))
+				out = append(out, changeOf(a, "is as new as "+b.String()+", and no file says which one counts, the older"))
 			case isNew(a) && isOlder(a, b), isNew(b) && isOlder(b, a):
-				out = append(out, Change{a.doc.Place("metadata.creationTimestamp"), a.String(), "or " + b.String() + " is new, and the younger one whatever its file says"})
-			case !isNew(a) && !isNew(b) && isOlder(a, b) != isOlder(before.byKey[a.key][0], before.byKey[b.key][0]):
-				out = append(out, Change{a.doc.Place("metadata.creationTimestamp"), a.String(), "is older or younger than " + b.String() + " now"})
+				out = append(out, Change{a.Doc.Place("metadata.creationTimestamp"), a.String(), "or " + b.String() + " is new, and the younger one whatever its file says"})
+			case !isNew(a) && !isNew(b) && isOlder(a, b) != isOlder(before.ByKey[a.Key][0], before.ByKey[b.Key][0]):
+				out = append(out, Change{a.Doc.Place("metadata.creationTimestamp"), a.String(), "is older or younger than " + b.String() + " now"})
 			}
 		}
 	}
@@ -122,9 +116,9 @@ func compareModes(before, after objects) (out []Change) {
 }
 
 // isOlder reports whether Istio takes one object before another, by what their files say: the older one, or the one whose name is first.
-func isOlder(a, b object) bool {
-	created := func(o object) time.Time {
-		text, _ := fieldvalue.Lookup(o.fields, "metadata", "creationTimestamp").(string)
+func isOlder(a, b clusterobject.Object) bool {
+	created := func(o clusterobject.Object) time.Time {
+		text, _ := fieldvalue.Lookup(o.Fields, "metadata", "creationTimestamp").(string)
 		at, err := time.Parse(time.RFC3339, text)
 		if err != nil {
 			return time.Time{}
@@ -134,16 +128,16 @@ func isOlder(a, b object) bool {
 	if was, is := created(a), created(b); !was.Equal(is) {
 		return was.Before(is)
 	}
-	return a.name < b.name
+	return a.Name < b.Name
 }
 
 // selectTogether reports whether two PeerAuthentications may be about one workload and on one level: of one namespace, with
 // labels that do not contradict each other, or both without labels.
-func selectTogether(a, b object) bool {
-	labels := func(o object) map[string]any {
-		of, _ := fieldvalue.Lookup(o.fields, "spec", "selector", "matchLabels").(map[string]any)
+func selectTogether(a, b clusterobject.Object) bool {
+	labels := func(o clusterobject.Object) map[string]any {
+		of := fieldvalue.Mapping(fieldvalue.Lookup(o.Fields, "spec", "selector", "matchLabels"))
 		return of
 	}
 	first, second := labels(a), labels(b)
-	return a.namespace == b.namespace && (len(first) == 0) == (len(second) == 0) && !contradict(first, second)
+	return a.Namespace == b.Namespace && (len(first) == 0) == (len(second) == 0) && !contradict(first, second)
 }

@@ -5,10 +5,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/fieldvalue"
+	"github.com/meshproof/meshproof/internal/mention"
 )
 
 // negations are words by which policies let in all callers but some.
-var negations = []string{anybody, "NotIn", "DoesNotExist", "notPrincipals", "notNamespaces", "notServiceAccounts", "notRequestPrincipals"}
+var negations = []string{mention.Anybody, "NotIn", "DoesNotExist", "notPrincipals", "notNamespaces", "notServiceAccounts", "notRequestPrincipals"}
 
 // callers are those whom the policies name.
 type callers struct {
@@ -22,8 +26,8 @@ type callers struct {
 // ofNamespace is an identity of Linkerd for each account of a namespace.
 var ofNamespace = regexp.MustCompile(`^\*\.([^.*]+)\.serviceaccount\.identity\.`)
 
-func callersOf(peers words) callers {
-	out := callers{anybody: slices.ContainsFunc(negations, peers.has), prefixes: map[string]bool{}}
+func callersOf(peers mention.Words) callers {
+	out := callers{anybody: slices.ContainsFunc(negations, peers.Has), prefixes: map[string]bool{}}
 	var named []string
 	for _, word := range slices.Sorted(maps.Keys(peers)) {
 		if word == "" || word == "*" || strings.HasPrefix(word, "/") {
@@ -44,7 +48,7 @@ func callersOf(peers words) callers {
 			}
 		case isID && (!strings.Contains(path, "/") || strings.HasSuffix(path, "/")):
 			out.anybody = true
-		case isID && peers.has("Prefix"):
+		case isID && peers.Has("Prefix"):
 			_, name, _ := strings.Cut(path, "/")
 			out.prefixes[name] = true
 		}
@@ -57,22 +61,22 @@ func callersOf(peers words) callers {
 // expression that asks for the key alone, or a mesh names callers by it.
 func (c *comparison) callsBy(key string, value any) bool {
 	text, _ := value.(string)
-	hasValue := text == "" || c.peers.has(text) || c.peers.has("Exists") || c.peers.has("*") || c.callers.anybody
-	return c.peers.has(key) && hasValue || c.identities.has(key) && text != "" && c.mayLetIn("", text)
+	hasValue := text == "" || c.peers.Has(text) || c.peers.Has("Exists") || c.peers.Has("*") || c.callers.anybody
+	return c.peers.Has(key) && hasValue || c.identities.Has(key) && text != "" && c.mayLetIn("", text)
 }
 
 // namesService reports whether policies name callers by a Service, as Kuma does: "web_shop_svc_80". A workload without
 // a Service is "web_shop_svc".
-func (c *comparison) namesService(o object) bool {
-	return strings.Contains(c.callers.named, o.name+"_"+o.namespace+"_svc")
+func (c *comparison) namesService(o clusterobject.Object) bool {
+	return strings.Contains(c.callers.named, o.Name+"_"+o.Namespace+"_svc")
 }
 
 // namesHost reports whether policies have the host of a Service, such as that of the keys of tokens: "name.namespace", with more of its
 // domain or a port behind it, or without.
-func (c *comparison) namesHost(o object) bool {
-	host, found := "//"+o.name+"."+o.namespace, false
+func (c *comparison) namesHost(o clusterobject.Object) bool {
+	host, found := "//"+o.Name+"."+o.Namespace, false
 	for _, policy := range c.policies() {
-		eachText(policy.fields, func(text string) {
+		fieldvalue.EachText(policy.Fields, func(text string) {
 			_, rest, has := strings.Cut(strings.ToLower(text), host)
 			found = found || has && (rest == "" || strings.ContainsAny(rest[:1], ".:/?"))
 		})
@@ -83,7 +87,7 @@ func (c *comparison) namesHost(o object) bool {
 // mayLetIn reports whether policies may let an account of a namespace in; "" is no namespace. Its name stands in
 // what they say of callers, or they say it of many.
 func (c *comparison) mayLetIn(namespace, account string) bool {
-	if c.callers.anybody || strings.Contains(c.callers.named, account) || namespace != "" && c.peers.has(namespace) {
+	if c.callers.anybody || strings.Contains(c.callers.named, account) || namespace != "" && c.peers.Has(namespace) {
 		return true
 	}
 	identity := account // of a Dataplane of Universal

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/internal/podtemplate"
 )
@@ -18,27 +19,27 @@ var namespaceLabels = []string{podtemplate.CiliumNamespace, "kubernetes.io/metad
 
 // placesOf returns the namespaces in which an object may be. The person or the tool that applies one without a namespace chooses it: each one counts that a
 // document of the folder is in, that a tool applies to, or that policies have.
-func (c *comparison) placesOf(o object) []string {
-	if o.universal || o.written() != "" {
-		return []string{o.namespace}
+func (c *comparison) placesOf(o clusterobject.Object) []string {
+	if o.Universal || o.Written() != "" {
+		return []string{o.Namespace}
 	}
 	if c.allPlaces == nil {
-		found := map[string]bool{o.namespace: true}
-		for _, other := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
-			found[other.written()] = true
-			if other.kind == "Namespace" && other.group == "" {
-				found[other.name] = true
+		found := map[string]bool{o.Namespace: true}
+		for _, other := range slices.Concat(c.oldObjects.All, c.recentObjects.All) {
+			found[other.Written()] = true
+			if other.Kind == "Namespace" && other.Group == "" {
+				found[other.Name] = true
 			}
-			for _, name := range podtemplate.NamespacesAppliedTo(other.fields) {
+			for _, name := range podtemplate.NamespacesAppliedTo(other.Fields) {
 				found[name] = true
 			}
-			if name, _ := fieldvalue.Lookup(other.fields, "namespace").(string); other.isOfKustomize() {
+			if name, _ := fieldvalue.Lookup(other.Fields, "namespace").(string); other.IsOfKustomize() {
 				found[name] = true
 			}
 		}
 		for _, policy := range c.policies() {
-			found[policy.written()] = true
-			addNamespaces(found, "", policy.fields)
+			found[policy.Written()] = true
+			addNamespaces(found, "", policy.Fields)
 		}
 		delete(found, "")
 		c.allPlaces = slices.Sorted(maps.Keys(found))

@@ -8,12 +8,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // readOfDataplanes are the fields of a Dataplane that its reader takes, or that cannot matter: what the
 // control plane writes, and what concerns other workloads alone.
-var readOfDataplanes = fields(`type apiVersion kind name mesh labels metadata status creationTime modificationTime kri
+var readOfDataplanes = fieldpath.SetOf(`type apiVersion kind name mesh labels metadata status creationTime modificationTime kri
 	networking.advertisedAddress networking.inbound[].name networking.inbound[].port networking.inbound[].protocol networking.inbound[].tags
 	networking.inbound[].health networking.inbound[].serviceProbe
 	networking.transparentProxying.reachableServices networking.transparentProxying.reachableBackends
@@ -23,24 +25,24 @@ var readOfDataplanes = fields(`type apiVersion kind name mesh labels metadata st
 // is gone is compared by its policies.
 func (c *comparison) compareDataplanes() (out []Change) {
 	before, after := c.oldDataplanes, c.recentDataplanes
-	for _, is := range after.all {
+	for _, is := range after.All {
 		n := len(out)
-		if olds := before.byKey[is.key]; len(olds) > 0 {
-			w := walker{comparison: c, kind: is.kind, category: dataplane}
-			w.walk("", is.root(), plainDataplane(olds[0]), plainDataplane(is))
+		if olds := before.ByKey[is.Key]; len(olds) > 0 {
+			w := walker{comparison: c, kind: is.Kind, category: clusterobject.Dataplane}
+			w.walk("", rootOf(is), plainDataplane(olds[0]), plainDataplane(is))
 			out = append(out, w.changes(olds[0], is)...)
 			if c.callsAs(olds[0]) != c.callsAs(is) {
-				out = append(out, is.change("has another service, account or label, and may call as somebody else"))
+				out = append(out, changeOf(is, "has another service, account or label, and may call as somebody else"))
 			}
 		} else {
 			out = append(out, c.openingsOf(is)...)
 		}
-		c.told.add(is.key, out[n:])
+		c.told.add(is.Key, out[n:])
 	}
-	for _, was := range before.all {
-		if c.symmetric && len(after.byKey[was.key]) == 0 {
+	for _, was := range before.All {
+		if c.symmetric && len(after.ByKey[was.Key]) == 0 {
 			found := c.openingsOf(was)
-			c.told.add(was.key, found)
+			c.told.add(was.Key, found)
 			out = append(out, found...)
 		}
 	}
@@ -49,15 +51,15 @@ func (c *comparison) compareDataplanes() (out []Change) {
 
 // openingsOf names what a Dataplane of one side alone opens: the ports of probes and metrics, and those by
 // which it sends requests in its own name.
-func (c *comparison) openingsOf(o object) (out []Change) {
+func (c *comparison) openingsOf(o clusterobject.Object) (out []Change) {
 	fields := plainDataplane(o)
 	for _, field := range []string{"probes", "metrics"} {
 		if fields[field] != nil {
-			out = append(out, Change{o.doc.Place(joined(o.root(), field)), o.String(), isAlone})
+			out = append(out, Change{o.Doc.Place(fieldpath.Join(rootOf(o), field)), o.String(), isAlone})
 		}
 	}
 	if fieldvalue.Lookup(fields, "networking", "outbound") != nil {
-		out = append(out, Change{o.doc.Place(joined(o.root(), "networking.outbound")), o.String(), isAlone})
+		out = append(out, Change{o.Doc.Place(fieldpath.Join(rootOf(o), "networking.outbound")), o.String(), isAlone})
 	}
 	for _, name := range strings.Fields(c.callsAs(o)) {
 		_, value, isLabel := strings.Cut(name, "=")
@@ -65,7 +67,7 @@ func (c *comparison) openingsOf(o object) (out []Change) {
 			value = name
 		}
 		if value != "<nil>" && c.mayLetIn("", value) {
-			return append(out, o.change("may call as "+value+", whom policies may let in, and the other side does not have it"))
+			return append(out, changeOf(o, "may call as "+value+", whom policies may let in, and the other side does not have it"))
 		}
 	}
 	return out
@@ -73,23 +75,23 @@ func (c *comparison) openingsOf(o object) (out []Change) {
 
 // callsAs has what may give a Dataplane its name as a caller: its services, its account, and the labels that
 // a MeshIdentity asks for.
-func (c *comparison) callsAs(o object) string {
+func (c *comparison) callsAs(o clusterobject.Object) string {
 	var parts []string
-	networking := fieldvalue.Lookup(o.fields, o.root(), "networking")
+	networking := fieldvalue.Lookup(o.Fields, rootOf(o), "networking")
 	for _, in := range append(fieldvalue.Mappings(fieldvalue.Lookup(networking, "inbound")), fieldvalue.Mappings([]any{fieldvalue.Lookup(networking, "gateway")})...) {
 		tags, _ := in["tags"].(map[string]any)
 		for key, value := range tags {
-			if key == "kuma.io/service" || c.peers.has(key) {
+			if key == "kuma.io/service" || c.peers.Has(key) {
 				parts = append(parts, fmt.Sprintf("%s=%v", key, value))
 			}
 		}
 	}
-	labels, _ := fieldvalue.Lookup(o.fields, "labels").(map[string]any)
-	if !o.universal {
-		labels, _ = fieldvalue.Lookup(o.fields, "metadata", "labels").(map[string]any)
+	labels := fieldvalue.Mapping(fieldvalue.Lookup(o.Fields, "labels"))
+	if !o.Universal {
+		labels = fieldvalue.Mapping(fieldvalue.Lookup(o.Fields, "metadata", "labels"))
 	}
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		if key == "k8s.kuma.io/service-account" || key == "kuma.io/workload" || c.identities.has(key) {
+		if key == "k8s.kuma.io/service-account" || key == "kuma.io/workload" || c.identities.Has(key) {
 			parts = append(parts, fmt.Sprintf("%s=%v", key, labels[key]))
 		}
 	}
@@ -97,9 +99,9 @@ func (c *comparison) callsAs(o object) string {
 	return strings.Join(slices.Compact(parts), " ")
 }
 
-// root is the field of a Dataplane that has its networking.
-func (o object) root() string {
-	if o.universal {
+// rootOf is the field of a Dataplane that has its networking.
+func rootOf(o clusterobject.Object) string {
+	if o.Universal {
 		return ""
 	}
 	return "spec"
@@ -107,15 +109,15 @@ func (o object) root() string {
 
 // plainDataplane returns the fields of a Dataplane without those that say what Kuma takes anyway. In
 // Kubernetes the control plane writes the address. An outbound on loopback serves its own workload.
-func plainDataplane(o object) map[string]any {
-	fields, _ := fieldvalue.Lookup(o.fields, o.root()).(map[string]any)
+func plainDataplane(o clusterobject.Object) map[string]any {
+	fields := fieldvalue.Mapping(fieldvalue.Lookup(o.Fields, rootOf(o)))
 	fields = maps.Clone(fields)
 	networking, _ := fields["networking"].(map[string]any)
 	networking = maps.Clone(networking)
 	if networking == nil {
 		return fields
 	}
-	if !o.universal {
+	if !o.Universal {
 		delete(networking, "address")
 	}
 	var inbounds, outbounds []any
@@ -127,7 +129,7 @@ func plainDataplane(o object) map[string]any {
 		if in["state"] != "Ignored" {
 			delete(in, "state")
 		}
-		if !o.universal {
+		if !o.Universal {
 			delete(in, "address")
 		}
 		inbounds = append(inbounds, in)

@@ -3,6 +3,9 @@ package manifestdiff
 import (
 	"fmt"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/podtemplate"
 )
 
 // departed are the workloads that are gone.
@@ -32,7 +35,7 @@ func (w workloads) hasMaker(p pods) bool {
 		return false
 	}
 	name := p.maker[strings.LastIndexByte(p.maker, ' ')+1:]
-	for kind := range podPlaces {
+	for kind := range podtemplate.Places() {
 		if _, found := w.byName[[3]string{kind, p.namespace, name}]; found && kind != "Pod" {
 			return true
 		}
@@ -43,14 +46,14 @@ func (w workloads) hasMaker(p pods) bool {
 // replaces says why a new workload may be one that is gone, so that other policies judge it, or judge it
 // otherwise: no workload that is gone has its namespace, its account and the labels that something selects by, or
 // one of another kind has its name, or those that have all this differ from it in something that matters.
-func (c *comparison) replaces(o object) []Change {
-	if _, known := podPlaces[o.kind]; !known || c.symmetric || o.category != workload || len(c.gone.names) == 0 {
+func (c *comparison) replaces(o clusterobject.Object) []Change {
+	if _, known := podtemplate.PlaceOf(o.Kind); !known || c.symmetric || o.Category != clusterobject.Workload || len(c.gone.names) == 0 {
 		return nil
 	}
-	is := c.recents.byKey[o.key]
+	is := c.recents.byKey[o.Key]
 	same := c.gone.bySelectors[c.selectors(is)]
-	if c.gone.names[o.namespace+"/"+o.name] || len(same) == 0 {
-		return []Change{o.change("is new, and another workload is gone: it may be the same one, and other policies select it")}
+	if c.gone.names[o.Namespace+"/"+o.Name] || len(same) == 0 {
+		return []Change{changeOf(o, "is new, and another workload is gone: it may be the same one, and other policies select it")}
 	}
 	var nearest []finding
 	for i, was := range same {
@@ -62,7 +65,7 @@ func (c *comparison) replaces(o object) []Change {
 			nearest = found
 		}
 	}
-	return o.otherwise(nearest, "is new, and another workload is gone: it may be the same one, and has changed")
+	return otherwise(o, nearest, "is new, and another workload is gone: it may be the same one, and has changed")
 }
 
 // selectors has the namespace, the account and the labels by which something selects pods.

@@ -5,7 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
+	"github.com/meshproof/meshproof/internal/mention"
 )
 
 // derivations say of which fields of a workload a cluster, an injector or a control plane makes labels that
@@ -18,16 +21,16 @@ var derivations = []struct {
 	fields map[string]bool
 	all    bool
 }{
-	{fields("statefulset.kubernetes.io/pod-name apps.kubernetes.io/pod-index"), fields("StatefulSet"), fields("spec.replicas spec.ordinals"), false},
-	{fields("batch.kubernetes.io/job-completion-index"), fields("CronJob Job"), fields(`spec.completions spec.completionMode
+	{fieldpath.SetOf("statefulset.kubernetes.io/pod-name apps.kubernetes.io/pod-index"), fieldpath.SetOf("StatefulSet"), fieldpath.SetOf("spec.replicas spec.ordinals"), false},
+	{fieldpath.SetOf("batch.kubernetes.io/job-completion-index"), fieldpath.SetOf("CronJob Job"), fieldpath.SetOf(`spec.completions spec.completionMode
 		spec.jobTemplate.spec.completions spec.jobTemplate.spec.completionMode`), false},
 	// Kuma copies labels of nodes, Kubernetes those of their topology, and Istio reads both.
-	{topology, nil, fields("spec.nodeSelector spec.affinity spec.nodeName spec.topologySpreadConstraints spec.schedulerName spec.locality"), false},
-	{fields("pod-template-hash controller-revision-hash pod-template-generation rollouts-pod-template-hash"), nil, nil, true},
+	{topology, nil, fieldpath.SetOf("spec.nodeSelector spec.affinity spec.nodeName spec.topologySpreadConstraints spec.schedulerName spec.locality"), false},
+	{fieldpath.SetOf("pod-template-hash controller-revision-hash pod-template-generation rollouts-pod-template-hash"), nil, nil, true},
 }
 
 // topology are the labels that a workload gets from the node on which it runs.
-var topology = fields(`topology.kubernetes.io/region topology.kubernetes.io/zone topology.istio.io/subzone topology.istio.io/network
+var topology = fieldpath.SetOf(`topology.kubernetes.io/region topology.kubernetes.io/zone topology.istio.io/subzone topology.istio.io/network
 	failure-domain.beta.kubernetes.io/region failure-domain.beta.kubernetes.io/zone kubernetes.io/hostname kubernetes.io/os kubernetes.io/arch
 	node.kubernetes.io/instance-type`)
 
@@ -51,7 +54,7 @@ var labelsOfLabels = map[string][]string{
 }
 
 // addDerived adds the labels of which others are made that something names.
-func (w words) addDerived() {
+func addDerived(w mention.Words) {
 	for label, of := range labelsOfLabels {
 		if w[label] {
 			for _, key := range of {
@@ -120,7 +123,7 @@ func (c *comparison) isTarget(p pods) bool {
 
 // isDerivedFrom reports whether a label by which something selects is made of a field of a workload.
 func (w *walker) isDerivedFrom(path string, was, is any) bool {
-	if w.category != workload {
+	if w.category != clusterobject.Workload {
 		return false
 	}
 	relative := w.relative(path)
@@ -135,7 +138,7 @@ func (w *walker) isDerivedFrom(path string, was, is any) bool {
 		olds, _ := was.(map[string]any)
 		recents, _ := is.(map[string]any)
 		for key := range union(olds, recents) {
-			if w.named.has(key) && !reflect.DeepEqual(olds[key], recents[key]) {
+			if w.named.Has(key) && !reflect.DeepEqual(olds[key], recents[key]) {
 				return true
 			}
 		}
@@ -151,12 +154,12 @@ func (w *walker) isDerivedFrom(path string, was, is any) bool {
 func (w *walker) asksNodes(affinity any) bool {
 	return fieldvalue.Any(affinity, func(value any) bool {
 		key, _ := fieldvalue.Lookup(value, "key").(string)
-		return w.named.has(key)
+		return w.named.Has(key)
 	})
 }
 
 // hasAny reports whether one of the words is there.
-func hasAny[V any](w words, of map[string]V) bool {
+func hasAny[V any](w mention.Words, of map[string]V) bool {
 	for word := range of {
 		if w[word] {
 			return true

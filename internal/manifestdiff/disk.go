@@ -1,36 +1,25 @@
 package manifestdiff
 
-import "github.com/meshproof/meshproof/internal/fieldvalue"
-
-// disks are the fields of a PersistentVolume that is no folder of a node.
-var disks = fields(`capacity accessModes persistentVolumeReclaimPolicy storageClassName mountOptions volumeMode nodeAffinity claimRef volumeAttributesClassName
-	csi nfs awsElasticBlockStore azureDisk azureFile cephfs cinder fc gcePersistentDisk iscsi rbd`)
-
-// isOfNode reports whether a PersistentVolume may be a folder of a node.
-func (o object) isOfNode() bool {
-	spec, _ := fieldvalue.Lookup(o.fields, "spec").(map[string]any)
-	for field := range spec {
-		if o.kind == "PersistentVolume" && !disks[field] {
-			return true
-		}
-	}
-	return false
-}
+import (
+	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/fieldvalue"
+	"github.com/meshproof/meshproof/internal/mention"
+)
 
 // disksOfNodes has the names of the PersistentVolumes that may be a folder of a node, and of their classes.
-func (all objects) disksOfNodes() words {
-	out := words{}
-	for _, o := range all.all {
-		if o.isOfNode() {
-			class, _ := fieldvalue.Lookup(o.fields, "spec", "storageClassName").(string)
-			out["volume "+o.name], out["class "+class] = true, true
+func disksOfNodes(all clusterobject.List) mention.Words {
+	out := mention.Words{}
+	for _, o := range all.All {
+		if o.IsOfNode() {
+			class, _ := fieldvalue.Lookup(o.Fields, "spec", "storageClassName").(string)
+			out["volume "+o.Name], out["class "+class] = true, true
 		}
 	}
 	return out
 }
 
 // asksFor reports whether a value is what a claim says, or has it, and names one of these volumes or classes.
-func (w words) asksFor(value any) bool {
+func asksFor(w mention.Words, value any) bool {
 	return fieldvalue.Any(value, func(value any) bool {
 		volume, hasVolume := fieldvalue.Lookup(value, "volumeName").(string)
 		class, hasClass := fieldvalue.Lookup(value, "storageClassName").(string)
@@ -38,16 +27,16 @@ func (w words) asksFor(value any) bool {
 	})
 }
 
-// claims returns the names of the claims of a folder of a node.
-func (all objects) claims(disks words) (out []string) {
-	for _, o := range all.all {
-		name, _ := fieldvalue.Lookup(o.fields, "spec", "claimRef", "name").(string)
-		in, _ := fieldvalue.Lookup(o.fields, "spec", "claimRef", "namespace").(string)
-		if o.isOfNode() {
+// claimsOf returns the names of the claims of a folder of a node.
+func claimsOf(all clusterobject.List, disks mention.Words) (out []string) {
+	for _, o := range all.All {
+		name, _ := fieldvalue.Lookup(o.Fields, "spec", "claimRef", "name").(string)
+		in, _ := fieldvalue.Lookup(o.Fields, "spec", "claimRef", "namespace").(string)
+		if o.IsOfNode() {
 			out = append(out, in+"/"+name)
 		}
-		if o.kind == "PersistentVolumeClaim" && disks.asksFor(o.fields) {
-			out = append(out, o.namespace+"/"+o.name)
+		if o.Kind == "PersistentVolumeClaim" && asksFor(disks, o.Fields) {
+			out = append(out, o.Namespace+"/"+o.Name)
 		}
 	}
 	return out

@@ -8,6 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/assumption"
+	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/clusterrole"
+	"github.com/meshproof/meshproof/internal/delivery"
+	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -64,27 +69,27 @@ func (c *comparison) doubts() (out []Doubt) {
 	}
 	d := doubter{was: c.oldPolicies}
 	for _, doc := range c.recent.Policies {
-		o := objectOf(doc)
-		if was := c.oldPolicies.byKey[o.key]; !slices.ContainsFunc(was, o.decidesAs) {
+		o := clusterobject.Read(doc)
+		if was := c.oldPolicies.ByKey[o.Key]; !slices.ContainsFunc(was, o.DecidesAs) {
 			d.changed = append(d.changed, placedPolicy{o, was})
 		}
 	}
-	for _, o := range c.oldPolicies.all {
-		if c.recentPolicies.byKey[o.key] == nil {
+	for _, o := range c.oldPolicies.All {
+		if c.recentPolicies.ByKey[o.Key] == nil {
 			d.gone = append(d.gone, o)
 		}
 	}
 	out = append(out, d.byFolder(c.old, c.recent)...)
 	out = append(out, c.byDeletion(d)...)
 	out = append(out, d.byNamespace(c.oldObjects, c.recentObjects)...)
-	out = append(out, d.byDiscovery(slices.Concat(c.recentObjects.all, c.oldObjects.all))...)
+	out = append(out, d.byDiscovery(slices.Concat(c.recentObjects.All, c.oldObjects.All))...)
 	out = append(out, c.byForm(d)...)
 	out = append(out, c.byKind(d)...)
 	out = append(out, c.byRelease(d)...)
 	out = append(out, c.refusals(d)...)
-	for _, o := range c.recentPolicies.all {
+	for _, o := range c.recentPolicies.All {
 		if why := c.ending(o); why != "" {
-			out = append(out, Doubt{Policies: []string{o.String()}, Why: why, stays: map[string][]manifest.Document{o.doc.Place(""): nil}})
+			out = append(out, Doubt{Policies: []string{o.String()}, Why: why, stays: map[string][]manifest.Document{o.Doc.Place(""): nil}})
 		}
 	}
 	return out
@@ -94,18 +99,18 @@ func (c *comparison) doubts() (out []Doubt) {
 func (c *comparison) refusals(d doubter) (out []Doubt) {
 	exported := isExport(c.oldPolicies) && isExport(c.recentPolicies)
 	add := func(doubt Doubt) { out = append(out, d.refused(doubt)...) }
-	beside := slices.Concat(c.recentObjects.all, c.oldObjects.all)
+	beside := slices.Concat(c.recentObjects.All, c.oldObjects.All)
 	for i, p := range d.changed {
-		why := cmp.Or(p.refusal(exported), c.otherList(p.object), c.otherVersion(p), c.otherOrigin(p))
+		why := cmp.Or(p.refusal(exported), c.otherList(p.Object), c.otherVersion(p), c.otherOrigin(p))
 		if rest := d.changed[i:]; why != "" && len(rest) > 1 {
 			add(doubtOf(rest, p.String()+" may be refused, and a tool may stop there: "+why))
 		}
 		for _, o := range beside {
-			if why == "" && o.mayRefuse(p.object) {
+			if why == "" && mayRefuse(o, p.Object) {
 				why = "what " + o.String() + " does with policies is not read"
 			}
 			if why == "" {
-				why = o.forbids(p)
+				why = clusterrole.Forbids(o, p.Object, len(p.was) == 0)
 			}
 		}
 		if why != "" {
@@ -119,8 +124,8 @@ func (c *comparison) refusals(d doubter) (out []Doubt) {
 // Kuma takes no other one for a policy that is there, and refuses a foreign one.
 func (c *comparison) otherOrigin(p placedPolicy) string {
 	for _, label := range []string{"kuma.io/origin", "kuma.io/zone", "kuma.io/mesh"} {
-		alike := func(o object) bool { return o.label(label) == p.label(label) }
-		if known := c.oldPolicies.all; len(p.was) > 0 && !slices.ContainsFunc(p.was, alike) || p.label(label) != nil && !slices.ContainsFunc(known, alike) {
+		alike := func(o clusterobject.Object) bool { return o.Label(label) == p.Label(label) }
+		if known := c.oldPolicies.All; len(p.was) > 0 && !slices.ContainsFunc(p.was, alike) || p.Label(label) != nil && !slices.ContainsFunc(known, alike) {
 			return "Kuma may refuse it because of its label " + label
 		}
 	}
@@ -130,39 +135,39 @@ func (c *comparison) otherOrigin(p placedPolicy) string {
 // otherVersion says that OLD has policies of a kind, and none of them in a version: a cluster may not have it.
 func (c *comparison) otherVersion(p placedPolicy) string {
 	versions := map[string]bool{}
-	for _, o := range c.oldPolicies.all {
-		if o.kind == p.kind && !o.universal {
-			versions[o.version] = true
+	for _, o := range c.oldPolicies.All {
+		if o.Kind == p.Kind && !o.Universal {
+			versions[o.Version] = true
 		}
 	}
-	if p.universal || len(versions) == 0 || versions[p.version] {
+	if p.Universal || len(versions) == 0 || versions[p.Version] {
 		return ""
 	}
-	return "no " + p.kind + " of OLD is of the version " + p.version + ", and a cluster may not have it"
+	return "no " + p.Kind + " of OLD is of the version " + p.Version + ", and a cluster may not have it"
 }
 
 func doubtOf(policies []placedPolicy, why string) Doubt {
 	d := Doubt{Why: why, stays: map[string][]manifest.Document{}}
 	for _, p := range policies {
 		d.Policies = append(d.Policies, p.String())
-		d.stays[p.doc.Place("")] = documentsOf(p.was)
+		d.stays[p.Doc.Place("")] = documentsOf(p.was)
 	}
 	return d
 }
 
-func documentsOf(all []object) (out []manifest.Document) {
+func documentsOf(all []clusterobject.Object) (out []manifest.Document) {
 	for _, o := range all {
-		out = append(out, o.doc)
+		out = append(out, o.Doc)
 	}
 	return out
 }
 
 // doubter groups the policies that have changed.
 type doubter struct {
-	was     objects
+	was     clusterobject.List
 	changed []placedPolicy
 	// gone are those of the first side alone.
-	gone []object
+	gone []clusterobject.Object
 }
 
 // groups returns the policies by a text, in the order of their first ones. Those of which the text is empty are left out.
@@ -189,16 +194,16 @@ func (d doubter) byFolder(old, recent Side) (out []Doubt) {
 	}
 	placed, known := map[string]string{}, map[string]bool{}
 	for _, doc := range recent.Placed {
-		placed[doc.Place("")] = folderIn(recent.Root, doc)
+		placed[doc.Place("")] = delivery.DirOf(recent.Root, doc)
 	}
 	for _, doc := range old.Placed {
-		known[folderIn(old.Root, doc)] = true
+		known[delivery.DirOf(old.Root, doc)] = true
 	}
-	names, groups := d.groups(func(p placedPolicy) string { return placed[p.doc.Place("")] })
-	gone := map[string][]object{}
+	names, groups := d.groups(func(p placedPolicy) string { return placed[p.Doc.Place("")] })
+	gone := map[string][]clusterobject.Object{}
 	for _, o := range d.gone {
 		if old.Root != "" {
-			name := folderIn(old.Root, o.doc)
+			name := delivery.DirOf(old.Root, o.Doc)
 			gone[name] = append(gone[name], o)
 			names = append(names, name)
 		}
@@ -224,25 +229,25 @@ func (d doubter) byFolder(old, recent Side) (out []Doubt) {
 }
 
 // standing are namespaces that are there without a document.
-var standing = fields("default kube-system istio-system kuma-system linkerd linkerd-viz cilium")
+var standing = fieldpath.SetOf("default kube-system istio-system kuma-system linkerd linkerd-viz cilium")
 
 // byNamespace doubts the new policies in a namespace that no document of OLD is in and that nothing makes, and in one that ends.
-func (d doubter) byNamespace(olds, recents objects) (out []Doubt) {
+func (d doubter) byNamespace(olds, recents clusterobject.List) (out []Doubt) {
 	known, ending := map[string]bool{}, map[string]bool{}
-	for _, o := range slices.Concat(d.was.all, olds.all) {
-		known[o.written()] = true
+	for _, o := range slices.Concat(d.was.All, olds.All) {
+		known[o.Written()] = true
 	}
-	for _, o := range slices.Concat(olds.all, recents.all) {
-		if o.kind == "Namespace" {
-			known[o.name] = true
-			ending[o.name] = ending[o.name] || fieldvalue.Lookup(o.fields, "metadata", "deletionTimestamp") != nil || fieldvalue.Lookup(o.fields, "status", "phase") == "Terminating"
+	for _, o := range slices.Concat(olds.All, recents.All) {
+		if o.Kind == "Namespace" {
+			known[o.Name] = true
+			ending[o.Name] = ending[o.Name] || fieldvalue.Lookup(o.Fields, "metadata", "deletionTimestamp") != nil || fieldvalue.Lookup(o.Fields, "status", "phase") == "Terminating"
 		}
 	}
 	names, groups := d.groups(func(p placedPolicy) string {
-		if !p.hasNamespace() || len(p.was) > 0 || !ending[p.written()] && (standing[p.written()] || known[p.written()]) {
+		if !p.IsNamespaced() || len(p.was) > 0 || !ending[p.Written()] && (standing[p.Written()] || known[p.Written()]) {
 			return ""
 		}
-		return p.written()
+		return p.Written()
 	})
 	for _, name := range names {
 		if ending[name] {
@@ -255,18 +260,18 @@ func (d doubter) byNamespace(olds, recents objects) (out []Doubt) {
 }
 
 // byDiscovery doubts the policies of each namespace, where Istio watches some namespaces alone.
-func (d doubter) byDiscovery(objects []object) (out []Doubt) {
+func (d doubter) byDiscovery(objects []clusterobject.Object) (out []Doubt) {
 	const selectors = "discoverySelectors"
-	if !slices.ContainsFunc(objects, func(o object) bool {
-		return namesField(o.meshConfig(), selectors) || (o.kind == "IstioOperator" || o.kind == "Istio") && namesField(o.fields, selectors)
+	if !slices.ContainsFunc(objects, func(o clusterobject.Object) bool {
+		return assumption.NamesField(assumption.MeshConfigOf(o), selectors) || (o.Kind == "IstioOperator" || o.Kind == "Istio") && assumption.NamesField(o.Fields, selectors)
 	}) {
 		return nil
 	}
 	names, groups := d.groups(func(p placedPolicy) string {
-		if !p.isOfIstio() {
+		if !p.IsOfIstio() {
 			return ""
 		}
-		return p.namespace
+		return p.Namespace
 	})
 	for _, name := range names {
 		out = append(out, doubtOf(groups[name], "Istio may not watch the namespace "+name+": its mesh config has "+selectors))
@@ -275,22 +280,26 @@ func (d doubter) byDiscovery(objects []object) (out []Doubt) {
 }
 
 // isExport reports whether each of some policies has a version that an API server gave.
-func isExport(all objects) bool {
-	return !slices.ContainsFunc(all.all, func(o object) bool { return fieldvalue.Lookup(o.fields, "metadata", "resourceVersion") == nil })
+func isExport(all clusterobject.List) bool {
+	return !slices.ContainsFunc(all.All, func(o clusterobject.Object) bool {
+		return fieldvalue.Lookup(o.Fields, "metadata", "resourceVersion") == nil
+	})
 }
 
 // refusal says why an API server or a tool may refuse a policy that others take; "" where no reason is known. Policies that are
 // exported state what an API server gave them.
 func (p placedPolicy) refusal(exported bool) string {
-	if field, why := metadata.SettingsProblem(p.doc); why != "" {
+	if field, why := metadata.SettingsProblem(p.Doc); why != "" {
 		return "an API server refuses it: " + field + ": " + why
 	}
-	if !p.universal && metadata.IsTooLargeToApply(p.doc) {
+	if !p.Universal && metadata.IsTooLargeToApply(p.Doc) {
 		return "it is larger than the annotation in which kubectl keeps it"
 	}
 	for _, field := range []string{"resourceVersion", "uid", "managedFields"} {
-		states := fieldvalue.Lookup(p.fields, "metadata", field)
-		if states != nil && !exported && !slices.ContainsFunc(p.was, func(o object) bool { return reflect.DeepEqual(fieldvalue.Lookup(o.fields, "metadata", field), states) }) {
+		states := fieldvalue.Lookup(p.Fields, "metadata", field)
+		if states != nil && !exported && !slices.ContainsFunc(p.was, func(o clusterobject.Object) bool {
+			return reflect.DeepEqual(fieldvalue.Lookup(o.Fields, "metadata", field), states)
+		}) {
 			return "it states " + field + ", and an API server refuses what it has not given itself"
 		}
 	}
@@ -301,34 +310,34 @@ func (p placedPolicy) refusal(exported bool) string {
 var refusers = []string{"gatekeeper.sh", "kubewarden.com", "jspolicy.com", "hnc.x-k8s.io", "capsule.clastix.io", "projectsveltos.io", "kubefed.io"}
 
 // mayRefuse reports whether an object that is not read may keep a policy away, or change it: it names the kind.
-func (o object) mayRefuse(p object) bool {
+func mayRefuse(o clusterobject.Object, p clusterobject.Object) bool {
 	switch {
-	case o.kind == "ConfigMap" && o.group == "":
+	case o.Kind == "ConfigMap" && o.Group == "":
 		// An engine may read its policies of it.
-	case o.category != unknown, o.isOfRights(), o.group == "", podPlaces[o.kind] != "":
+	case o.Category != clusterobject.Unknown, o.IsOfRights(), o.Group == "", o.PodPlace() != "":
 		return false
-	case o.isOfTool():
+	case o.IsOfTool():
 		// Other fields of such an object are told, or apply a folder as it is. An account may lack a right.
-		return fieldvalue.Lookup(o.fields, "spec", "serviceAccountName") != nil
-	case isWithin(o.group, refusers):
+		return fieldvalue.Lookup(o.Fields, "spec", "serviceAccountName") != nil
+	case clusterobject.IsWithin(o.Group, refusers):
 		return true
 	}
-	kind := strings.ToLower(p.kind)
-	names := []string{kind, p.resource()}
-	if o.kind != "ConfigMap" { // any text may have a star
+	kind := strings.ToLower(p.Kind)
+	names := []string{kind, clusterrole.ResourceOf(p)}
+	if o.Kind != "ConfigMap" { // any text may have a star
 		names = append(names, "*")
 	}
-	found := strings.Contains(strings.ToLower(o.kind), kind)
-	eachText(o.said(), func(text string) {
+	found := strings.Contains(strings.ToLower(o.Kind), kind)
+	fieldvalue.EachText(saidBy(o), func(text string) {
 		text = strings.ToLower(text)
-		found = found || p.group != "" && strings.Contains(text, p.group) || slices.ContainsFunc(strings.FieldsFunc(text, endsWord), func(word string) bool { return slices.Contains(names, word) })
+		found = found || p.Group != "" && strings.Contains(text, p.Group) || slices.ContainsFunc(strings.FieldsFunc(text, endsWord), func(word string) bool { return slices.Contains(names, word) })
 	})
 	return found
 }
 
-// said is what an object says beside its kind and its metadata.
-func (o object) said() map[string]any {
-	fields, _ := o.fields.(map[string]any)
+// saidBy is what an object says beside its kind and its metadata.
+func saidBy(o clusterobject.Object) map[string]any {
+	fields, _ := o.Fields.(map[string]any)
 	out := maps.Clone(fields)
 	for _, key := range []string{"apiVersion", "kind", "metadata", "status"} {
 		delete(out, key)
@@ -338,16 +347,3 @@ func (o object) said() map[string]any {
 
 // endsWord reports whether a letter is none of a kind, and no star.
 func endsWord(r rune) bool { return r != '*' && (r < 'a' || r > 'z') && (r < '0' || r > '9') }
-
-// labels returns the labels of a policy.
-func (o object) labels() map[string]any {
-	labels := fieldvalue.Lookup(o.fields, "metadata", "labels")
-	if o.universal {
-		labels = fieldvalue.Lookup(o.fields, "labels")
-	}
-	out, _ := labels.(map[string]any)
-	return out
-}
-
-// label returns a label of a policy, nil where it has none.
-func (o object) label(key string) any { return o.labels()[key] }

@@ -4,27 +4,29 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // agents are the kinds of which an agent of Cilium writes each object. By such an object an address gets the name of another
 // caller, so it counts where an author may have written it.
-var agents = fields("CiliumEndpoint CiliumIdentity CiliumNode")
+var agents = fieldpath.SetOf("CiliumEndpoint CiliumIdentity CiliumNode")
 
-func (o object) isOfAgent() bool { return o.group == "cilium.io" && agents[o.kind] }
+func isOfAgent(o clusterobject.Object) bool { return o.Group == "cilium.io" && agents[o.Kind] }
 
 // isStored reports whether an object has what an API server writes into each object.
-func (o object) isStored() bool {
+func isStored(o clusterobject.Object) bool {
 	text := func(field string) string {
-		value, _ := fieldvalue.Lookup(o.fields, "metadata", field).(string)
+		value, _ := fieldvalue.Lookup(o.Fields, "metadata", field).(string)
 		return value
 	}
-	return o.storedVersion() != "" && text("uid") != "" && text("creationTimestamp") != ""
+	return storedVersion(o) != "" && text("uid") != "" && text("creationTimestamp") != ""
 }
 
 // storedVersion returns the version that an API server gave to an object, "" where there is none.
-func (o object) storedVersion() string {
-	version, _ := fieldvalue.Lookup(o.fields, "metadata", "resourceVersion").(string)
+func storedVersion(o clusterobject.Object) string {
+	version, _ := fieldvalue.Lookup(o.Fields, "metadata", "resourceVersion").(string)
 	if version = strings.TrimLeft(version, "0"); strings.Trim(version, "0123456789") != "" {
 		return ""
 	}
@@ -38,13 +40,13 @@ func isLaterVersion(a, b string) bool {
 
 // isExported reports whether no author wrote the objects of an agent: both sides are exports of one cluster, and of the kind
 // too. An author could write into one object what an API server writes. What differs is younger than the old side.
-func (c *comparison) isExported(olds, recents []object) bool {
+func (c *comparison) isExported(olds, recents []clusterobject.Object) bool {
 	o := slices.Concat(olds, recents)[0]
-	isOfKind := func(other object) bool { return other.isOfAgent() && other.kind == o.kind }
-	former := slices.DeleteFunc(slices.Clone(c.oldObjects.all), func(other object) bool { return !isOfKind(other) })
-	latter := slices.DeleteFunc(slices.Clone(c.recentObjects.all), func(other object) bool { return !isOfKind(other) })
-	for _, other := range slices.Concat(former, latter, c.oldPolicies.all, c.recentPolicies.all) {
-		if !other.isStored() {
+	isOfKind := func(other clusterobject.Object) bool { return isOfAgent(other) && other.Kind == o.Kind }
+	former := slices.DeleteFunc(slices.Clone(c.oldObjects.All), func(other clusterobject.Object) bool { return !isOfKind(other) })
+	latter := slices.DeleteFunc(slices.Clone(c.recentObjects.All), func(other clusterobject.Object) bool { return !isOfKind(other) })
+	for _, other := range slices.Concat(former, latter, c.oldPolicies.All, c.recentPolicies.All) {
+		if !isStored(other) {
 			return false
 		}
 	}
@@ -55,8 +57,10 @@ func (c *comparison) isExported(olds, recents []object) bool {
 	case len(recents) == 0:
 		return true
 	case len(olds) == 1:
-		return olds[0].doc.Flow() == recents[0].doc.Flow() || isLaterVersion(recents[0].storedVersion(), olds[0].storedVersion())
+		return olds[0].Doc.Flow() == recents[0].Doc.Flow() || isLaterVersion(storedVersion(recents[0]), storedVersion(olds[0]))
 	default:
-		return !slices.ContainsFunc(former, func(other object) bool { return !isLaterVersion(recents[0].storedVersion(), other.storedVersion()) })
+		return !slices.ContainsFunc(former, func(other clusterobject.Object) bool {
+			return !isLaterVersion(storedVersion(recents[0]), storedVersion(other))
+		})
 	}
 }

@@ -1,11 +1,16 @@
 package manifestdiff
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/fieldpath"
+)
 
 // harmlessFields are the fields of a kind of object that cannot matter, each with what stands below it. A
 // list has "[]" behind it. Fields of pods are those of podFields.
-var harmlessFields = map[category]map[string]bool{
-	workload: fields(`apiVersion status spec.replicas spec.strategy spec.updateStrategy spec.minReadySeconds spec.revisionHistoryLimit
+var harmlessFields = map[clusterobject.Category]map[string]bool{
+	clusterobject.Workload: fieldpath.SetOf(`apiVersion status spec.replicas spec.strategy spec.updateStrategy spec.minReadySeconds spec.revisionHistoryLimit
 		spec.progressDeadlineSeconds spec.paused spec.podManagementPolicy spec.volumeClaimTemplates spec.persistentVolumeClaimRetentionPolicy
 		spec.ordinals spec.serviceName spec.selector
 		spec.parallelism spec.completions spec.completionMode spec.backoffLimit spec.backoffLimitPerIndex spec.maxFailedIndexes
@@ -17,19 +22,19 @@ var harmlessFields = map[category]map[string]bool{
 		spec.weight spec.locality`),
 	// What a Service says of its own addresses and of the choice among its pods concerns its clients. The
 	// fields that say who reaches it, and from which address, are not here.
-	service: fields(`apiVersion status spec.clusterIPs spec.ipFamilies spec.ipFamilyPolicy spec.sessionAffinity spec.sessionAffinityConfig
+	clusterobject.Service: fieldpath.SetOf(`apiVersion status spec.clusterIPs spec.ipFamilies spec.ipFamilyPolicy spec.sessionAffinity spec.sessionAffinityConfig
 		spec.publishNotReadyAddresses spec.internalTrafficPolicy spec.trafficDistribution spec.allocateLoadBalancerNodePorts
 		spec.healthCheckNodePort spec.loadBalancerIP spec.ports[].nodePort`),
-	namespace: fields(`apiVersion status spec.finalizers`),
-	account:   fields(`apiVersion secrets imagePullSecrets`),
-	dataplane: readOfDataplanes,
-	unknown:   fields(`status`),
+	clusterobject.Namespace: fieldpath.SetOf(`apiVersion status spec.finalizers`),
+	clusterobject.Account:   fieldpath.SetOf(`apiVersion secrets imagePullSecrets`),
+	clusterobject.Dataplane: readOfDataplanes,
+	clusterobject.Unknown:   fieldpath.SetOf(`status`),
 }
 
 // podFields are the fields of a pod that cannot matter. A container does what its image does, and no
 // policy speaks of that. A probe is among the others where the kubelet calls the workload: Istio, Kuma
 // and Linkerd let anybody make such a request.
-var podFields = fields(`spec.nodeSelector spec.affinity spec.tolerations spec.topologySpreadConstraints spec.schedulerName spec.priorityClassName
+var podFields = fieldpath.SetOf(`spec.nodeSelector spec.affinity spec.tolerations spec.topologySpreadConstraints spec.schedulerName spec.priorityClassName
 	spec.priority spec.preemptionPolicy spec.nodeName spec.terminationGracePeriodSeconds spec.activeDeadlineSeconds spec.imagePullSecrets
 	spec.restartPolicy spec.enableServiceLinks spec.hostname spec.subdomain spec.setHostnameAsFQDN spec.readinessGates spec.overhead spec.os
 	spec.schedulingGates spec.resources spec.dnsPolicy spec.dnsConfig.options
@@ -97,12 +102,4 @@ var itemSets = map[string]bool{
 	"spec.initContainers[].securityContext.capabilities.add": true, "spec.initContainers[].securityContext.capabilities.drop": true,
 	"spec.loadBalancerSourceRanges": true, "spec.externalIPs": true,
 	"spec.ingress": true, "spec.ingress[].from": true, "spec.ingress[].ports": true, "spec.egress": true, "spec.policyTypes": true,
-}
-
-func fields(text string) map[string]bool {
-	out := map[string]bool{}
-	for _, field := range strings.Fields(text) {
-		out[field] = true
-	}
-	return out
 }

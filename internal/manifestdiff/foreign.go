@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/delivery"
 	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -22,9 +24,9 @@ func (d doubter) refused(doubt Doubt) []Doubt {
 }
 
 // otherList says that a policy stands in a list that kubectl may refuse, where no policy of OLD stands in such a one; "" where it does not.
-func (c *comparison) otherList(o object) string {
-	list := o.doc.DoubtfulList()
-	if list == "" || slices.ContainsFunc(c.oldPolicies.all, func(of object) bool { return of.doc.DoubtfulList() == list }) {
+func (c *comparison) otherList(o clusterobject.Object) string {
+	list := o.Doc.DoubtfulList()
+	if list == "" || slices.ContainsFunc(c.oldPolicies.All, func(of clusterobject.Object) bool { return of.Doc.DoubtfulList() == list }) {
 		return ""
 	}
 	return "it stands in " + list + ", and kubectl may refuse that"
@@ -34,16 +36,16 @@ func (c *comparison) otherList(o object) string {
 // of Kuma's resources, and kumactl takes no other one. Where OLD has neither, and NEW both, either may be refused. All of one form come,
 // or none. A Dataplane says nothing: it may describe a workload to meshproof alone.
 func (c *comparison) byForm(d doubter) (out []Doubt) {
-	forms := func(docs []manifest.Document, in func(object) bool) map[bool]bool {
+	forms := func(docs []manifest.Document, in func(clusterobject.Object) bool) map[bool]bool {
 		found := map[bool]bool{}
 		for _, doc := range docs {
-			if o := objectOf(doc); (o.universal || o.group == "kuma.io") && o.kind != "Dataplane" && in(o) {
-				found[o.universal] = true
+			if o := clusterobject.Read(doc); (o.Universal || o.Group == "kuma.io") && o.Kind != "Dataplane" && in(o) {
+				found[o.Universal] = true
 			}
 		}
 		return found
 	}
-	anywhere := func(object) bool { return true }
+	anywhere := func(clusterobject.Object) bool { return true }
 	olds := forms(slices.Concat(c.old.Policies, c.old.Others), anywhere)
 	if len(olds) == 0 {
 		if olds = forms(c.recent.Policies, anywhere); len(olds) == 2 {
@@ -53,15 +55,15 @@ func (c *comparison) byForm(d doubter) (out []Doubt) {
 	names, groups := d.groups(func(p placedPolicy) string {
 		known := olds
 		if c.old.Root != "" && c.recent.Root != "" {
-			name := folderIn(c.recent.Root, p.doc)
-			if inside := forms(c.old.Placed, func(o object) bool { return folderIn(c.old.Root, o.doc) == name }); len(inside) > 0 {
+			name := delivery.DirOf(c.recent.Root, p.Doc)
+			if inside := forms(c.old.Placed, func(o clusterobject.Object) bool { return delivery.DirOf(c.old.Root, o.Doc) == name }); len(inside) > 0 {
 				known = inside
 			}
 		}
 		switch {
-		case !p.universal && p.group != "kuma.io" || known[p.universal] || isOfCase(c.recent, p.object):
+		case !p.Universal && p.Group != "kuma.io" || known[p.Universal] || isOfCase(c.recent, p.Object):
 			return ""
-		case p.universal:
+		case p.Universal:
 			return "kubectl refuses the universal form, and what stands beside has another one"
 		default:
 			return "kumactl refuses the form of Kubernetes, and what stands beside has another one"
@@ -81,9 +83,9 @@ func (c *comparison) byDeletion(d doubter) []Doubt {
 	}
 	doubt := Doubt{Why: "it stays where a tool deletes nothing, such as kubectl apply without --prune"}
 	for _, o := range d.gone {
-		renamed := slices.ContainsFunc(c.recentPolicies.all, func(is object) bool { return is.kind == o.kind && is.decisiveBy(o.name) == o.decisive() })
+		renamed := slices.ContainsFunc(c.recentPolicies.All, func(is clusterobject.Object) bool { return is.Kind == o.Kind && is.DecisiveBy(o.Name) == o.Decisive() })
 		if !renamed && !isOfCase(c.old, o) {
-			doubt.Policies, doubt.left = append(doubt.Policies, "the end of "+o.String()), append(doubt.left, o.doc)
+			doubt.Policies, doubt.left = append(doubt.Policies, "the end of "+o.String()), append(doubt.left, o.Doc)
 		}
 	}
 	if len(doubt.left) == 0 {
@@ -93,34 +95,34 @@ func (c *comparison) byDeletion(d doubter) []Doubt {
 }
 
 // isOfCase reports whether a case of a side states a policy: nobody applies it.
-func isOfCase(of Side, o object) bool {
-	return slices.ContainsFunc(of.Cases, func(doc manifest.Document) bool { return metadata.FileOf(doc) == o.file() })
+func isOfCase(of Side, o clusterobject.Object) bool {
+	return slices.ContainsFunc(of.Cases, func(doc manifest.Document) bool { return metadata.FileOf(doc) == o.File() })
 }
 
 // byKind doubts the policies of each kind that no policy of OLD is of: a cluster may not have it. The kinds of Istio come together, and those of
 // Linkerd. Without a route its policies let nobody in.
 func (c *comparison) byKind(d doubter) (out []Doubt) {
-	definition := func(o object) string {
+	definition := func(o clusterobject.Object) string {
 		switch {
-		case o.universal:
-			return "kuma.io/" + o.kind
-		case isWithin(o.group, []string{"istio.io", "linkerd.io"}):
-			return o.group
+		case o.Universal:
+			return "kuma.io/" + o.Kind
+		case clusterobject.IsWithin(o.Group, []string{"istio.io", "linkerd.io"}):
+			return o.Group
 		default:
-			return o.group + "/" + o.kind
+			return o.Group + "/" + o.Kind
 		}
 	}
 	known := map[string]bool{}
-	for _, o := range d.was.all {
+	for _, o := range d.was.All {
 		known[definition(o)] = true
 	}
 	names, groups := d.groups(func(p placedPolicy) string {
-		if len(known) == 0 || known[definition(p.object)] || strings.HasSuffix(p.kind, "Route") || isOfCase(c.recent, p.object) {
+		if len(known) == 0 || known[definition(p.Object)] || strings.HasSuffix(p.Kind, "Route") || isOfCase(c.recent, p.Object) {
 			return ""
 		}
-		kind := p.kind
-		if !p.universal {
-			kind += " of " + p.group
+		kind := p.Kind
+		if !p.Universal {
+			kind += " of " + p.Group
 		}
 		return "OLD has no " + kind + ", and a cluster may not have the kind"
 	})
@@ -145,16 +147,16 @@ func (c *comparison) byRelease(d doubter) []Doubt {
 	doubt := Doubt{stays: map[string][]manifest.Document{}}
 	refuses := false
 	for _, r := range c.recent.Released {
-		o := objectOf(r.Document)
+		o := clusterobject.Read(r.Document)
 		if isOfCase(c.recent, o) {
 			continue
 		}
 		doubt.Policies = append(doubt.Policies, o.String())
 		doubt.Why = cmp.Or(doubt.Why, r.Why)
 		if refuses = refuses || r.Refused; r.Refused {
-			r.Left = documentsOf(c.oldPolicies.byKey[o.key])
+			r.Left = documentsOf(c.oldPolicies.ByKey[o.Key])
 		}
-		doubt.stays[o.doc.Place("")] = r.Left
+		doubt.stays[o.Doc.Place("")] = r.Left
 	}
 	switch {
 	case len(doubt.Policies) == 0:

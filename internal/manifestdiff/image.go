@@ -8,35 +8,38 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/delivery"
+	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // carriedKeys are all keys of kustomizations by which no value of one object gets into another one, such as the number of pods into a policy.
-var carriedKeys = fields(`apiVersion kind metadata resources bases components images replicas namespace namePrefix nameSuffix labels commonLabels commonAnnotations patches patchesStrategicMerge
+var carriedKeys = fieldpath.SetOf(`apiVersion kind metadata resources bases components images replicas namespace namePrefix nameSuffix labels commonLabels commonAnnotations patches patchesStrategicMerge
 	patchesJson6902 sortOptions buildMetadata configMapGenerator secretGenerator generatorOptions crds helmCharts helmGlobals helmChartInflationGenerator generators validators`)
 
 // literalImage is met by the name of an image that is no pattern: Kustomize takes it for a regular expression.
 var literalImage = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/:-]*$`)
 
 // isPaired reports whether an object is a kustomization that is known by its file: it has no name, and both sides are folders.
-func (c *comparison) isPaired(o object) bool {
-	return !c.symmetric && o.name == "" && o.isOfKustomize() && c.old.Root != "" && c.recent.Root != ""
+func (c *comparison) isPaired(o clusterobject.Object) bool {
+	return !c.symmetric && o.Name == "" && o.IsOfKustomize() && c.old.Root != "" && c.recent.Root != ""
 }
 
 // customizationFile has the kustomizations that stand in one file.
 type customizationFile struct {
-	all []object
+	all []clusterobject.Object
 	// paired is the one that is known by its file, nil for none.
-	paired *object
+	paired *clusterobject.Object
 }
 
 // customizationFiles returns the files of a side with kustomizations, by their paths in the folder.
 func (c *comparison) customizationFiles(side Side) map[string]customizationFile {
 	out := map[string]customizationFile{}
-	for _, o := range side.kustomizations() {
-		at := pathIn(side.Root, o.file())
+	for _, o := range side.folder().Kustomizations() {
+		at := delivery.PathIn(side.Root, o.File())
 		of := out[at]
 		if of.all = append(of.all, o); c.isPaired(o) {
 			of.paired = &o
@@ -57,15 +60,15 @@ func (c *comparison) compareKustomizations() (out []Change, passed []Passed) {
 		switch {
 		case was.paired == nil && is.paired == nil:
 		case is.paired == nil:
-			out = append(out, was.paired.change(isGone))
+			out = append(out, changeOf(*was.paired, isGone))
 		case was.paired == nil:
-			out = append(out, is.paired.change(isNew))
-		case max(len(was.all), len(is.all)) > 1 && !slices.EqualFunc(was.all, is.all, func(a, b object) bool { return reflect.DeepEqual(a.fields, b.fields) }):
-			out = append(out, is.paired.change("is in one file with another one, of which Kustomize reads one, and they have changed"))
+			out = append(out, changeOf(*is.paired, isNew))
+		case max(len(was.all), len(is.all)) > 1 && !slices.EqualFunc(was.all, is.all, func(a, b clusterobject.Object) bool { return reflect.DeepEqual(a.Fields, b.Fields) }):
+			out = append(out, changeOf(*is.paired, "is in one file with another one, of which Kustomize reads one, and they have changed"))
 		default:
 			changes, fields := c.bothKustomized(*was.paired, *is.paired, recents)
 			if out = append(out, changes...); len(fields) > 0 {
-				passed = append(passed, Passed{is.paired.doc.Place(""), is.paired.String(), isChanged, fields})
+				passed = append(passed, Passed{is.paired.Doc.Place(""), is.paired.String(), isChanged, fields})
 			}
 		}
 	}
@@ -73,9 +76,9 @@ func (c *comparison) compareKustomizations() (out []Change, passed []Passed) {
 }
 
 // bothKustomized names the keys that differ, and returns those that pass.
-func (c *comparison) bothKustomized(was, is object, files map[string]customizationFile) (out []Change, passed []string) {
-	olds, _ := was.fields.(map[string]any)
-	keys, _ := is.fields.(map[string]any)
+func (c *comparison) bothKustomized(was, is clusterobject.Object, files map[string]customizationFile) (out []Change, passed []string) {
+	olds, _ := was.Fields.(map[string]any)
+	keys, _ := is.Fields.(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(union(olds, keys))) {
 		switch of := is; {
 		case reflect.DeepEqual(olds[key], keys[key]):
@@ -85,7 +88,7 @@ func (c *comparison) bothKustomized(was, is object, files map[string]customizati
 			if _, has := keys[key]; !has {
 				of = was
 			}
-			out = append(out, Change{of.doc.Place(key), of.String(), isChanged})
+			out = append(out, Change{of.Doc.Place(key), of.String(), isChanged})
 		}
 	}
 	return out, passed
@@ -119,7 +122,7 @@ func imagesOf(value any) (out []map[string]any, known bool) {
 			switch {
 			case !isName && key != "newTag" && key != "digest":
 				known = false
-			case isName && (!isText || !literalImage.MatchString(text) || has(image, planeImages) || has(image, sidecarImages)):
+			case isName && (!isText || !literalImage.MatchString(text) || clusterobject.IsOfMeshImage(image)):
 				known = false
 			}
 		}
@@ -130,47 +133,42 @@ func imagesOf(value any) (out []map[string]any, known bool) {
 
 // takesWorkloadsAlone reports whether all that a kustomization takes is in the folder, and belongs neither to a control plane nor to a tool that applies or signs objects, and
 // has no sidecar of its own: Kustomize takes the name of an image for a regular expression, which may be about that. No kustomization carries a value of it into a policy.
-func (c *comparison) takesWorkloadsAlone(o object, files map[string]customizationFile) bool {
+func (c *comparison) takesWorkloadsAlone(o clusterobject.Object, files map[string]customizationFile) bool {
 	docs, known := c.takenBy(o, files)
-	all := c.recent.kustomizations()
+	all := c.recent.folder().Kustomizations()
 	if !known || slices.ContainsFunc(c.overlaysOf(o, all), placesInPlane) || slices.ContainsFunc(all, carriesValues) {
 		return false
 	}
 	return !slices.ContainsFunc(docs, func(doc manifest.Document) bool {
-		one := objectOf(doc)
-		return one.isOfSystem() || one.isOfControlPlane() || slices.ContainsFunc(one.containers("containers", "initContainers"), isSidecar)
+		one := clusterobject.Read(doc)
+		return one.IsOfSystem() || one.IsOfControlPlane() || slices.ContainsFunc(one.Containers("containers", "initContainers"), clusterobject.IsSidecar)
 	})
 }
 
 // placesInPlane reports whether a kustomization gives objects the namespace of a control plane or of such a tool.
-func placesInPlane(o object) bool {
-	namespace, _ := fieldvalue.Lookup(o.fields, "namespace").(string)
-	return isOfPlane(namespace)
-}
-
-// isOfPlane reports whether a namespace is that of a control plane, or of a tool that applies or signs objects.
-func isOfPlane(namespace string) bool {
-	return slices.Contains(planeNamespaces, namespace) || slices.Contains(systemNamespaces, namespace)
+func placesInPlane(o clusterobject.Object) bool {
+	namespace, _ := fieldvalue.Lookup(o.Fields, "namespace").(string)
+	return clusterobject.IsOfPlane(namespace)
 }
 
 // carriesValues reports whether a kustomization may carry a value of one object into another one.
-func carriesValues(o object) bool {
-	keys, _ := o.fields.(map[string]any)
+func carriesValues(o clusterobject.Object) bool {
+	keys, _ := o.Fields.(map[string]any)
 	return slices.ContainsFunc(slices.Collect(maps.Keys(keys)), func(key string) bool { return !carriedKeys[key] })
 }
 
 // takenBy returns the documents that a kustomization takes, by others too, and whether it is known what these are.
-func (c *comparison) takenBy(o object, files map[string]customizationFile) (out []manifest.Document, known bool) {
+func (c *comparison) takenBy(o clusterobject.Object, files map[string]customizationFile) (out []manifest.Document, known bool) {
 	root := c.recent.Root
 	seen := map[string]bool{}
 	known = true
-	var take func(at string, o object)
-	take = func(at string, o object) {
-		fields, _ := o.fields.(map[string]any)
+	var take func(at string, o clusterobject.Object)
+	take = func(at string, o clusterobject.Object) {
+		fields, _ := o.Fields.(map[string]any)
 		for _, key := range []string{"helmCharts", "helmChartInflationGenerator", "generators", "transformers"} {
 			known = known && fields[key] == nil
 		}
-		for _, name := range o.takenNames() {
+		for _, name := range o.TakenNames() {
 			path := filepath.Join(at, name)
 			if known = known && !isElsewhere(at, name); !known || seen[path] {
 				continue
@@ -178,7 +176,7 @@ func (c *comparison) takenBy(o object, files map[string]customizationFile) (out 
 			seen[path] = true
 			found := 0
 			for _, doc := range c.recent.Placed {
-				if pathIn(root, metadata.FileOf(doc)) == path {
+				if delivery.PathIn(root, metadata.FileOf(doc)) == path {
 					out, found = append(out, doc), found+1
 				}
 			}
@@ -191,18 +189,18 @@ func (c *comparison) takenBy(o object, files map[string]customizationFile) (out 
 			known = known && found > 0
 		}
 	}
-	take(pathIn(root, filepath.Dir(o.file())), o)
+	take(delivery.PathIn(root, filepath.Dir(o.File())), o)
 	return out, known
 }
 
 // overlaysOf returns a kustomization and those of all that take it, by others too.
-func (c *comparison) overlaysOf(o object, all []object) []object {
-	out, seen := []object{o}, map[string]bool{o.file(): true}
+func (c *comparison) overlaysOf(o clusterobject.Object, all []clusterobject.Object) []clusterobject.Object {
+	out, seen := []clusterobject.Object{o}, map[string]bool{o.File(): true}
 	for i := 0; i < len(out); i++ {
-		dir := filepath.Dir(out[i].file())
+		dir := filepath.Dir(out[i].File())
 		for _, other := range all {
-			if !seen[other.file()] && (slices.Contains(FilesOf(other.doc), dir) || takesByURL(other, pathIn(c.recent.Root, dir))) {
-				seen[other.file()] = true
+			if !seen[other.File()] && (slices.Contains(delivery.FilesOf(other.Doc), dir) || takesByURL(other, delivery.PathIn(c.recent.Root, dir))) {
+				seen[other.File()] = true
 				out = append(out, other)
 			}
 		}
@@ -219,11 +217,11 @@ func isElsewhere(at, name string) bool {
 }
 
 // takesByURL reports whether a kustomization takes a folder of the side from its repository: that is the part of the URL behind the last "//".
-func takesByURL(of object, at string) bool {
-	return slices.ContainsFunc(of.takenNames(), func(name string) bool {
+func takesByURL(of clusterobject.Object, at string) bool {
+	return slices.ContainsFunc(of.TakenNames(), func(name string) bool {
 		name, _, _ = strings.Cut(name, "?")
 		i := strings.LastIndex(name, "//")
-		path := cleanFolder(name[max(i, 0):])
+		path := delivery.Clean(name[max(i, 0):])
 		return ofRepository.MatchString(name) && i > 0 && (path == at || strings.HasSuffix(path, "/"+at))
 	})
 }

@@ -2,46 +2,12 @@ package manifestdiff
 
 import (
 	"maps"
-	"path/filepath"
 	"slices"
-	"strings"
 
-	"github.com/meshproof/meshproof/internal/fieldvalue"
-	"github.com/meshproof/meshproof/internal/rendering"
-	"github.com/meshproof/meshproof/policy/manifest"
+	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/delivery"
+	"github.com/meshproof/meshproof/internal/fieldpath"
 )
-
-// FilesOf returns the files and folders that a kustomization may name, as paths beside it; nil for another
-// document. A URL is none of them: it stays what it is as long as the kustomization does.
-func FilesOf(doc manifest.Document) (out []string) {
-	o := objectOf(doc)
-	if !o.isOfKustomize() {
-		return nil
-	}
-	var add func(value any)
-	add = func(value any) {
-		switch value := value.(type) {
-		case string:
-			if value != "" && !strings.Contains(value, "://") && !strings.ContainsAny(value, "\n?") && !filepath.IsAbs(value) {
-				_, file, isPair := strings.Cut(value, "=")
-				if !isPair {
-					file = value
-				}
-				out = append(out, filepath.Join(filepath.Dir(o.file()), file))
-			}
-		case []any:
-			for _, item := range value {
-				add(item)
-			}
-		case map[string]any:
-			for _, key := range slices.Sorted(maps.Keys(value)) {
-				add(value[key])
-			}
-		}
-	}
-	add(o.fields)
-	return out
-}
 
 const toolFile = "a file of a tool that changes manifests or leaves some out"
 
@@ -81,49 +47,28 @@ func otherFiles(old, recent map[string]string, what string) (out []Change) {
 }
 
 // harmlessKeys are the keys of a kustomization by which it changes no policy.
-var harmlessKeys = fields("apiVersion kind metadata resources bases images replicas configMapGenerator secretGenerator generatorOptions sortOptions buildMetadata")
-
-// kustomizations returns those of a side. Several folders may have one that is alike, and each is about its own folder.
-func (s Side) kustomizations() (out []object) {
-	for _, doc := range s.Others {
-		if rendering.IsKustomization(doc) {
-			out = append(out, objectOf(doc))
-		}
-	}
-	return out
-}
-
-// takenNames returns what a kustomization takes, as it is written: files, folders and repositories.
-func (o object) takenNames() (out []string) {
-	for _, key := range []string{"resources", "bases", "components"} {
-		out = append(out, fieldvalue.Texts(fieldvalue.Lookup(o.fields, key))...)
-	}
-	return out
-}
+var harmlessKeys = fieldpath.SetOf("apiVersion kind metadata resources bases images replicas configMapGenerator secretGenerator generatorOptions sortOptions buildMetadata")
 
 // compareKustomized names what Kustomize does with policies of which some have changed: it changes them, or
 // leaves one out that hides what another one lets in.
-func (c *comparison) compareKustomized(policies objects) (out []Change) {
-	kustomizations := map[string]object{}
-	all := c.recent.kustomizations()
-	for _, o := range all {
-		kustomizations[filepath.Dir(o.file())] = o
-	}
-	for _, o := range all {
-		keys, _ := o.fields.(map[string]any)
+func (c *comparison) compareKustomized(policies clusterobject.List) (out []Change) {
+	folder := c.recent.folder()
+	kustomizations := folder.KustomizationsByDir()
+	for _, o := range folder.Kustomizations() {
+		keys, _ := o.Fields.(map[string]any)
 		for _, key := range slices.Sorted(maps.Keys(keys)) {
 			if !harmlessKeys[key] && !c.changesNoPolicy(o, key, keys[key], kustomizations) {
-				out = append(out, Change{o.doc.Place(key), o.String(), "may change policies, and some of them have changed: write out with kustomize build what is applied"})
+				out = append(out, Change{o.Doc.Place(key), o.String(), "may change policies, and some of them have changed: write out with kustomize build what is applied"})
 			}
 		}
 	}
 	if len(kustomizations) == 0 {
 		return nil
 	}
-	by := c.deliveriesOf(kustomizations)
-	for _, o := range policies.all {
-		if !by.comes(o.file(), nil) {
-			out = append(out, o.change("is not named by the kustomization of its folder, and policies have changed"))
+	by := delivery.ReadFlux(folder)
+	for _, o := range policies.All {
+		if !by.Applies(o.File()) {
+			out = append(out, changeOf(o, "is not named by the kustomization of its folder, and policies have changed"))
 		}
 	}
 	return out

@@ -2,8 +2,8 @@
 // control planes, and what tools do with the policies. None of it is read as a policy.
 //
 // It guarantees that the world is closed: each difference in such a document is named, with its place and
-// field, unless a table of this package says that it cannot matter. The tables are data: the kinds in kind.go,
-// the fields in field.go, the labels and annotations in setting.go and tool.go.
+// field, unless a table of this package says that it cannot matter. The tables are data: the kinds in
+// package clusterobject, the fields in field.go, the labels and annotations in setting.go and tool.go.
 package manifestdiff
 
 import (
@@ -14,7 +14,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/delivery"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
+	"github.com/meshproof/meshproof/internal/mention"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -55,6 +58,11 @@ type Side struct {
 	Unread map[string]string
 }
 
+// folder is the side as a folder of which tools take manifests.
+func (s Side) folder() delivery.Folder {
+	return delivery.Folder{Root: s.Root, Placed: s.Placed, Policies: s.Policies, Others: s.Others}
+}
+
 // Change is one difference between two sides.
 type Change struct {
 	// Place is "file:line: field", of the second side where that has the field.
@@ -67,6 +75,11 @@ type Change struct {
 
 // String returns one line.
 func (c Change) String() string { return c.Place + " (" + c.Object + ") " + c.Effect }
+
+// changeOf is a change of a whole object.
+func changeOf(o clusterobject.Object, effect string) Change {
+	return Change{o.Doc.Place(""), o.String(), effect}
+}
 
 // The effects.
 const (
@@ -92,12 +105,12 @@ type comparison struct {
 	symmetric bool
 	// named are the words of everything that may select or name something else, peers those that policies
 	// have of callers, and identities those by which a mesh names callers.
-	named, peers, identities words
+	named, peers, identities mention.Words
 	callers                  callers
 	// volumes are the names of volumes of sidecars, tokens the Secrets with the token of an account or with the authority of a mesh, and claims those of a folder
 	// of a node, by their namespaces and names, and programs what may change labels and annotations, or read them.
 	// disks are the volumes that may be a folder of a node, and their classes.
-	volumes, disks words
+	volumes, disks mention.Words
 	// targets are the names of Dataplanes and services that policies of Kuma have.
 	targets  []string
 	tokens   map[string]bool
@@ -115,9 +128,9 @@ type comparison struct {
 	// tooled is true where a tool such as Argo CD may read any file of the folder.
 	tooled bool
 	// oldObjects and recentObjects are the objects of both sides beside the policies, olds and recents their workloads.
-	oldObjects, recentObjects       objects
-	oldPolicies, recentPolicies     objects
-	oldDataplanes, recentDataplanes objects
+	oldObjects, recentObjects       clusterobject.List
+	oldPolicies, recentPolicies     clusterobject.List
+	oldDataplanes, recentDataplanes clusterobject.List
 	olds, recents                   workloads
 	gone                            departed
 	// customizations are the kustomizations that differ, and pass.
@@ -131,51 +144,51 @@ type comparison struct {
 }
 
 func newComparison(old, recent Side, symmetric bool) *comparison {
-	c := &comparison{old: old, recent: recent, symmetric: symmetric, named: words{}, peers: words{}, identities: words{}, volumes: words{}, disks: words{}, tokens: map[string]bool{}, claims: map[string]bool{}, programs: programs{words: map[string]bool{}, asked: map[string]bool{}}, told: told{}, variables: map[string]bool{}}
-	c.oldObjects, c.recentObjects = objectsOf(old.Others), objectsOf(recent.Others)
-	c.oldPolicies, c.recentPolicies = objectsOf(old.Policies), objectsOf(recent.Policies)
-	c.oldDataplanes, c.recentDataplanes = objectsOf(old.Dataplanes), objectsOf(recent.Dataplanes)
+	c := &comparison{old: old, recent: recent, symmetric: symmetric, named: mention.Words{}, peers: mention.Words{}, identities: mention.Words{}, volumes: mention.Words{}, disks: mention.Words{}, tokens: map[string]bool{}, claims: map[string]bool{}, programs: programs{words: map[string]bool{}, asked: map[string]bool{}}, told: told{}, variables: map[string]bool{}}
+	c.oldObjects, c.recentObjects = clusterobject.ReadAll(old.Others), clusterobject.ReadAll(recent.Others)
+	c.oldPolicies, c.recentPolicies = clusterobject.ReadAll(old.Policies), clusterobject.ReadAll(recent.Policies)
+	c.oldDataplanes, c.recentDataplanes = clusterobject.ReadAll(old.Dataplanes), clusterobject.ReadAll(recent.Dataplanes)
 	for _, o := range c.policies() {
-		c.named.addSelectors(o.withoutCommonMetadata())
-		c.peers.addPeers(o.fields)
-		c.peers.addOwn(o)
-		c.addTargets(o.fields)
-		eachText(o.fields, func(text string) { c.byAddress = c.byAddress || isAddress(text) })
-		c.byOrigin = c.byOrigin || o.choosesByOrigin()
-		c.isIstio = c.isIstio || o.isOfIstio()
+		c.named.AddSelectors(o.WithoutCommonMetadata())
+		c.peers.AddPeers(o.Fields)
+		c.peers.AddOwn(o)
+		c.addTargets(o.Fields)
+		fieldvalue.EachText(o.Fields, func(text string) { c.byAddress = c.byAddress || isAddress(text) })
+		c.byOrigin = c.byOrigin || choosesByOrigin(o)
+		c.isIstio = c.isIstio || o.IsOfIstio()
 	}
-	for _, o := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
-		c.customized = c.customized || o.isOfKustomize()
-		c.tooled = c.tooled || o.isOfTool()
-		c.isIstio = c.isIstio || o.isOfIstio()
+	for _, o := range slices.Concat(c.oldObjects.All, c.recentObjects.All) {
+		c.customized = c.customized || o.IsOfKustomize()
+		c.tooled = c.tooled || o.IsOfTool()
+		c.isIstio = c.isIstio || o.IsOfIstio()
 		c.addVolumes(o)
-		switch o.category {
-		case unknown:
-			c.attached = c.attached || o.attachesToRoutes()
-			c.named.addSelectors(o.withoutCommonMetadata())
+		switch o.Category {
+		case clusterobject.Unknown:
+			c.attached = c.attached || attachesToRoutes(o)
+			c.named.AddSelectors(o.WithoutCommonMetadata())
 			c.programs.add(o)
-			if o.isIdentity() {
-				for _, name := range o.secrets() {
-					c.tokens[o.namespace+"/"+name] = true
+			if o.IsIdentity() {
+				for _, name := range o.Secrets() {
+					c.tokens[o.Namespace+"/"+name] = true
 				}
 			}
-			if o.kind == "MeshIdentity" {
-				c.identities.addSelectors(o.fields)
+			if o.Kind == "MeshIdentity" {
+				c.identities.AddSelectors(o.Fields)
 			}
-		case service:
-			c.named.addValue(fieldvalue.Lookup(o.fields, "spec", "selector"))
-			for _, port := range fieldvalue.Mappings(fieldvalue.Lookup(o.fields, "spec", "ports")) {
-				c.named.addValue(port["targetPort"])
+		case clusterobject.Service:
+			c.named.AddValue(fieldvalue.Lookup(o.Fields, "spec", "selector"))
+			for _, port := range fieldvalue.Mappings(fieldvalue.Lookup(o.Fields, "spec", "ports")) {
+				c.named.AddValue(port["targetPort"])
 			}
-		case workload, namespace:
-			c.named.addMeshAnnotations(o)
-			c.named.addSidecars(o)
+		case clusterobject.Workload, clusterobject.Namespace:
+			c.named.AddMeshAnnotations(o)
+			c.named.AddSidecars(o)
 		}
 	}
-	for _, side := range []objects{c.oldObjects, c.recentObjects} {
-		maps.Copy(c.disks, side.disksOfNodes())
+	for _, side := range []clusterobject.List{c.oldObjects, c.recentObjects} {
+		maps.Copy(c.disks, disksOfNodes(side))
 	}
-	for _, claim := range slices.Concat(c.oldObjects.claims(c.disks), c.recentObjects.claims(c.disks)) {
+	for _, claim := range slices.Concat(claimsOf(c.oldObjects, c.disks), claimsOf(c.recentObjects, c.disks)) {
 		c.claims[claim] = true
 	}
 	for _, files := range []map[string]string{old.Files, recent.Files} {
@@ -184,33 +197,33 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 		}
 	}
 	c.tokenless = c.isTokenless()
-	c.named.addDerived()
-	c.olds, c.recents = workloadsOf(c.oldObjects.all), workloadsOf(c.recentObjects.all)
+	addDerived(c.named)
+	c.olds, c.recents = workloadsOf(c.oldObjects.All), workloadsOf(c.recentObjects.All)
 	c.gone, c.callers = c.departed(), callersOf(c.peers)
-	for _, o := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
+	for _, o := range slices.Concat(c.oldObjects.All, c.recentObjects.All) {
 		c.addVariables(o)
-		if name, _ := fieldvalue.Lookup(o.fields, "spec", "ca", "secretName").(string); o.group == "cert-manager.io" && (o.category != config || c.isUsed(o)) {
-			c.tokens[o.namespace+"/"+name] = true // the key of an authority makes certificates of any name
+		if name, _ := fieldvalue.Lookup(o.Fields, "spec", "ca", "secretName").(string); o.Group == "cert-manager.io" && (o.Category != clusterobject.Config || c.isUsed(o)) {
+			c.tokens[o.Namespace+"/"+name] = true // the key of an authority makes certificates of any name
 		}
 	}
 	return c
 }
 
 // policies returns those of both sides, with those for gateways, which nothing else compares.
-func (c *comparison) policies() []object {
-	return slices.Concat(c.oldPolicies.all, c.recentPolicies.all, attachedPolicies(c.oldObjects.all), attachedPolicies(c.recentObjects.all))
+func (c *comparison) policies() []clusterobject.Object {
+	return slices.Concat(c.oldPolicies.All, c.recentPolicies.All, attachedPolicies(c.oldObjects.All), attachedPolicies(c.recentObjects.All))
 }
 
 // changes returns each difference once, in the order of the documents.
 func (c *comparison) changes() (out []Change) {
 	found, customized := c.compareKustomizations()
 	out, c.customizations = append(out, found...), customized
-	eachPair(c.oldObjects, c.recentObjects, func(was, is []object) {
+	clusterobject.EachPair(c.oldObjects, c.recentObjects, func(was, is []clusterobject.Object) {
 		if c.isPaired(slices.Concat(is, was)[0]) {
 			return
 		}
 		found := c.compare(was, is)
-		c.told.add(slices.Concat(is, was)[0].key, found)
+		c.told.add(slices.Concat(is, was)[0].Key, found)
 		out = append(out, found...)
 	})
 	out = append(out, c.compareDataplanes()...)
@@ -223,32 +236,32 @@ func (c *comparison) changes() (out []Change) {
 }
 
 // compare compares one object of both sides; one of them may lack it, or have it more than once.
-func (c *comparison) compare(olds, recents []object) []Change {
+func (c *comparison) compare(olds, recents []clusterobject.Object) []Change {
 	all := slices.Concat(olds, recents)
-	if all[0].isOfRights() {
-		found := compareRights(c.oldObjects, c.recentObjects, all[0].key, c.tokens)
+	if all[0].IsOfRights() {
+		found := compareRights(c.oldObjects, c.recentObjects, all[0].Key, c.tokens)
 		if len(found) == 0 && c.symmetric {
-			found = compareRights(c.recentObjects, c.oldObjects, all[0].key, c.tokens)
+			found = compareRights(c.recentObjects, c.oldObjects, all[0].Key, c.tokens)
 		}
 		return found
 	}
-	if c.isHarmless(olds, c.olds, c.recents) && c.isHarmless(recents, c.recents, c.olds) && (!all[0].isOfAgent() || c.isExported(olds, recents)) {
+	if c.isHarmless(olds, c.olds, c.recents) && c.isHarmless(recents, c.recents, c.olds) && (!isOfAgent(all[0]) || c.isExported(olds, recents)) {
 		return c.compareOrigins(olds, recents)
 	}
 	switch {
 	case len(olds) > 1 || len(recents) > 1:
-		same := slices.EqualFunc(olds, recents, func(a, b object) bool { return a.doc.Flow() == b.doc.Flow() })
+		same := slices.EqualFunc(olds, recents, func(a, b clusterobject.Object) bool { return a.Doc.Flow() == b.Doc.Flow() })
 		if same {
 			return nil
 		}
-		return []Change{all[len(all)-1].change(isTwice)}
+		return []Change{changeOf(all[len(all)-1], isTwice)}
 	case len(olds) == 0:
 		return c.alone(recents[0], c.olds, c.recents, isNew)
 	case len(recents) == 0 && c.symmetric:
 		return c.alone(olds[0], c.recents, c.olds, isAlone)
 	case len(recents) == 0:
 		return c.ended(olds[0])
-	case olds[0].doc.Flow() == recents[0].doc.Flow():
+	case olds[0].Doc.Flow() == recents[0].Doc.Flow():
 		return nil
 	default:
 		return c.both(olds[0], recents[0])
@@ -256,84 +269,84 @@ func (c *comparison) compare(olds, recents []object) []Change {
 }
 
 // both compares the fields of one object.
-func (c *comparison) both(was, is object) []Change {
-	w := walker{comparison: c, category: is.category, kind: is.kind, namespace: is.namespace, mayRepeatPorts: c.mayRepeatPorts(was, is)}
-	if was.category == unknown || is.isOfSystem() {
-		w.category = unknown
+func (c *comparison) both(was, is clusterobject.Object) []Change {
+	w := walker{comparison: c, category: is.Category, kind: is.Kind, namespace: is.Namespace, mayRepeatPorts: c.mayRepeatPorts(was, is)}
+	if was.Category == clusterobject.Unknown || is.IsOfSystem() {
+		w.category = clusterobject.Unknown
 	}
-	w.walk("", "", was.fields, is.fields)
+	w.walk("", "", was.Fields, is.Fields)
 	return w.changes(was, is)
 }
 
 // alone says what an object of one side alone opens. A document that nothing is known of counts as a
 // whole.
-func (c *comparison) alone(o object, other, own workloads, effect string) []Change {
+func (c *comparison) alone(o clusterobject.Object, other, own workloads, effect string) []Change {
 	if c.symmetric {
 		effect = isAlone
 	}
-	if o.isOfSystem() && o.category != namespace {
-		return []Change{o.change(effect)}
+	if o.IsOfSystem() && o.Category != clusterobject.Namespace {
+		return []Change{changeOf(o, effect)}
 	}
-	switch o.category {
-	case unknown:
-		return []Change{o.change(effect)}
-	case service:
-		if other.isMissing(o, own) && !c.namesService(o) && !c.namesHost(o) && fieldvalue.Lookup(o.fields, "spec", "externalIPs") == nil {
+	switch o.Category {
+	case clusterobject.Unknown:
+		return []Change{changeOf(o, effect)}
+	case clusterobject.Service:
+		if other.isMissing(o, own) && !c.namesService(o) && !c.namesHost(o) && fieldvalue.Lookup(o.Fields, "spec", "externalIPs") == nil {
 			return nil
 		}
-		return []Change{o.change(effect)}
-	case workload, namespace, account:
+		return []Change{changeOf(o, effect)}
+	case clusterobject.Workload, clusterobject.Namespace, clusterobject.Account:
 		// What its owner made as it is was harmless.
 		if of, owned := own.ownerOf(o); owned {
-			return o.otherwise(c.deviations(of, own.byKey[o.key]), "says otherwise than the workload that made it")
+			return otherwise(o, c.deviations(of, own.byKey[o.Key]), "says otherwise than the workload that made it")
 		}
 		if changes := append(c.replaces(o), c.strays(o)...); len(changes) > 0 {
 			return changes
 		}
-		w := walker{comparison: c, category: o.category, kind: o.kind, namespace: o.namespace, places: c.placesOf(o), alone: true}
-		w.walk("", "", nil, o.fields)
+		w := walker{comparison: c, category: o.Category, kind: o.Kind, namespace: o.Namespace, places: c.placesOf(o), alone: true}
+		w.walk("", "", nil, o.Fields)
 		found := w.changes(o, o)
-		if o.kind == "WorkloadEntry" && len(found) == 0 {
-			return []Change{o.change(effect + ", and its address may be that of any pod")}
+		if o.Kind == "WorkloadEntry" && len(found) == 0 {
+			return []Change{changeOf(o, effect+", and its address may be that of any pod")}
 		}
-		if p, hasPods := own.byKey[o.key]; hasPods && len(found) == 0 && c.mayLetInAny(c.placesOf(o), fmt.Sprint(normal("serviceAccountName", p.account))) {
-			found = append(found, o.change("calls as somebody whom policies may let in, and the other side does not have the object"))
+		if p, hasPods := own.byKey[o.Key]; hasPods && len(found) == 0 && c.mayLetInAny(c.placesOf(o), fmt.Sprint(normal("serviceAccountName", p.account))) {
+			found = append(found, changeOf(o, "calls as somebody whom policies may let in, and the other side does not have the object"))
 		} else if hasPods && len(found) == 0 && c.hasRightsInAny(c.placesOf(o), fmt.Sprint(normal("serviceAccountName", p.account))) {
-			found = append(found, o.change("has an account that may change policies or call as somebody else, and the other side does not have the object"))
+			found = append(found, changeOf(o, "has an account that may change policies or call as somebody else, and the other side does not have the object"))
 		} else if hasPods && len(found) == 0 && (c.callsByDerived(p) || c.namesService(o)) {
-			found = append(found, o.change("calls as somebody whom policies may let in, by a label that a cluster makes, and the other side does not have the object"))
+			found = append(found, changeOf(o, "calls as somebody whom policies may let in, by a label that a cluster makes, and the other side does not have the object"))
 		}
 		if by, changes := c.changedBy(o); changes && len(found) == 0 && !c.symmetric {
-			found = append(found, o.change("is new, and "+by.String()+" may change it on its way"))
+			found = append(found, changeOf(o, "is new, and "+by.String()+" may change it on its way"))
 		}
 		return found
 	default:
-		return []Change{o.change(effect)}
+		return []Change{changeOf(o, effect)}
 	}
 }
 
 // ended says of an object that only the old side has whether its end may open something.
-func (c *comparison) ended(o object) []Change {
-	if o.isOfSystem() && o.category != namespace {
-		return []Change{o.change(isGone)}
+func (c *comparison) ended(o clusterobject.Object) []Change {
+	if o.IsOfSystem() && o.Category != clusterobject.Namespace {
+		return []Change{changeOf(o, isGone)}
 	}
-	switch o.category {
-	case namespace:
+	switch o.Category {
+	case clusterobject.Namespace:
 		// Where its workloads stay, a tool makes it again, without what it says to a mesh.
-		w := walker{comparison: c, category: o.category, kind: o.kind}
-		w.walk("", "", o.fields, map[string]any{"metadata": map[string]any{}})
+		w := walker{comparison: c, category: o.Category, kind: o.Kind}
+		w.walk("", "", o.Fields, map[string]any{"metadata": map[string]any{}})
 		for _, p := range c.recents.all {
-			if p.namespace == o.name && len(w.found) > 0 {
-				return []Change{o.change(isGone)}
+			if p.namespace == o.Name && len(w.found) > 0 {
+				return []Change{changeOf(o, isGone)}
 			}
 		}
 		return nil
-	case workload, account:
+	case clusterobject.Workload, clusterobject.Account:
 		return nil
-	case service:
+	case clusterobject.Service:
 		if c.recents.isMissing(o, c.olds) {
 			return nil
 		}
 	}
-	return []Change{o.change(isGone)}
+	return []Change{changeOf(o, isGone)}
 }

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/delivery"
 	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -25,14 +27,14 @@ func (c *comparison) compareFolders() (out []Change) {
 	byKey := func(side Side) (map[string]place, []string) {
 		out, keys := map[string]place{}, []string{}
 		for _, doc := range side.Placed {
-			key := objectOf(doc).key
+			key := clusterobject.Read(doc).Key
 			p, found := out[key]
 			if !found {
 				p.doc, keys = doc, append(keys, key)
 			}
-			folder := folderIn(side.Root, doc)
+			folder := delivery.DirOf(side.Root, doc)
 			// Values for one cluster mean something else in a file for another one.
-			if name := filepath.Base(metadata.FileOf(doc)); rendering.IsTakenFile(name) || objectOf(doc).isNone() {
+			if name := filepath.Base(metadata.FileOf(doc)); rendering.IsTakenFile(name) || clusterobject.Read(doc).IsNone() {
 				folder = filepath.Join(folder, name)
 			}
 			p.folders = append(p.folders, folder)
@@ -50,8 +52,8 @@ func (c *comparison) compareFolders() (out []Change) {
 		if !found || slices.Equal(slices.Compact(was.folders), slices.Compact(is.folders)) {
 			continue
 		}
-		if o := objectOf(is.doc); o.category == unknown && o.kind != "Dataplane" && !c.isHarmless([]object{o}, c.recents, c.olds) {
-			out = append(out, o.change(isMoved))
+		if o := clusterobject.Read(is.doc); o.Category == clusterobject.Unknown && o.Kind != "Dataplane" && !c.isHarmless([]clusterobject.Object{o}, c.recents, c.olds) {
+			out = append(out, changeOf(o, isMoved))
 		} else {
 			c.moved = append(c.moved, Passed{Place: is.doc.Place(""), Object: o.String(), Effect: isMoved})
 		}

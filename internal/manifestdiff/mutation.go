@@ -5,15 +5,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
-
-// mutators are the API groups of objects by which an API server, or Kustomize, changes what it is given.
-var mutators = []string{"admissionregistration.k8s.io", "kyverno.io", "mutations.gatekeeper.sh", "builtin"}
-
-// mutates reports whether an object changes others, as it says or by an expression.
-func (o object) mutates() bool {
-	return slices.Contains(mutators, o.group) || strings.HasPrefix(o.group, "policies.kyverno")
-}
 
 // programs have what expressions in documents may ask for.
 type programs struct {
@@ -29,9 +24,9 @@ type programs struct {
 var asking = regexp.MustCompile(`(?i)(?:labels|annotations)\.\??([a-z0-9_-]+)`)
 
 // add adds an unknown document.
-func (p *programs) add(o object) {
-	mutates := o.mutates()
-	eachText(o.fields, func(text string) {
+func (p *programs) add(o clusterobject.Object) {
+	mutates := o.Mutates()
+	fieldvalue.EachText(o.Fields, func(text string) {
 		for _, found := range asking.FindAllStringSubmatch(text, -1) {
 			p.asked[found[1]] = true
 		}
@@ -66,28 +61,11 @@ func (p *programs) askFor(key string) bool {
 
 // isParameter reports whether what changes other objects may ask for a label of an object: it may take values out
 // of the objects that it selects so.
-func (c *comparison) isParameter(o object) bool {
-	for key := range o.givenLabels() {
+func (c *comparison) isParameter(o clusterobject.Object) bool {
+	for key := range o.GivenLabels() {
 		if c.programs.askFor(key) {
 			return true
 		}
 	}
 	return false
-}
-
-// eachText calls back for each key and each text of a value.
-func eachText(value any, do func(string)) {
-	switch value := value.(type) {
-	case string:
-		do(value)
-	case []any:
-		for _, item := range value {
-			eachText(item, do)
-		}
-	case map[string]any:
-		for key, item := range value {
-			do(key)
-			eachText(item, do)
-		}
-	}
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
@@ -22,7 +24,7 @@ var openings = map[string]bool{
 }
 
 // neutral are the fields of a security context that give no more power than a container has without them.
-var neutral = fields(`runAsUser runAsGroup runAsNonRoot fsGroup fsGroupChangePolicy supplementalGroups supplementalGroupsPolicy readOnlyRootFilesystem
+var neutral = fieldpath.SetOf(`runAsUser runAsGroup runAsNonRoot fsGroup fsGroupChangePolicy supplementalGroups supplementalGroupsPolicy readOnlyRootFilesystem
 	allowPrivilegeEscalation capabilities seccompProfile appArmorProfile privileged`)
 
 // givesPower reports whether a field of a pod is one by which it may get more power, or something of the node,
@@ -36,47 +38,47 @@ func givesPower(path string) bool {
 		of, _, _ := strings.Cut(volume, ".")
 		return !podFields["spec.volumes[]."+of]
 	}
-	return begins(path, []string{"spec.ephemeralContainers", "spec.resourceClaims"})
+	return fieldvalue.HasAnyPrefix(path, []string{"spec.ephemeralContainers", "spec.resourceClaims"})
 }
 
 // ofProxies are the users and groups of sidecars: the rules of the network leave what they send as it is, so that such a program has
 // no sidecar in front of its calls.
-var ofProxies = fields(`1337 2102 5678`)
+var ofProxies = fieldpath.SetOf(`1337 2102 5678`)
 
 // givesUser reports whether a container gets a user or a group, and had that of its image: neither that of a sidecar nor the one
 // with all power. What an image does is no part of the rule. Where the pod states a user, that one is replaced.
 func (w *walker) givesUser(path string, was, is any) bool {
 	_, field, _ := cutLast(path)
-	if w.category != workload || w.alone || path != "spec.containers[].securityContext."+field || field != "runAsUser" && field != "runAsGroup" || was != nil || w.states[field] != nil {
+	if w.category != clusterobject.Workload || w.alone || path != "spec.containers[].securityContext."+field || field != "runAsUser" && field != "runAsGroup" || was != nil || w.states[field] != nil {
 		return false
 	}
 	_, isText := is.(string)
 	number, err := strconv.ParseUint(fmt.Sprint(is), 10, 31)
-	return !isText && err == nil && number > 0 && !ofProxies[fmt.Sprint(number)] && !w.named.has(fmt.Sprint(number)) // an annotation may give it to a sidecar
+	return !isText && err == nil && number > 0 && !ofProxies[fmt.Sprint(number)] && !w.named.Has(fmt.Sprint(number)) // an annotation may give it to a sidecar
 }
 
 // losesToken reports whether a pod or an account loses the token of the account, and no mesh asks for it. Without it Linkerd injects nothing, and a sidecar of Kuma is known by it; the
 // sidecar of Istio has a token of its own, and Cilium none.
 func (w *walker) losesToken(path string, was, is any) bool {
-	return w.tokenless && !w.alone && !w.owned && (path == "spec.automountServiceAccountToken" && w.category == workload || path == "automountServiceAccountToken" && w.category == account) && isFalse(is) && !isFalse(was)
+	return w.tokenless && !w.alone && !w.owned && (path == "spec.automountServiceAccountToken" && w.category == clusterobject.Workload || path == "automountServiceAccountToken" && w.category == clusterobject.Account) && isFalse(is) && !isFalse(was)
 }
 
 // isTokenless reports whether all policies are of meshes that ask no pod for the token of its account, and there is one, and nothing in the folders speaks of another mesh.
 func (c *comparison) isTokenless() bool {
-	policies, asks := slices.Concat(c.oldPolicies.all, c.recentPolicies.all), false
+	policies, asks := slices.Concat(c.oldPolicies.All, c.recentPolicies.All), false
 	note := func(text string) {
 		asks = asks || strings.Contains(strings.ToLower(text), "linkerd") || strings.Contains(strings.ToLower(text), "kuma")
 	}
-	for _, o := range slices.Concat(c.oldObjects.all, c.recentObjects.all) {
-		note(o.group)
-		eachText(o.fields, note)
+	for _, o := range slices.Concat(c.oldObjects.All, c.recentObjects.All) {
+		note(o.Group)
+		fieldvalue.EachText(o.Fields, note)
 	}
 	for _, texts := range []map[string]string{c.old.Texts, c.recent.Texts} {
 		for _, text := range texts {
 			note(text)
 		}
 	}
-	return !asks && len(policies) > 0 && !slices.ContainsFunc(policies, func(o object) bool { return o.group != "security.istio.io" && o.group != "cilium.io" })
+	return !asks && len(policies) > 0 && !slices.ContainsFunc(policies, func(o clusterobject.Object) bool { return o.Group != "security.istio.io" && o.Group != "cilium.io" })
 }
 
 // isTrue reports whether a value says yes. The parser of kubectl takes such words for truth values.
@@ -99,13 +101,13 @@ func (w *walker) opens(path string, value any) bool {
 	case w.kind == "Rollout" && labelsPods(path):
 		_, key, _ := strings.Cut(path, "Metadata.")
 		_, key, _ = strings.Cut(key, ".")
-		return w.named.has(key) || isOfMesh(key)
+		return w.named.Has(key) || clusterobject.IsOfMesh(key)
 	case isGiver(relative):
 		_, field, _ := cutLast(path)
-		return certifies(value) || w.disks.asksFor(map[string]any{field: value}) || w.namesToken(value)
-	case w.category == workload && (strings.HasSuffix(relative, "securityContext.runAsUser") || strings.HasSuffix(relative, "securityContext.runAsGroup")):
+		return certifies(value) || asksFor(w.disks, map[string]any{field: value}) || w.namesToken(value)
+	case w.category == clusterobject.Workload && (strings.HasSuffix(relative, "securityContext.runAsUser") || strings.HasSuffix(relative, "securityContext.runAsGroup")):
 		return ofProxies[fmt.Sprint(value)]
-	case w.category == workload && givesPower(relative):
+	case w.category == clusterobject.Workload && givesPower(relative):
 		return value != nil && value != "" && !isFalse(value) && value != "Default"
 	case !openings[relative]:
 		return false

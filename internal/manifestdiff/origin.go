@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
@@ -20,33 +21,28 @@ var originsOfIngress = []string{
 const defaultClass = "ingressclass.kubernetes.io/is-default-class"
 
 // entities are the callers of Cilium that have no labels: their addresses tell them.
-var entities = fields("all cluster cluster-mesh host ingress kube-apiserver remote-node unmanaged world world-ipv4 world-ipv6")
+var entities = fieldpath.SetOf("all cluster cluster-mesh host ingress kube-apiserver remote-node unmanaged world world-ipv4 world-ipv6")
 
 // choosesByOrigin reports whether a policy chooses callers by their addresses.
-func (o object) choosesByOrigin() bool {
+func choosesByOrigin(o clusterobject.Object) bool {
 	found := false
-	eachText(o.fields, func(text string) { found = found || isAddress(text) || o.group == "cilium.io" && entities[text] })
+	fieldvalue.EachText(o.Fields, func(text string) { found = found || isAddress(text) || o.Group == "cilium.io" && entities[text] })
 	return found
 }
 
-// isOfIngress reports whether an object says by which controller requests come, and how.
-func (o object) isOfIngress() bool {
-	return o.group == "networking.k8s.io" && (o.kind == "Ingress" || o.kind == "IngressClass")
-}
-
-// origins returns by their paths the annotations of an object that say who reaches a balancer, or from which address it sends
+// originsOf returns by their paths the annotations of an object that say who reaches a balancer, or from which address it sends
 // requests, and as fields what says by which controller.
-func (o object) origins() (annotations, spec map[string]any) {
+func originsOf(o clusterobject.Object) (annotations, spec map[string]any) {
 	annotations, spec = map[string]any{}, map[string]any{}
-	settings, _ := fieldvalue.Lookup(o.fields, "metadata", "annotations").(map[string]any)
+	settings := fieldvalue.Mapping(fieldvalue.Lookup(o.Fields, "metadata", "annotations"))
 	for key, value := range settings {
-		if o.kind == "Ingress" && begins(key, originsOfIngress) || o.kind == "IngressClass" && key == defaultClass {
+		if o.Kind == "Ingress" && fieldvalue.HasAnyPrefix(key, originsOfIngress) || o.Kind == "IngressClass" && key == defaultClass {
 			annotations[fieldpath.Child("metadata.annotations", key)] = value
 		}
 	}
-	fields, _ := fieldvalue.Lookup(o.fields, "spec").(map[string]any)
+	fields := fieldvalue.Mapping(fieldvalue.Lookup(o.Fields, "spec"))
 	for key, value := range fields {
-		if o.kind == "IngressClass" || key == "ingressClassName" {
+		if o.Kind == "IngressClass" || key == "ingressClassName" {
 			spec[fieldpath.Child("spec", key)] = value
 		}
 	}
@@ -55,27 +51,27 @@ func (o object) origins() (annotations, spec map[string]any) {
 
 // compareOrigins compares by which controllers requests come, and from which addresses. It matters where policies choose callers
 // by their addresses: else the policies judge a controller by its name.
-func (c *comparison) compareOrigins(olds, recents []object) []Change {
+func (c *comparison) compareOrigins(olds, recents []clusterobject.Object) []Change {
 	all := slices.Concat(recents, olds)
 	o := all[0]
-	if !c.byOrigin || !o.isOfIngress() || len(recents) == 0 && !c.symmetric {
+	if !c.byOrigin || !o.IsOfIngress() || len(recents) == 0 && !c.symmetric {
 		return nil // nobody reaches by it any more
 	}
 	if len(olds) > 1 || len(recents) > 1 {
-		if slices.EqualFunc(olds, recents, func(a, b object) bool { return a.doc.Flow() == b.doc.Flow() }) {
+		if slices.EqualFunc(olds, recents, func(a, b clusterobject.Object) bool { return a.Doc.Flow() == b.Doc.Flow() }) {
 			return nil
 		}
-		return []Change{o.change(isTwice)}
+		return []Change{changeOf(o, isTwice)}
 	}
 	if len(all) == 1 {
-		if annotations, _ := o.origins(); len(annotations) > 0 {
+		if annotations, _ := originsOf(o); len(annotations) > 0 {
 			return c.alone(o, c.olds, c.recents, isNew)
 		}
 		return nil
 	}
-	w := walker{comparison: c, kind: o.kind}
-	oldAnnotations, oldSpec := olds[0].origins()
-	annotations, spec := recents[0].origins()
+	w := walker{comparison: c, kind: o.Kind}
+	oldAnnotations, oldSpec := originsOf(olds[0])
+	annotations, spec := originsOf(recents[0])
 	was, is := union(oldAnnotations, oldSpec), union(annotations, spec)
 	for _, path := range slices.Sorted(maps.Keys(union(was, is))) {
 		if !reflect.DeepEqual(was[path], is[path]) {

@@ -7,18 +7,20 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // makers are the kinds of workloads that make objects of another kind out of the pods that they describe.
 var makers = map[string]map[string]bool{
-	"Pod":        fields("DaemonSet Deployment Job ReplicaSet ReplicationController Rollout StatefulSet"),
-	"ReplicaSet": fields("Deployment Rollout"),
-	"Job":        fields("CronJob"),
+	"Pod":        fieldpath.SetOf("DaemonSet Deployment Job ReplicaSet ReplicationController Rollout StatefulSet"),
+	"ReplicaSet": fieldpath.SetOf("Deployment Rollout"),
+	"Job":        fieldpath.SetOf("CronJob"),
 }
 
 // written are the labels that a controller writes into what it makes. One by which something selects counts.
-var written = fields(`pod-template-hash controller-revision-hash pod-template-generation statefulset.kubernetes.io/pod-name
+var written = fieldpath.SetOf(`pod-template-hash controller-revision-hash pod-template-generation statefulset.kubernetes.io/pod-name
 	apps.kubernetes.io/pod-index job-name controller-uid batch.kubernetes.io/job-name batch.kubernetes.io/controller-uid
 	batch.kubernetes.io/job-completion-index rollouts-pod-template-hash topology.kubernetes.io/region topology.kubernetes.io/zone`)
 
@@ -26,15 +28,15 @@ var written = fields(`pod-template-hash controller-revision-hash pod-template-ge
 // of its owner has it, or another object of the same owner on the other side is like it in all that may matter.
 // So what an injector adds passes where the other side has it too. An object that is no pod is asked this where
 // the other side does not have it.
-func (c *comparison) isOwned(o object, own, other workloads) bool {
-	made, found := own.byKey[o.key]
-	if !found || made.maker == "" || o.kind != "Pod" && other.hasKey(o.key) {
+func (c *comparison) isOwned(o clusterobject.Object, own, other workloads) bool {
+	made, found := own.byKey[o.Key]
+	if !found || made.maker == "" || o.Kind != "Pod" && other.hasKey(o.Key) {
 		return false
 	}
 	if of, owned := own.ownerOf(o); owned && len(c.deviations(of, made)) == 0 {
 		return true
 	}
-	return !other.hasKey(o.key) && slices.ContainsFunc(other.siblings(made.maker), func(of pods) bool { return len(c.deviations(of, made)) == 0 })
+	return !other.hasKey(o.Key) && slices.ContainsFunc(other.siblings(made.maker), func(of pods) bool { return len(c.deviations(of, made)) == 0 })
 }
 
 // siblings returns what a workload made, a few of each template: more of them are hardly otherwise, and there may
@@ -52,21 +54,10 @@ func (w workloads) siblings(maker string) (out []pods) {
 }
 
 // ownerOf returns the pods of the workload that made an object.
-func (w workloads) ownerOf(o object) (pods, bool) {
-	kind, name := o.controller()
-	of, found := w.byName[[3]string{kind, o.namespace, name}]
-	return of, found && makers[o.kind][kind]
-}
-
-// controller returns the kind and the name of the object that made another one.
-func (o object) controller() (kind, name string) {
-	for _, owner := range fieldvalue.Mappings(fieldvalue.Lookup(o.fields, "metadata", "ownerReferences")) {
-		if owner["controller"] == true {
-			kind, _ = owner["kind"].(string)
-			name, _ = owner["name"].(string)
-		}
-	}
-	return kind, name
+func (w workloads) ownerOf(o clusterobject.Object) (pods, bool) {
+	kind, name := o.Controller()
+	of, found := w.byName[[3]string{kind, o.Namespace, name}]
+	return of, found && makers[o.Kind][kind]
 }
 
 // numbered is the name of a Job that a CronJob made.
@@ -74,9 +65,9 @@ var numbered = regexp.MustCompile(`-[0-9]+$`)
 
 // makerOf is the same for all objects that one workload makes, whatever the hash or the number in the names of
 // what stands between them. It is "" where nothing made the object.
-func makerOf(o object, labels map[string]any) string {
-	kind, name := o.controller()
-	if !makers[o.kind][kind] || name == "" {
+func makerOf(o clusterobject.Object, labels map[string]any) string {
+	kind, name := o.Controller()
+	if !makers[o.Kind][kind] || name == "" {
 		return ""
 	}
 	switch hash, _ := labels["pod-template-hash"].(string); {
@@ -85,14 +76,14 @@ func makerOf(o object, labels map[string]any) string {
 	case kind == "Job":
 		name = numbered.ReplaceAllString(name, "")
 	}
-	return strings.Join([]string{o.kind, o.namespace, kind, name}, " ")
+	return strings.Join([]string{o.Kind, o.Namespace, kind, name}, " ")
 }
 
 // deviations returns what may matter of the differences between two descriptions of pods. Their names do not.
 func (c *comparison) deviations(a, b pods) []finding {
-	w := walker{comparison: c, category: workload, kind: "Pod", namespace: b.namespace, owned: true}
+	w := walker{comparison: c, category: clusterobject.Workload, kind: "Pod", namespace: b.namespace, owned: true}
 	w.walk("", "", c.asTemplate(a), c.asTemplate(b))
-	if slices.Contains(systemNamespaces, b.namespace) && a.programs() != b.programs() {
+	if clusterobject.IsOfSystem(b.namespace) && a.programs() != b.programs() {
 		w.find("spec.containers", nil, nil) // what runs there counts by what it does
 	}
 	return w.found
@@ -112,7 +103,7 @@ func (p pods) programs() string {
 // asTemplate returns pods without what a controller and the scheduler write.
 func (c *comparison) asTemplate(p pods) map[string]any {
 	labels := maps.Clone(p.labels)
-	maps.DeleteFunc(labels, func(key string, _ any) bool { return written[key] && !c.named.has(key) })
+	maps.DeleteFunc(labels, func(key string, _ any) bool { return written[key] && !c.named.Has(key) })
 	spec := maps.Clone(p.spec)
 	delete(spec, "nodeName")
 	if strings.Contains(p.maker, " DaemonSet ") || p.kind == "DaemonSet" {
@@ -122,16 +113,16 @@ func (c *comparison) asTemplate(p pods) map[string]any {
 }
 
 // otherwise names what was found about the pods of an object.
-func (o object) otherwise(found []finding, effect string) (out []Change) {
+func otherwise(o clusterobject.Object, found []finding, effect string) (out []Change) {
 	for _, f := range found[:min(len(found), 3)] {
-		place := podPlaces[o.kind] + f.path
+		place := o.PodPlace() + f.path
 		if f.gone {
 			place = ""
 		}
-		out = append(out, Change{o.doc.Place(place), o.String(), effect})
+		out = append(out, Change{o.Doc.Place(place), o.String(), effect})
 	}
 	if len(out) == 0 {
-		out = append(out, o.change(effect))
+		out = append(out, changeOf(o, effect))
 	}
 	return out
 }

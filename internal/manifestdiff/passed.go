@@ -4,6 +4,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/delivery"
+	"github.com/meshproof/meshproof/internal/fieldpath"
 )
 
 // Result is everything that differs beside the policies.
@@ -18,7 +22,7 @@ type Result struct {
 	Doubts []Doubt
 	// Installations are the clusters of which each has policies of its own, as the names of folders tell. There are none where
 	// neither side came first.
-	Installations []Installation
+	Installations []delivery.Installation
 }
 
 // Passed is an object that differs, and that is let pass.
@@ -48,7 +52,10 @@ func (p Passed) String() string {
 // Compare returns everything that differs beside the policies. With symmetric, neither side came first.
 func Compare(old, recent Side, symmetric bool) Result {
 	c := newComparison(old, recent, symmetric)
-	out := Result{Changes: c.changes(), Doubts: c.doubts(), Installations: c.installations()}
+	out := Result{Changes: c.changes(), Doubts: c.doubts()}
+	if !symmetric {
+		out.Installations = delivery.Installations(old.folder(), recent.folder())
+	}
 	out.Passed, out.Compared = c.rest()
 	return out
 }
@@ -76,71 +83,65 @@ func (t told) addFields(key string, found []finding, alone bool) {
 
 // has reports whether the changes name a field, a field above it, or one below it.
 func (t told) has(key, field string) bool {
-	return slices.ContainsFunc(t[key], func(of string) bool { return isWithinField(field, of) || isWithinField(of, field) })
-}
-
-// isWithinField reports whether a path leads to another one, or below it.
-func isWithinField(path, of string) bool {
-	rest, within := strings.CutPrefix(path, of)
-	return within && (of == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
+	return slices.ContainsFunc(t[key], func(of string) bool { return fieldpath.IsWithin(field, of) || fieldpath.IsWithin(of, field) })
 }
 
 // rest compares all documents without any table, and leaves out what the changes name. It needs no table so that
 // a table cannot hide anything from it.
 func (c *comparison) rest() (passed, compared []Passed) {
-	eachPair(c.oldObjects, c.recentObjects, func(was, is []object) {
+	clusterobject.EachPair(c.oldObjects, c.recentObjects, func(was, is []clusterobject.Object) {
 		if c.isPaired(slices.Concat(is, was)[0]) {
 			return
 		}
 		found := c.differences(was, is, nil)
-		if o := slices.Concat(is, was)[0]; len(found) == 0 && len(c.told[o.key]) == 0 && c.oldObjects.repeated[o.key] != c.recentObjects.repeated[o.key] {
-			found = []Passed{{Place: o.doc.Place(""), Object: o.String(), Effect: "is there another number of times"}}
+		if o := slices.Concat(is, was)[0]; len(found) == 0 && len(c.told[o.Key]) == 0 && c.oldObjects.Repeated[o.Key] != c.recentObjects.Repeated[o.Key] {
+			found = []Passed{{Place: o.Doc.Place(""), Object: o.String(), Effect: "is there another number of times"}}
 		}
 		passed = append(passed, found...)
 	})
-	eachPair(c.oldDataplanes, c.recentDataplanes, func(was, is []object) {
+	clusterobject.EachPair(c.oldDataplanes, c.recentDataplanes, func(was, is []clusterobject.Object) {
 		all := slices.Concat(is, was)
 		if len(was) == 0 || len(is) == 0 {
 			compared = append(compared, c.differences(was, is, nil)...)
 			return
 		}
-		read := func(field string) bool { return isReadOfDataplane(all[0].root(), field) }
+		read := func(field string) bool { return isReadOfDataplane(rootOf(all[0]), field) }
 		passed = append(passed, c.differences(was, is, func(field string) bool { return !read(field) })...)
 		compared = append(compared, c.differences(was, is, read)...)
 	})
-	eachPair(c.oldPolicies, c.recentPolicies, func(was, is []object) {
+	clusterobject.EachPair(c.oldPolicies, c.recentPolicies, func(was, is []clusterobject.Object) {
 		passed = append(passed, c.besidePolicies(was, is)...)
 	})
-	eachPair(objectsOf(c.old.Uncompared), objectsOf(c.recent.Uncompared), func(was, is []object) { passed = append(passed, c.differences(was, is, nil)...) })
-	eachPair(objectsOf(c.old.Services), objectsOf(c.recent.Services), func(was, is []object) {
+	clusterobject.EachPair(clusterobject.ReadAll(c.old.Uncompared), clusterobject.ReadAll(c.recent.Uncompared), func(was, is []clusterobject.Object) { passed = append(passed, c.differences(was, is, nil)...) })
+	clusterobject.EachPair(clusterobject.ReadAll(c.old.Services), clusterobject.ReadAll(c.recent.Services), func(was, is []clusterobject.Object) {
 		// What stands beside their rules is compared with the policies.
-		compared = append(compared, c.differences(was, is, func(field string) bool { return !is[0].isBeside(field) })...)
+		compared = append(compared, c.differences(was, is, func(field string) bool { return !isBeside(is[0], field) })...)
 	})
-	eachPair(casesOf(c.old.Cases), casesOf(c.recent.Cases), func(was, is []object) { compared = append(compared, c.differences(was, is, nil)...) })
+	clusterobject.EachPair(casesOf(c.old.Cases), casesOf(c.recent.Cases), func(was, is []clusterobject.Object) { compared = append(compared, c.differences(was, is, nil)...) })
 	return slices.Concat(passed, c.customizations, c.moved, RestOf(c.old.Unread, c.recent.Unread)), compared
 }
 
 // besidePolicies returns in what the policies of one name differ beside what their dialect reads. A new policy does not
 // differ. Several cases may have a policy of one name, and then each has to stand on the other side too.
-func (c *comparison) besidePolicies(was, is []object) (out []Passed) {
+func (c *comparison) besidePolicies(was, is []clusterobject.Object) (out []Passed) {
 	if len(was) == 0 || len(is) == 0 {
 		return nil
 	}
 	olds, recents := map[string]bool{}, map[string]bool{}
 	for _, o := range was {
-		olds[o.besideText()] = true
+		olds[besideText(o)] = true
 	}
 	for _, o := range is {
-		recents[o.besideText()] = true
+		recents[besideText(o)] = true
 	}
 	for i, o := range is {
-		if !olds[o.besideText()] {
-			out = append(out, c.differences(was[min(i, len(was)-1):][:1], []object{o}, o.isBeside)...)
+		if !olds[besideText(o)] {
+			out = append(out, c.differences(was[min(i, len(was)-1):][:1], []clusterobject.Object{o}, func(field string) bool { return isBeside(o, field) })...)
 		}
 	}
 	for i, o := range was {
-		if len(out) == 0 && !recents[o.besideText()] {
-			out = append(out, c.differences([]object{o}, is[min(i, len(is)-1):][:1], o.isBeside)...)
+		if len(out) == 0 && !recents[besideText(o)] {
+			out = append(out, c.differences([]clusterobject.Object{o}, is[min(i, len(is)-1):][:1], func(field string) bool { return isBeside(o, field) })...)
 		}
 	}
 	return out
@@ -148,13 +149,13 @@ func (c *comparison) besidePolicies(was, is []object) (out []Passed) {
 
 // differences returns in what an object differs, nothing where it does not. The fields are those that a
 // function takes; nil takes all.
-func (c *comparison) differences(was, is []object, takes func(field string) bool) []Passed {
+func (c *comparison) differences(was, is []clusterobject.Object, takes func(field string) bool) []Passed {
 	all := slices.Concat(is, was)
 	o := all[0]
-	if slices.Contains(c.told[o.key], "") {
+	if slices.Contains(c.told[o.Key], "") {
 		return nil
 	}
-	out := Passed{Place: o.doc.Place(""), Object: o.String()}
+	out := Passed{Place: o.Doc.Place(""), Object: o.String()}
 	switch {
 	case len(was) == 0:
 		out.Effect = isNew
@@ -162,15 +163,15 @@ func (c *comparison) differences(was, is []object, takes func(field string) bool
 		out.Effect = isGone
 	case len(was) == 1 && len(is) == 1:
 		out.Effect = isChanged
-		for _, field := range differing(was[0].doc, is[0].doc) {
-			if !c.told.has(o.key, field) && (takes == nil || takes(field)) {
+		for _, field := range differing(was[0].Doc, is[0].Doc) {
+			if !c.told.has(o.Key, field) && (takes == nil || takes(field)) {
 				out.Fields = append(out.Fields, field)
 			}
 		}
 		if len(out.Fields) == 0 {
 			return nil
 		}
-	case slices.EqualFunc(was, is, func(a, b object) bool { return a.doc.Flow() == b.doc.Flow() }):
+	case slices.EqualFunc(was, is, func(a, b clusterobject.Object) bool { return a.Doc.Flow() == b.Doc.Flow() }):
 		return nil
 	default:
 		out.Effect = isTwice

@@ -1,20 +1,22 @@
 package manifestdiff
 
 import (
-	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/delivery"
+	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // changesNoPolicy reports whether a key of a kustomization has a value by which no policy changes, goes or gets another namespace.
-func (c *comparison) changesNoPolicy(o object, key string, value any, kustomizations map[string]object) bool {
-	dir := filepath.Dir(o.file())
+func (c *comparison) changesNoPolicy(o clusterobject.Object, key string, value any, kustomizations map[string]clusterobject.Object) bool {
+	dir := filepath.Dir(o.File())
 	switch key {
 	case "patches", "patchesJson6902", "patchesStrategicMerge":
 		items, _ := value.([]any)
@@ -22,10 +24,10 @@ func (c *comparison) changesNoPolicy(o object, key string, value any, kustomizat
 	case "components":
 		// A component of the folder is looked at itself.
 		_, isList := value.([]any) // Kustomize refuses anything else, and applies nothing
-		return isList && !slices.ContainsFunc(fieldvalue.Texts(value), func(at string) bool { return kustomizations[filepath.Join(dir, at)].kind == "" })
+		return isList && !slices.ContainsFunc(fieldvalue.Texts(value), func(at string) bool { return kustomizations[filepath.Join(dir, at)].Kind == "" })
 	case "namespace":
 		return !c.moves(dir, value, kustomizations, nil) && !slices.ContainsFunc(c.recent.Policies, func(doc manifest.Document) bool {
-			return isBelow(metadata.FileOf(doc), dir) && isOfOther(doc, value)
+			return delivery.IsBelow(metadata.FileOf(doc), dir) && isOfOther(doc, value)
 		})
 	case "labels":
 		items, _ := value.([]any)
@@ -37,18 +39,18 @@ func (c *comparison) changesNoPolicy(o object, key string, value any, kustomizat
 
 // isOfOther reports whether a policy is of another namespace, or names none.
 func isOfOther(policy manifest.Document, namespace any) bool {
-	o := objectOf(policy)
-	return !o.hasNamespace() || o.namespace != namespace
+	o := clusterobject.Read(policy)
+	return !o.IsNamespaced() || o.Namespace != namespace
 }
 
 // moves reports whether the kustomization of a folder takes a policy of another namespace from elsewhere, also by another kustomization, or something that is not in the
 // folder of the side: it gives its own namespace to all of that. On are the folders that are looked at already.
-func (c *comparison) moves(dir string, namespace any, kustomizations map[string]object, on []string) bool {
+func (c *comparison) moves(dir string, namespace any, kustomizations map[string]clusterobject.Object, on []string) bool {
 	if slices.Contains(on, dir) {
 		return false
 	}
 	on = append(slices.Clone(on), dir)
-	for _, at := range kustomizations[dir].takenNames() {
+	for _, at := range kustomizations[dir].TakenNames() {
 		path := filepath.Join(dir, at)
 		if _, found := kustomizations[path]; found {
 			if c.moves(path, namespace, kustomizations, on) {
@@ -60,7 +62,7 @@ func (c *comparison) moves(dir string, namespace any, kustomizations map[string]
 		isPolicy := func(doc manifest.Document) bool {
 			return slices.ContainsFunc(c.recent.Policies, func(policy manifest.Document) bool { return policy.Place("") == doc.Place("") })
 		}
-		if len(docs) == 0 && !isBelow(path, dir) || slices.ContainsFunc(docs, func(doc manifest.Document) bool { return isPolicy(doc) && isOfOther(doc, namespace) }) {
+		if len(docs) == 0 && !delivery.IsBelow(path, dir) || slices.ContainsFunc(docs, func(doc manifest.Document) bool { return isPolicy(doc) && isOfOther(doc, namespace) }) {
 			return true
 		}
 	}
@@ -73,20 +75,16 @@ func (c *comparison) idleToPatch(kind string) bool {
 	if !c.isKindOfOthers(kind) || guarding[kind] {
 		return false
 	}
-	for _, kinds := range append(slices.Collect(maps.Values(knownKinds)), harmlessKinds) {
-		for _, names := range kinds {
-			if slices.Contains(strings.Fields(names), kind) {
-				return true
-			}
-		}
+	if clusterobject.IsKnownKind(kind) {
+		return true
 	}
-	isOne := func(o object) bool { return o.kind == kind }
-	all := slices.DeleteFunc(slices.Concat(c.recentObjects.all, c.oldObjects.all), func(o object) bool { return !isOne(o) })
-	return len(all) > 0 && !slices.ContainsFunc(all, func(o object) bool { return o.isOfTool() && !o.isOfForeignChart() && !isIdleTool(o.group) })
+	isOne := func(o clusterobject.Object) bool { return o.Kind == kind }
+	all := slices.DeleteFunc(slices.Concat(c.recentObjects.All, c.oldObjects.All), func(o clusterobject.Object) bool { return !isOne(o) })
+	return len(all) > 0 && !slices.ContainsFunc(all, func(o clusterobject.Object) bool { return o.IsOfTool() && !isOfForeignChart(o) && !isIdleTool(o.Group) })
 }
 
 // guarding are kinds by which an API server may refuse a policy.
-var guarding = fields("CustomResourceDefinition ResourceQuota")
+var guarding = fieldpath.SetOf("CustomResourceDefinition ResourceQuota")
 
 // plainKind is a kind that stands for itself alone. Kustomize takes the kind of a target for a regular expression.
 var plainKind = regexp.MustCompile(`^[A-Za-z]+$`)
@@ -145,7 +143,7 @@ func (c *comparison) setsArgoCD(dir string, patch map[string]any) bool {
 // areOfOthers reports whether each of some documents is a patch of another kind than those of policies, and of what applies them.
 func (c *comparison) areOfOthers(docs []manifest.Document) bool {
 	return len(docs) > 0 && !slices.ContainsFunc(docs, func(doc manifest.Document) bool {
-		return !c.idleToPatch(doc.Type().Kind) || objectOf(doc).leavesOut() != ""
+		return !c.idleToPatch(doc.Type().Kind) || leavesOut(clusterobject.Read(doc)) != ""
 	})
 }
 
@@ -168,7 +166,7 @@ func isOfMetadata(label map[string]any) bool {
 // anyMatters reports whether one of the labels or annotations that a tool gives all objects may keep a policy away, or change it.
 func (c *comparison) anyMatters(field string, settings map[string]any) bool {
 	for key, value := range settings {
-		if _, isText := value.(string); !isText || readSettings[key] || c.settingMatters(object{}, field, key, nil, value) {
+		if _, isText := value.(string); !isText || clusterobject.IsRead(key) || c.settingMatters(clusterobject.Object{}, field, key, nil, value) {
 			return true
 		}
 	}

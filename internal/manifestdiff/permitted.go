@@ -5,25 +5,27 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // ownRules are the fields of a rule of Kyverno that have a say about what the rule asks for alone, or say what that is.
-var ownRules = fields("name match exclude context preconditions celPreconditions validate mutate verifyImages generate skipBackgroundRequests")
+var ownRules = fieldpath.SetOf("name match exclude context preconditions celPreconditions validate mutate verifyImages generate skipBackgroundRequests")
 
 // asksForOthers reports whether an object of Kyverno says, rule by rule, which kinds of objects it is about, and none of them is one of the policies. An
 // exception, and an object that deletes, says it once (match in api/kyverno/v1/match_resources_types.go).
-func (c *comparison) asksForOthers(o object) bool {
-	if o.group != "kyverno.io" {
+func (c *comparison) asksForOthers(o clusterobject.Object) bool {
+	if o.Group != "kyverno.io" {
 		return false
 	}
-	switch o.kind {
+	switch o.Kind {
 	case "ClusterPolicy", "Policy":
-		rules := fieldvalue.Mappings(fieldvalue.Lookup(o.fields, "spec", "rules"))
+		rules := fieldvalue.Mappings(fieldvalue.Lookup(o.Fields, "spec", "rules"))
 		return len(rules) > 0 && !slices.ContainsFunc(rules, func(rule map[string]any) bool { return !c.isAboutOthers(rule) })
 	case "ClusterCleanupPolicy", "CleanupPolicy", "PolicyException":
-		match := fieldvalue.Lookup(o.fields, "spec", "match")
-		return c.matchesOthers(match) && (o.kind == "PolicyException" || !c.matchesDeliveries(match))
+		match := fieldvalue.Lookup(o.Fields, "spec", "match")
+		return c.matchesOthers(match) && (o.Kind == "PolicyException" || !c.matchesDeliveries(match))
 	default:
 		return false
 	}
@@ -82,14 +84,16 @@ func wordsOfKind(kind string) []string {
 }
 
 // delivering are the kinds of objects by which tools apply manifests, or take them from somewhere.
-var delivering = fields(`App Application ApplicationSet AppProject Bucket Bundle ClusterPolicy ExternalArtifact GitRepo GitRepository HelmChart HelmRelease KluctlDeployment Kustomization
+var delivering = fieldpath.SetOf(`App Application ApplicationSet AppProject Bucket Bundle ClusterPolicy ExternalArtifact GitRepo GitRepository HelmChart HelmRelease KluctlDeployment Kustomization
 	OCIRepository PackageInstall Policy RepoSync RootSync`)
 
 // delivers reports whether objects of a kind may apply policies, refuse them or change them.
 func (c *comparison) delivers(kind string) bool {
 	words := wordsOfKind(kind)
 	return slices.ContainsFunc(words, func(word string) bool { return delivering[word] }) ||
-		slices.ContainsFunc(slices.Concat(c.recentObjects.all, c.oldObjects.all), func(o object) bool { return slices.Contains(words, o.kind) && o.isOfTool() && !isIdleTool(o.group) })
+		slices.ContainsFunc(slices.Concat(c.recentObjects.All, c.oldObjects.All), func(o clusterobject.Object) bool {
+			return slices.Contains(words, o.Kind) && o.IsOfTool() && !isIdleTool(o.Group)
+		})
 }
 
 // isIdleTool reports whether the objects of a group of a tool apply nothing.
@@ -101,8 +105,8 @@ func (c *comparison) isKindOfOthers(kind string) bool {
 		return false
 	}
 	words := wordsOfKind(kind)
-	return !slices.ContainsFunc(slices.Concat(c.recentPolicies.all, c.oldPolicies.all), func(policy object) bool {
-		return slices.ContainsFunc(words, func(word string) bool { return strings.EqualFold(word, policy.kind) })
+	return !slices.ContainsFunc(slices.Concat(c.recentPolicies.All, c.oldPolicies.All), func(policy clusterobject.Object) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return strings.EqualFold(word, policy.Kind) })
 	})
 }
 
@@ -111,8 +115,8 @@ var permitting = []string{"destinations", "clusterResourceWhitelist", "namespace
 
 // permitsAll reports whether a project of Argo CD permits each kind and namespace (AppProjectSpec in pkg/apis/application/v1alpha1/types.go). One without a list of kinds
 // of the cluster permits none of them. The repositories that it permits say nothing of one policy alone.
-func (o object) permitsAll() bool {
-	spec, _ := fieldvalue.Lookup(o.fields, "spec").(map[string]any)
+func permitsAll(o clusterobject.Object) bool {
+	spec := fieldvalue.Mapping(fieldvalue.Lookup(o.Fields, "spec"))
 	for key, value := range spec {
 		if key != "description" && key != "roles" && key != "sourceRepos" && !(slices.Contains(permitting, key) && permitsAny(value)) {
 			return false

@@ -1,73 +1,25 @@
 package manifestdiff
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/delivery"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
-	"github.com/meshproof/meshproof/internal/metadata"
-	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // placedPolicy is a policy of the second side, with what the first side has of it.
 type placedPolicy struct {
-	object
-	was []object
-}
-
-// decidesAs reports whether a policy says what another one says, beside metadata that no dialect reads.
-func (o object) decidesAs(other object) bool { return o.decisive() == other.decisive() }
-
-// decisive is the text of what a dialect reads of a policy. Of two policies of some kinds the older one counts.
-func (o object) decisive() string { return o.decisiveBy(o.name) }
-
-// decisiveBy is [object.decisive] of a policy that has another name.
-func (o object) decisiveBy(name string) string {
-	fields, _ := o.fields.(map[string]any)
-	out := map[string]any{}
-	for key, value := range fields {
-		switch key {
-		case "creationTime", "modificationTime", "kri", "status", "metadata":
-		case "labels":
-			out[key] = readOf(value)
-		case "name":
-			out[key] = name
-		default:
-			out[key] = value
-		}
-	}
-	if !o.universal {
-		of := func(field string) any { return fieldvalue.Lookup(o.fields, "metadata", field) }
-		out["metadata"] = []any{name, of("namespace"), readOf(of("labels")), readOf(of("annotations"))}
-		if o.kind == "PeerAuthentication" || o.isOfLinkerd() {
-			out["age"] = of("creationTimestamp")
-		}
-	}
-	text, err := json.Marshal(out)
-	if err != nil {
-		return o.doc.Flow()
-	}
-	return string(text)
-}
-
-// readOf returns the labels or annotations that a dialect reads.
-func readOf(settings any) map[string]any {
-	all, _ := settings.(map[string]any)
-	out := map[string]any{}
-	for key, value := range all {
-		if readSettings[key] {
-			out[key] = value
-		}
-	}
-	return out
+	clusterobject.Object
+	was []clusterobject.Object
 }
 
 // policiesDiffer reports whether the policies of both sides differ.
 func (c *comparison) policiesDiffer() bool {
 	differ := false
-	eachPair(c.oldPolicies, c.recentPolicies, func(was, is []object) {
-		differ = differ || !slices.EqualFunc(was, is, func(a, b object) bool { return a.doc.Flow() == b.doc.Flow() })
+	clusterobject.EachPair(c.oldPolicies, c.recentPolicies, func(was, is []clusterobject.Object) {
+		differ = differ || !slices.EqualFunc(was, is, func(a, b clusterobject.Object) bool { return a.Doc.Flow() == b.Doc.Flow() })
 	})
 	return differ
 }
@@ -79,20 +31,20 @@ func (c *comparison) filesDiffer() bool {
 	if c.old.Root == "" || c.recent.Root == "" {
 		return false
 	}
-	eachPair(c.oldPolicies, c.recentPolicies, func(was, is []object) {
+	clusterobject.EachPair(c.oldPolicies, c.recentPolicies, func(was, is []clusterobject.Object) {
 		differ = differ || !slices.Equal(filesIn(c.old.Root, c.old.Links, was), filesIn(c.recent.Root, c.recent.Links, is))
 	})
 	return differ
 }
 
 // filesIn returns the files of objects, as paths in a folder.
-func filesIn(root string, links []string, all []object) (out []string) {
+func filesIn(root string, links []string, all []clusterobject.Object) (out []string) {
 	for _, o := range all {
-		name := pathIn(root, o.file())
-		if slices.Contains(links, o.file()) {
+		name := delivery.PathIn(root, o.File())
+		if slices.Contains(links, o.File()) {
 			name += " (link)"
 		}
-		if list := o.doc.DoubtfulList(); list != "" {
+		if list := o.Doc.DoubtfulList(); list != "" {
 			name += " (" + list + ")"
 		}
 		out = append(out, name)
@@ -101,26 +53,18 @@ func filesIn(root string, links []string, all []object) (out []string) {
 	return out
 }
 
-// pathIn returns the path of a file in a folder.
-func pathIn(root, file string) string {
-	if inside, err := filepath.Rel(root, file); err == nil {
-		return inside
-	}
-	return file
-}
-
 // ending says why a policy may go, or not be taken any more, although it stays as it is; "" where nothing says so.
-func (c *comparison) ending(o object) string {
-	was := c.oldPolicies.byKey[o.key]
-	isJSON := func(o object) bool { return filepath.Ext(o.file()) == ".json" }
+func (c *comparison) ending(o clusterobject.Object) string {
+	was := c.oldPolicies.ByKey[o.Key]
+	isJSON := func(o clusterobject.Object) bool { return filepath.Ext(o.File()) == ".json" }
 	switch {
-	case fieldvalue.Lookup(o.fields, "metadata", "deletionTimestamp") != nil:
+	case fieldvalue.Lookup(o.Fields, "metadata", "deletionTimestamp") != nil:
 		return "it has a deletionTimestamp, and is gone as soon as nothing keeps it"
-	case fieldvalue.Lookup(o.fields, "metadata", "ownerReferences") != nil:
+	case fieldvalue.Lookup(o.Fields, "metadata", "ownerReferences") != nil:
 		return "it has an owner, and goes with that"
-	case slices.Contains(c.recent.Links, o.file()) && !slices.ContainsFunc(was, func(of object) bool { return slices.Contains(c.old.Links, of.file()) }):
+	case slices.Contains(c.recent.Links, o.File()) && !slices.ContainsFunc(was, func(of clusterobject.Object) bool { return slices.Contains(c.old.Links, of.File()) }):
 		return "its file is a link, and some tools take none"
-	case isJSON(o) && len(c.oldPolicies.all) > 0 && !slices.ContainsFunc(c.oldPolicies.all, isJSON):
+	case isJSON(o) && len(c.oldPolicies.All) > 0 && !slices.ContainsFunc(c.oldPolicies.All, isJSON):
 		return "it stands in a file in JSON, OLD has none, and some tools take YAML alone"
 	}
 	if why := c.otherList(o); why != "" {
@@ -134,14 +78,14 @@ func (c *comparison) ending(o object) string {
 
 // lacksShared returns the key of a label that all policies of OLD have with one value, and that a policy does not have so; "" where it
 // has each of them. A label of one policy alone is no sign.
-func (c *comparison) lacksShared(o object) string {
-	all := c.oldPolicies.all
+func (c *comparison) lacksShared(o clusterobject.Object) string {
+	all := c.oldPolicies.All
 	if len(all) < 2 {
 		return ""
 	}
 	keys := []string{}
-	for key, value := range all[0].labels() {
-		if !readSettings[key] && o.label(key) != value && !slices.ContainsFunc(all, func(of object) bool { return of.label(key) != value }) {
+	for key, value := range all[0].Labels() {
+		if !clusterobject.IsRead(key) && o.Label(key) != value && !slices.ContainsFunc(all, func(of clusterobject.Object) bool { return of.Label(key) != value }) {
 			keys = append(keys, key)
 		}
 	}
@@ -149,9 +93,4 @@ func (c *comparison) lacksShared(o object) string {
 		return ""
 	}
 	return slices.Min(keys)
-}
-
-// folderIn returns the folder of a document, as a path in another one.
-func folderIn(root string, doc manifest.Document) string {
-	return filepath.Dir(pathIn(root, metadata.FileOf(doc)))
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -136,23 +137,23 @@ var readByReader = []string{
 // isReadOfDataplane reports whether a field of a Dataplane is read. The root is the field with its networking.
 func isReadOfDataplane(root, field string) bool {
 	field = indexes.ReplaceAllString(field, "[]")
-	if root != "" && isWithinField(field, root) && field != root {
+	if root != "" && fieldpath.IsWithin(field, root) && field != root {
 		field = field[len(root)+1:]
 	}
 	// A new inbound is compared as a whole.
-	return field == "networking.inbound" || field == "networking.inbound[]" || slices.ContainsFunc(readByReader, func(of string) bool { return isWithinField(field, of) })
+	return field == "networking.inbound" || field == "networking.inbound[]" || slices.ContainsFunc(readByReader, func(of string) bool { return fieldpath.IsWithin(field, of) })
 }
 
 // unreadOfPolicies are the fields of a policy that its dialect does not read, but for some labels and annotations.
 var unreadOfPolicies = []string{"metadata", "labels", "status", "creationTime", "modificationTime", "kri"}
 
 // isBeside reports whether a field of a policy stands beside what its dialect reads.
-func (o object) isBeside(field string) bool {
-	if !slices.ContainsFunc(unreadOfPolicies, func(of string) bool { return isWithinField(field, of) }) {
+func isBeside(o clusterobject.Object, field string) bool {
+	if !slices.ContainsFunc(unreadOfPolicies, func(of string) bool { return fieldpath.IsWithin(field, of) }) {
 		return false
 	}
-	for key := range readSettings {
-		isOfDialect := domainOf(key) == "istio.io" && o.isOfIstio() || domainOf(key) != "istio.io" && (o.universal || o.group == "kuma.io")
+	for key := range clusterobject.ReadSettings() {
+		isOfDialect := clusterobject.DomainOf(key) == "istio.io" && o.IsOfIstio() || clusterobject.DomainOf(key) != "istio.io" && (o.Universal || o.Group == "kuma.io")
 		for _, of := range []string{"labels", "metadata.labels", "metadata.annotations"} {
 			if field == fieldpath.Child(of, key) && isOfDialect {
 				return false
@@ -163,8 +164,8 @@ func (o object) isBeside(field string) bool {
 }
 
 // besideText is the same for two policies that differ in nothing beside what their dialect reads.
-func (o object) besideText() string {
-	fields, _ := o.fields.(map[string]any)
+func besideText(o clusterobject.Object) string {
+	fields, _ := o.Fields.(map[string]any)
 	out := map[string]any{}
 	for _, field := range unreadOfPolicies {
 		of, isMapping := fields[field].(map[string]any)
@@ -173,11 +174,11 @@ func (o object) besideText() string {
 			continue
 		}
 		of = maps.Clone(of)
-		maps.DeleteFunc(of, func(key string, _ any) bool { return !o.isBeside(fieldpath.Child(field, key)) })
+		maps.DeleteFunc(of, func(key string, _ any) bool { return !isBeside(o, fieldpath.Child(field, key)) })
 		for key, value := range of {
 			if settings, areMore := value.(map[string]any); areMore {
 				settings = maps.Clone(settings)
-				maps.DeleteFunc(settings, func(name string, _ any) bool { return !o.isBeside(fieldpath.Child(fieldpath.Child(field, key), name)) })
+				maps.DeleteFunc(settings, func(name string, _ any) bool { return !isBeside(o, fieldpath.Child(fieldpath.Child(field, key), name)) })
 				of[key] = settings
 			}
 		}
@@ -185,18 +186,18 @@ func (o object) besideText() string {
 	}
 	text, err := json.Marshal(out)
 	if err != nil {
-		return o.doc.Flow()
+		return o.Doc.Flow()
 	}
 	return string(text)
 }
 
 // casesOf returns the cases of case files without their policies, each as an object with its name.
-func casesOf(docs []manifest.Document) objects {
-	out := objects{byKey: map[string][]object{}}
+func casesOf(docs []manifest.Document) clusterobject.List {
+	out := clusterobject.List{ByKey: map[string][]clusterobject.Object{}}
 	for _, doc := range docs {
 		name := metadata.TextAt(doc, "case")
-		o := object{doc: doc.WithoutKey("policies"), kind: "case", namespace: "case", name: name, key: "case " + name}
-		out.all, out.byKey[o.key] = append(out.all, o), append(out.byKey[o.key], o)
+		o := clusterobject.Object{Identity: metadata.Identity{Kind: "case", Namespace: "case", Name: name}, Doc: doc.WithoutKey("policies"), Key: "case " + name}
+		out.All, out.ByKey[o.Key] = append(out.All, o), append(out.ByKey[o.Key], o)
 	}
 	return out
 }

@@ -17,7 +17,7 @@ func (w *walker) isOtherPort(was, is map[string]any) bool {
 	}
 	old, _ := was["name"].(string)
 	recent, _ := is["name"].(string)
-	return is == nil || old != recent && (w.named.has(old) || w.named.has(recent))
+	return is == nil || old != recent && (w.named.Has(old) || w.named.Has(recent))
 }
 
 // withPorts returns the fields of a pod with the ports of the node that an API server writes where the pod has

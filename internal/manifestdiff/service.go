@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/internal/podtemplate"
 )
@@ -28,13 +29,13 @@ type pods struct {
 	maker string
 }
 
-func workloadsOf(all []object) workloads {
+func workloadsOf(all []clusterobject.Object) workloads {
 	out := workloads{byKey: map[string]pods{}, byName: map[[3]string]pods{}, byLabel: map[[3]string][]pods{}, byMaker: map[string][]pods{}}
 	for _, o := range all {
-		if o.category == workload && o.kind == "WorkloadEntry" {
-			out.add(podsOf(o, podtemplate.MachineOf(o.fields)))
+		if o.Category == clusterobject.Workload && o.Kind == "WorkloadEntry" {
+			out.add(podsOf(o, podtemplate.MachineOf(o.Fields)))
 		}
-		if of, known := podtemplate.PodsOf(o.kind, o.fields); known && o.category != harmless {
+		if of, known := podtemplate.PodsOf(o.Kind, o.Fields); known && o.Category != clusterobject.Harmless {
 			out.add(podsOf(o, of))
 		}
 	}
@@ -42,8 +43,8 @@ func workloadsOf(all []object) workloads {
 }
 
 // podsOf returns the pods of an object, which says of them what is given.
-func podsOf(o object, of podtemplate.Pods) pods {
-	return pods{o.key, o.kind, o.namespace, o.name, of.Labels, of.Annotations, of.Account, of.Spec, makerOf(o, of.Labels)}
+func podsOf(o clusterobject.Object, of podtemplate.Pods) pods {
+	return pods{o.Key, o.Kind, o.Namespace, o.Name, of.Labels, of.Annotations, of.Account, of.Spec, makerOf(o, of.Labels)}
 }
 
 func (w *workloads) add(p pods) {
@@ -61,11 +62,11 @@ func (w workloads) hasKey(key string) bool {
 }
 
 // selected returns the keys of the objects whose pods a Service selects.
-func (w workloads) selected(service object) map[string]bool {
+func (w workloads) selected(service clusterobject.Object) map[string]bool {
 	out := map[string]bool{}
-	selector, _ := fieldvalue.Lookup(service.fields, "spec", "selector").(map[string]any)
+	selector := fieldvalue.Mapping(fieldvalue.Lookup(service.Fields, "spec", "selector"))
 	for key, value := range selector {
-		for _, p := range w.byLabel[[3]string{service.namespace, key, fmt.Sprint(value)}] {
+		for _, p := range w.byLabel[[3]string{service.Namespace, key, fmt.Sprint(value)}] {
 			matches := true
 			for key, value := range selector {
 				matches = matches && reflect.DeepEqual(p.labels[key], value)
@@ -84,9 +85,9 @@ func (w workloads) selected(service object) map[string]bool {
 // Kuma that there is an inbound: for pods of both sides, or pods that no file describes, a Service of one
 // side alone may change what the policies judge. A Service without a selector has the addresses that somebody
 // writes, unless it is another name of a host.
-func (w workloads) isMissing(service object, own workloads) bool {
-	if selector, _ := fieldvalue.Lookup(service.fields, "spec", "selector").(map[string]any); len(selector) == 0 {
-		return fieldvalue.Lookup(service.fields, "spec", "type") == "ExternalName"
+func (w workloads) isMissing(service clusterobject.Object, own workloads) bool {
+	if selector, _ := fieldvalue.Lookup(service.Fields, "spec", "selector").(map[string]any); len(selector) == 0 {
+		return fieldvalue.Lookup(service.Fields, "spec", "type") == "ExternalName"
 	}
 	there := own.selected(service)
 	for key := range w.selected(service) {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/assumption"
+	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -14,9 +16,9 @@ func (c *comparison) compareTemplates() (out []Change) {
 	seen := map[string]bool{}
 	for _, doc := range slices.Concat(c.recent.Policies, c.old.Policies) {
 		if found, has := rendering.PlaceholderOf(doc); has {
-			o := objectOf(doc)
-			if !seen[o.key] {
-				seen[o.key] = true
+			o := clusterobject.Read(doc)
+			if !seen[o.Key] {
+				seen[o.Key] = true
 				out = append(out, Change{doc.Place(found.Field), o.String(), fmt.Sprintf("has %q, which a template tool may replace, and %s", found.Text, rendering.Remedy)})
 			}
 		}
@@ -33,6 +35,6 @@ func (c *comparison) compareTemplates() (out []Change) {
 // saysNothing reports whether nothing of a document is taken for true: it is no object, or one of which each change is named. A template tool
 // makes the same of it as before.
 func saysNothing(doc manifest.Document) bool {
-	o := objectOf(doc)
-	return o.isNone() || categoryOf(o) == unknown && !o.isOfTool() && !o.isOfMeshConfig()
+	o := clusterobject.Read(doc)
+	return o.IsNone() || o.Category == clusterobject.Unknown && !o.IsOfTool() && !assumption.IsOfMeshConfig(o)
 }

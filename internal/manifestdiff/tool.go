@@ -5,19 +5,17 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/internal/rendering"
 )
 
-// toolDomains end the domains of labels and annotations that other tools read.
-var toolDomains = []string{"argoproj.io", "fluxcd.io", "k14s.io", "helm.sh", "configmanagement.gke.io", "configsync.gke.io", "fleet.cattle.io", "cattle.io", "kluctl.io", "config.k8s.io", "addonmanager.kubernetes.io", "config.kubernetes.io"}
-
 // isOfTool reports whether a tool reads a label of that key. Helm writes the name of a chart.
 func isOfTool(key string) bool {
-	return !begins(key, harmlessAnnotations) && key != "helm.sh/chart" && key != "argocd.argoproj.io/instance" && key != "kustomize.toolkit.fluxcd.io/name" && key != "kustomize.toolkit.fluxcd.io/namespace" &&
-		isWithin(domainOf(key), toolDomains)
+	return !clusterobject.IsIdleAnnotation(key) && key != "helm.sh/chart" && key != "argocd.argoproj.io/instance" && key != "kustomize.toolkit.fluxcd.io/name" && key != "kustomize.toolkit.fluxcd.io/namespace" &&
+		clusterobject.IsOfToolDomain(clusterobject.DomainOf(key))
 }
 
 // idleLabels begin the labels with a domain by which no tool deletes a policy or leaves it out.
@@ -25,18 +23,17 @@ var idleLabels = []string{"app.kubernetes.io/", "kubernetes.io/", "helm.sh/chart
 
 // isOfUnknown reports whether a label of a policy has a domain that is not known: the tool that reads it may delete the policy, as
 // kubectl does by applyset.kubernetes.io/part-of.
-func isOfUnknown(key string) bool { return domainOf(key) != "" && !begins(key, idleLabels) }
-
-// readSettings are the labels and annotations of policies that their dialects read.
-var readSettings = fields(`kuma.io/mesh kuma.io/zone kuma.io/origin kuma.io/display-name kuma.io/policy-role kuma.io/effect k8s.kuma.io/namespace istio.io/dry-run`)
+func isOfUnknown(key string) bool {
+	return clusterobject.DomainOf(key) != "" && !fieldvalue.HasAnyPrefix(key, idleLabels)
+}
 
 // comparePolicies compares what no dialect reads of the policies: whether and how tools apply them, and which of
 // two objects about the same is the older one.
 func (c *comparison) comparePolicies() (out []Change) {
 	before, after := c.oldPolicies, c.recentPolicies
-	eachPair(before, after, func(olds, recents []object) {
+	clusterobject.EachPair(before, after, func(olds, recents []clusterobject.Object) {
 		for i := range max(len(olds), len(recents)) {
-			var was, is object
+			var was, is clusterobject.Object
 			if i < len(olds) {
 				was = olds[i]
 			}
@@ -44,23 +41,23 @@ func (c *comparison) comparePolicies() (out []Change) {
 				is = recents[i]
 			}
 			found := c.comparePolicy(was, is)
-			c.told.add(slices.Concat(recents, olds)[0].key, found)
+			c.told.add(slices.Concat(recents, olds)[0].Key, found)
 			out = append(out, found...)
 		}
 	})
 	differ := c.policiesDiffer()
 	if differ {
 		// A policy that is not applied hides nothing that another one lets in now.
-		applied := after.all
+		applied := after.All
 		if c.symmetric {
-			applied = slices.Concat(before.all, after.all)
+			applied = slices.Concat(before.All, after.All)
 		}
 		for _, o := range applied {
-			if o.hasToolSettings() || rendering.IsTakenFile(o.file()) {
-				out = append(out, o.change(mayBeIdle))
+			if hasToolSettings(o) || rendering.IsTakenFile(o.File()) {
+				out = append(out, changeOf(o, mayBeIdle))
 			}
-			if field, why := metadata.SettingsProblem(o.doc); field != "" && !o.universal {
-				out = append(out, Change{o.doc.Place(field), o.String(), "is refused by an API server, and policies have changed: " + why})
+			if field, why := metadata.SettingsProblem(o.Doc); field != "" && !o.Universal {
+				out = append(out, Change{o.Doc.Place(field), o.String(), "is refused by an API server, and policies have changed: " + why})
 			}
 		}
 		out = append(out, c.compareAssumed(before, after)...)
@@ -70,28 +67,29 @@ func (c *comparison) comparePolicies() (out []Change) {
 		out = append(out, c.compareDeliveries()...)
 	}
 	out = append(out, c.compareUnplaced(before, after)...)
-	out = append(out, compareAges(before, after, object.isOfLinkerd, func(a, b object) bool { return a.kind == b.kind })...)
+	out = append(out, compareAges(before, after, clusterobject.Object.IsOfLinkerd, func(a, b clusterobject.Object) bool { return a.Kind == b.Kind })...)
 	out = append(out, compareModes(before, after)...)
-	return append(out, compareAges(c.oldObjects, c.recentObjects, object.isService, sharePods)...)
+	isService := func(o clusterobject.Object) bool { return o.Category == clusterobject.Service }
+	return append(out, compareAges(c.oldObjects, c.recentObjects, isService, sharePods)...)
 }
 
 // syncWave says when Argo CD applies an object: where something of an earlier wave fails, it does not.
 const syncWave = "argocd.argoproj.io/sync-wave"
 
 // hasWaves reports whether some of the objects are applied later than others.
-func (all objects) hasWaves() bool {
-	wave := func(o object) string {
-		return fmt.Sprint(fieldvalue.Lookup(o.fields, "metadata", "annotations", syncWave))
+func hasWaves(all clusterobject.List) bool {
+	wave := func(o clusterobject.Object) string {
+		return fmt.Sprint(fieldvalue.Lookup(o.Fields, "metadata", "annotations", syncWave))
 	}
-	return slices.ContainsFunc(all.all, func(o object) bool { return wave(o) != wave(all.all[0]) })
+	return slices.ContainsFunc(all.All, func(o clusterobject.Object) bool { return wave(o) != wave(all.All[0]) })
 }
 
 const mayBeIdle = "may not be applied by a tool, and policies have changed"
 
 // hasToolSettings reports whether a label or an annotation is of a tool.
-func (o object) hasToolSettings() bool {
+func hasToolSettings(o clusterobject.Object) bool {
 	for _, field := range []string{"labels", "annotations"} {
-		settings, _ := fieldvalue.Lookup(o.fields, "metadata", field).(map[string]any)
+		settings := fieldvalue.Mapping(fieldvalue.Lookup(o.Fields, "metadata", field))
 		for key := range settings {
 			if isOfTool(key) {
 				return true
@@ -102,46 +100,46 @@ func (o object) hasToolSettings() bool {
 }
 
 // settingMatters reports whether a label or an annotation of a policy may keep it away. No workload has the labels of a policy.
-func (c *comparison) settingMatters(of object, field, key string, old, recent any) bool {
+func (c *comparison) settingMatters(of clusterobject.Object, field, key string, old, recent any) bool {
 	if isOfTool(key) {
 		return true
 	}
 	if field == "annotations" {
-		w := walker{comparison: c, kind: of.kind}
+		w := walker{comparison: c, kind: of.Kind}
 		return w.matters(false, key, old, recent)
 	}
-	return isOfUnknown(key) || isOfMesh(key) || c.programs.askFor(key)
+	return isOfUnknown(key) || clusterobject.IsOfMesh(key) || c.programs.askFor(key)
 }
 
 // comparePolicy compares the labels and annotations of one policy; one of the two may be missing.
-func (c *comparison) comparePolicy(was, is object) (out []Change) {
+func (c *comparison) comparePolicy(was, is clusterobject.Object) (out []Change) {
 	for _, field := range []string{"labels", "annotations"} {
-		old, _ := fieldvalue.Lookup(was.fields, "metadata", field).(map[string]any)
-		recent, _ := fieldvalue.Lookup(is.fields, "metadata", field).(map[string]any)
+		old := fieldvalue.Mapping(fieldvalue.Lookup(was.Fields, "metadata", field))
+		recent := fieldvalue.Mapping(fieldvalue.Lookup(is.Fields, "metadata", field))
 		for key := range union(old, recent) {
-			isLater := key == syncWave && (was.fields != nil && is.fields != nil || is.fields != nil && c.recentPolicies.hasWaves() || c.symmetric && c.oldPolicies.hasWaves()) // what comes later may never come
-			if reflect.DeepEqual(old[key], recent[key]) || readSettings[key] || !c.settingMatters(is, field, key, old[key], recent[key]) && !isLater {
+			isLater := key == syncWave && (was.Fields != nil && is.Fields != nil || is.Fields != nil && hasWaves(c.recentPolicies) || c.symmetric && hasWaves(c.oldPolicies)) // what comes later may never come
+			if reflect.DeepEqual(old[key], recent[key]) || clusterobject.IsRead(key) || !c.settingMatters(is, field, key, old[key], recent[key]) && !isLater {
 				continue
 			}
 			of := is
-			if is.name == "" || recent[key] == nil && is.fields == nil {
+			if is.Name == "" || recent[key] == nil && is.Fields == nil {
 				of = was
 			}
-			out = append(out, Change{of.doc.Place(fieldpath.Child("metadata."+field, key)), of.String(), isChanged})
+			out = append(out, Change{of.Doc.Place(fieldpath.Child("metadata."+field, key)), of.String(), isChanged})
 		}
 	}
-	if finalizers, _ := fieldvalue.Lookup(was.fields, "metadata", "finalizers").([]any); is.fields == nil && len(finalizers) > 0 {
-		out = append(out, Change{was.doc.Place("metadata.finalizers"), was.String(), "is gone, and stays as long as nobody takes them off"})
+	if finalizers, _ := fieldvalue.Lookup(was.Fields, "metadata", "finalizers").([]any); is.Fields == nil && len(finalizers) > 0 {
+		out = append(out, Change{was.Doc.Place("metadata.finalizers"), was.String(), "is gone, and stays as long as nobody takes them off"})
 	}
 	// An API server deletes an object whose owner is not there.
-	owned, isOwned := fieldvalue.Lookup(was.fields, "metadata", "ownerReferences") != nil, fieldvalue.Lookup(is.fields, "metadata", "ownerReferences") != nil
+	owned, isOwned := fieldvalue.Lookup(was.Fields, "metadata", "ownerReferences") != nil, fieldvalue.Lookup(is.Fields, "metadata", "ownerReferences") != nil
 	if isOwned && !owned {
-		out = append(out, Change{is.doc.Place("metadata.ownerReferences"), is.String(), isChanged})
+		out = append(out, Change{is.Doc.Place("metadata.ownerReferences"), is.String(), isChanged})
 	} else if c.symmetric && owned && !isOwned {
-		out = append(out, Change{was.doc.Place("metadata.ownerReferences"), was.String(), isAlone})
+		out = append(out, Change{was.Doc.Place("metadata.ownerReferences"), was.String(), isAlone})
 	}
-	if old, recent := fieldvalue.Lookup(was.fields, "metadata", "deletionTimestamp"), fieldvalue.Lookup(is.fields, "metadata", "deletionTimestamp"); !reflect.DeepEqual(old, recent) && is.fields != nil {
-		out = append(out, Change{is.doc.Place("metadata.deletionTimestamp"), is.String(), isChanged})
+	if old, recent := fieldvalue.Lookup(was.Fields, "metadata", "deletionTimestamp"), fieldvalue.Lookup(is.Fields, "metadata", "deletionTimestamp"); !reflect.DeepEqual(old, recent) && is.Fields != nil {
+		out = append(out, Change{is.Doc.Place("metadata.deletionTimestamp"), is.String(), isChanged})
 	}
 	return out
 }

@@ -3,8 +3,8 @@ package manifestdiff
 import (
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
-	"github.com/meshproof/meshproof/internal/metadata"
 )
 
 // The effects on a policy that names no namespace.
@@ -17,26 +17,26 @@ const (
 // compareUnplaced names the policies without a namespace that the dialects may take for others. They read such a
 // policy as one of the namespace default, and kubectl or a tool may apply it elsewhere. Where no side
 // names a namespace, nothing moves.
-func (c *comparison) compareUnplaced(before, after objects) (out []Change) {
-	add := func(o object, effect string) {
+func (c *comparison) compareUnplaced(before, after clusterobject.List) (out []Change) {
+	add := func(o clusterobject.Object, effect string) {
 		if !slices.ContainsFunc(out, func(c Change) bool { return c.Object == o.String() }) {
-			out = append(out, Change{o.doc.Place("metadata"), o.String(), effect})
+			out = append(out, Change{o.Doc.Place("metadata"), o.String(), effect})
 		}
 	}
-	namesDefault := slices.ContainsFunc(slices.Concat(before.all, after.all), func(o object) bool { return o.hasNamespace() && o.written() == "default" })
-	namesTarget := slices.ContainsFunc(slices.Concat(c.oldObjects.all, c.recentObjects.all), func(tool object) bool {
-		target, _ := fieldvalue.Lookup(tool.fields, "spec", "destination", "namespace").(string)
-		return tool.kind == "Application" && target != "" && (slices.Contains([]string{"istio-system", "kuma-system"}, target) ||
-			slices.ContainsFunc(slices.Concat(before.all, after.all), func(o object) bool { return o.written() == target }))
+	namesDefault := slices.ContainsFunc(slices.Concat(before.All, after.All), func(o clusterobject.Object) bool { return o.IsNamespaced() && o.Written() == "default" })
+	namesTarget := slices.ContainsFunc(slices.Concat(c.oldObjects.All, c.recentObjects.All), func(tool clusterobject.Object) bool {
+		target, _ := fieldvalue.Lookup(tool.Fields, "spec", "destination", "namespace").(string)
+		return tool.Kind == "Application" && target != "" && (slices.Contains([]string{"istio-system", "kuma-system"}, target) ||
+			slices.ContainsFunc(slices.Concat(before.All, after.All), func(o clusterobject.Object) bool { return o.Written() == target }))
 	})
-	for _, sides := range [][2]objects{{after, before}, {before, after}} {
+	for _, sides := range [][2]clusterobject.List{{after, before}, {before, after}} {
 		own, other := sides[0], sides[1]
-		for _, o := range own.all {
-			if !o.hasNamespace() || o.written() != "" || other.has(o) {
+		for _, o := range own.All {
+			if !o.IsNamespaced() || o.Written() != "" || hasNamesake(other, o) {
 				continue
 			}
-			for _, theirs := range other.all {
-				if theirs.written() != "" && o.isNamesake(theirs) && !own.has(theirs) {
+			for _, theirs := range other.All {
+				if theirs.Written() != "" && areNamesakes(o, theirs) && !hasNamesake(own, theirs) {
 					add(o, isPlaced)
 				}
 			}
@@ -51,20 +51,12 @@ func (c *comparison) compareUnplaced(before, after objects) (out []Change) {
 	return out
 }
 
-// written is the namespace that an object names.
-func (o object) written() string { return metadata.TextAt(o.doc, "metadata.namespace") }
-
-// hasNamespace reports whether a policy is of a namespace, named or not.
-func (o object) hasNamespace() bool {
-	return o.identity().IsNamespaced()
+// areNamesakes reports whether two objects have one kind and one name.
+func areNamesakes(o clusterobject.Object, other clusterobject.Object) bool {
+	return o.Group == other.Group && o.Kind == other.Kind && o.Name == other.Name && o.Universal == other.Universal
 }
 
-// isNamesake reports whether two objects have one kind and one name.
-func (o object) isNamesake(other object) bool {
-	return o.group == other.group && o.kind == other.kind && o.name == other.name && o.universal == other.universal
-}
-
-// has reports whether one of the objects is the same, as data.
-func (all objects) has(o object) bool {
-	return slices.ContainsFunc(all.byKey[o.key], func(own object) bool { return own.doc.Flow() == o.doc.Flow() })
+// hasNamesake reports whether one of the objects is the same, as data.
+func hasNamesake(all clusterobject.List, o clusterobject.Object) bool {
+	return slices.ContainsFunc(all.ByKey[o.Key], func(own clusterobject.Object) bool { return own.Doc.Flow() == o.Doc.Flow() })
 }

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
+	"github.com/meshproof/meshproof/internal/mention"
 	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -17,14 +19,14 @@ var variableName = regexp.MustCompile(`^\$[{(]?\W*(\w+)`)
 
 // addVariables adds the names of the variables by which a tool writes what may matter of an object. Another
 // value of such a variable counts, wherever a ConfigMap or a Secret has it. That of an image does not.
-func (c *comparison) addVariables(o object) {
-	if o.category == harmless || o.category == config || !hasPlaceholder(o.doc) {
+func (c *comparison) addVariables(o clusterobject.Object) {
+	if o.Category == clusterobject.Harmless || o.Category == clusterobject.Config || !hasPlaceholder(o.Doc) {
 		return
 	}
-	w := walker{comparison: c, category: o.category, kind: o.kind}
-	w.walk("", "", o.fields, withoutPlaceholders(o.fields))
+	w := walker{comparison: c, category: o.Category, kind: o.Kind}
+	w.walk("", "", o.Fields, withoutPlaceholders(o.Fields))
 	for _, found := range w.found {
-		at, _ := o.doc.Lookup(found.path)
+		at, _ := o.Doc.Lookup(found.path)
 		for text := at.Flow(); ; {
 			one := rendering.PlaceholderIn(text)
 			if one == "" {
@@ -48,7 +50,7 @@ func withoutPlaceholders(value any) any {
 	switch value := value.(type) {
 	case string:
 		if rendering.PlaceholderIn(value) != "" {
-			return anybody
+			return mention.Anybody
 		}
 	case []any:
 		out := slices.Clone(value)
@@ -68,29 +70,29 @@ func withoutPlaceholders(value any) any {
 
 // setsVariable reports whether a ConfigMap or a Secret may have the value of a variable that matters. What an
 // ExternalSecret has is known where it lists each key.
-func (c *comparison) setsVariable(o object) bool {
+func (c *comparison) setsVariable(o clusterobject.Object) bool {
 	if len(c.variables) == 0 {
 		return false
 	}
 	for _, field := range [][]string{{"data"}, {"stringData"}, {"binaryData"}, {"spec", "encryptedData"}, {"spec", "template", "data"}, {"spec", "template", "stringData"}} {
-		values, _ := fieldvalue.Lookup(o.fields, field...).(map[string]any)
+		values := fieldvalue.Mapping(fieldvalue.Lookup(o.Fields, field...))
 		for key := range values {
 			if c.variables[key] {
 				return true
 			}
 		}
 	}
-	if o.kind != "ExternalSecret" {
+	if o.Kind != "ExternalSecret" {
 		return false
 	}
-	template, _ := fieldvalue.Lookup(o.fields, "spec", "target", "template").(map[string]any)
+	template := fieldvalue.Mapping(fieldvalue.Lookup(o.Fields, "spec", "target", "template"))
 	values, _ := template["data"].(map[string]any)
 	keys := slices.Collect(maps.Keys(values))
-	list, isList := fieldvalue.Lookup(o.fields, "spec", "data").([]any)
+	list, isList := fieldvalue.Lookup(o.Fields, "spec", "data").([]any)
 	for _, item := range list {
 		key, _ := fieldvalue.Lookup(item, "secretKey").(string)
 		keys = append(keys, key)
 	}
-	isKnown := isList && fieldvalue.Lookup(o.fields, "spec", "dataFrom") == nil && template["templateFrom"] == nil && !slices.Contains(keys, "")
+	isKnown := isList && fieldvalue.Lookup(o.Fields, "spec", "dataFrom") == nil && template["templateFrom"] == nil && !slices.Contains(keys, "")
 	return !isKnown || slices.ContainsFunc(keys, func(key string) bool { return c.variables[key] })
 }

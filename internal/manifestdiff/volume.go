@@ -6,47 +6,33 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // addVolumes adds the names of the volumes that go into a sidecar: what it mounts, and what an annotation of a
 // mesh, or a template or a mutation in an unknown document, says of mounts.
-func (c *comparison) addVolumes(o object) {
+func (c *comparison) addVolumes(o clusterobject.Object) {
 	switch {
-	case o.category == unknown && !isAmong(knownKinds[workload], o):
+	case o.Category == clusterobject.Unknown && !o.HasKindOf(clusterobject.Workload):
 		mounts := false
-		eachText(o.fields, func(text string) { mounts = mounts || strings.Contains(text, "volumeMounts") })
-		if fields, ok := o.fields.(map[string]any); ok && mounts {
+		fieldvalue.EachText(o.Fields, func(text string) { mounts = mounts || strings.Contains(text, "volumeMounts") })
+		if fields, ok := o.Fields.(map[string]any); ok && mounts {
 			for _, value := range fields {
-				c.volumes.addTexts(value)
+				c.volumes.AddTexts(value)
 			}
 		}
-	case o.category == workload:
-		c.volumes.addMeshAnnotations(o)
-		spec := fieldvalue.Lookup(o.fields, append(strings.Split(podPlaces[o.kind], "."), "spec")...)
+	case o.Category == clusterobject.Workload:
+		c.volumes.AddMeshAnnotations(o)
+		spec := fieldvalue.Lookup(o.Fields, append(strings.Split(o.PodPlace(), "."), "spec")...)
 		for _, container := range slices.Concat(fieldvalue.Mappings(fieldvalue.Lookup(spec, "containers")), fieldvalue.Mappings(fieldvalue.Lookup(spec, "initContainers"))) {
-			if isSidecar(container) {
-				c.volumes.addValue(container["volumeMounts"])
+			if clusterobject.IsSidecar(container) {
+				c.volumes.AddValue(container["volumeMounts"])
 			}
 		}
-	case o.category == namespace:
-		c.volumes.addMeshAnnotations(o)
-	}
-}
-
-// addTexts adds the words of texts, and not those of the keys: no volume has the name of a field.
-func (w words) addTexts(value any) {
-	switch value := value.(type) {
-	case string:
-		w.add(value)
-	case []any:
-		for _, item := range value {
-			w.addTexts(item)
-		}
-	case map[string]any:
-		for _, item := range value {
-			w.addTexts(item)
-		}
+	case o.Category == clusterobject.Namespace:
+		c.volumes.AddMeshAnnotations(o)
 	}
 }
 
@@ -54,13 +40,13 @@ func (w words) addTexts(value any) {
 // configuration, or one that something gives to a sidecar.
 func (w *walker) isVolumeOfSidecar(volume map[string]any) bool {
 	name, _ := volume["name"].(string)
-	return w.volumes.has(name) || begins(name, []string{"workload-certs", "workload-socket", "credential-socket", "istio", "kuma-", "linkerd-"})
+	return w.volumes.Has(name) || fieldvalue.HasAnyPrefix(name, []string{"workload-certs", "workload-socket", "credential-socket", "istio", "kuma-", "linkerd-"})
 }
 
 // givesVolume reports whether a field of a workload gives the volume of a sidecar to another container now, or
 // puts a claim in its place: where both have one name, the claim counts.
 func (w *walker) givesVolume(path string, was, is any) bool {
-	if w.category != workload || path != "spec.containers[].volumeMounts" && path != "spec.initContainers[].volumeMounts" && path != "spec.volumeClaimTemplates" {
+	if w.category != clusterobject.Workload || path != "spec.containers[].volumeMounts" && path != "spec.initContainers[].volumeMounts" && path != "spec.volumeClaimTemplates" {
 		return false
 	}
 	names := func(value any) (out []string) {
@@ -77,7 +63,7 @@ func (w *walker) givesVolume(path string, was, is any) bool {
 }
 
 // givers are the fields of a pod by which it gets the content of a Secret or of a volume.
-var givers = fields("spec.volumeClaimTemplates spec.volumes[].ephemeral spec.volumes[].persistentVolumeClaim spec.volumes[].secret spec.volumes[].projected spec.containers[].env spec.containers[].envFrom spec.initContainers[].env spec.initContainers[].envFrom")
+var givers = fieldpath.SetOf("spec.volumeClaimTemplates spec.volumes[].ephemeral spec.volumes[].persistentVolumeClaim spec.volumes[].secret spec.volumes[].projected spec.containers[].env spec.containers[].envFrom spec.initContainers[].env spec.initContainers[].envFrom")
 
 // certifies reports whether a volume gets a certificate of the pod from a signer, as a volume of a driver may.
 func certifies(volume any) bool {
@@ -87,10 +73,10 @@ func certifies(volume any) bool {
 // givesToken reports whether a field of a pod names a Secret with the token of an account now, a claim of a folder of a node,
 // or a signer. Whoever has the token calls as that account.
 func (w *walker) givesToken(path string, was, is any) bool {
-	if w.category != workload || !givers[path] || reflect.DeepEqual(was, is) {
+	if w.category != clusterobject.Workload || !givers[path] || reflect.DeepEqual(was, is) {
 		return false
 	}
-	return certifies(is) || w.disks.asksFor(is) || w.namesToken(is) && !w.namesToken(was)
+	return certifies(is) || asksFor(w.disks, is) || w.namesToken(is) && !w.namesToken(was)
 }
 
 // namesToken reports whether a value has the name of such a Secret, or of such a claim.

@@ -9,14 +9,16 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
+	"github.com/meshproof/meshproof/internal/podtemplate"
 )
 
 // walker compares the fields of one object.
 type walker struct {
 	*comparison
-	category  category
+	category  clusterobject.Category
 	kind      string
 	namespace string
 	// alone is true where the other side does not have the object, and places are the namespaces in which it may be then.
@@ -39,9 +41,9 @@ type finding struct {
 }
 
 // changes names what was found. Not every field of a large object is named.
-func (w *walker) changes(was, is object) (out []Change) {
+func (w *walker) changes(was, is clusterobject.Object) (out []Change) {
 	const most = 5
-	w.told.addFields(is.key, w.found, w.alone)
+	w.told.addFields(is.Key, w.found, w.alone)
 	for i, f := range w.found {
 		of, effect := is, isChanged
 		if f.gone {
@@ -51,9 +53,9 @@ func (w *walker) changes(was, is object) (out []Change) {
 			effect = "opens something, and the other side does not have the object"
 		}
 		if more := len(w.found) - most; i == most && more > 1 {
-			return append(out, Change{is.doc.Place(""), is.String(), fmt.Sprintf("has changed in %d more fields", more)})
+			return append(out, Change{is.Doc.Place(""), is.String(), fmt.Sprintf("has changed in %d more fields", more)})
 		}
-		out = append(out, Change{of.doc.Place(f.path), of.String(), effect})
+		out = append(out, Change{of.Doc.Place(f.path), of.String(), effect})
 	}
 	return out
 }
@@ -67,18 +69,18 @@ func (w *walker) walk(path, place string, was, is any) {
 	if w.isHarmless(path, was, is) {
 		return
 	}
-	if w.category != unknown {
+	if w.category != clusterobject.Unknown {
 		was, is = w.withDefault(path, was), w.withDefault(path, is)
 	}
 	if reflect.DeepEqual(was, is) {
 		return
 	}
-	if w.category == workload && w.relative(path) == "spec" {
-		w.states = union(asMapping(fieldvalue.Lookup(was, "securityContext")), asMapping(fieldvalue.Lookup(is, "securityContext")))
+	if w.category == clusterobject.Workload && w.relative(path) == "spec" {
+		w.states = union(fieldvalue.Mapping(fieldvalue.Lookup(was, "securityContext")), fieldvalue.Mapping(fieldvalue.Lookup(is, "securityContext")))
 	}
 	oldFields, wasMapping := was.(map[string]any)
 	newFields, isMapping := is.(map[string]any)
-	if w.relative(path) == "spec.initContainers[]" && !w.alone && (hasPower(oldFields) || hasPower(newFields) || isSidecar(oldFields) || isSidecar(newFields)) {
+	if w.relative(path) == "spec.initContainers[]" && !w.alone && (hasPower(oldFields) || hasPower(newFields) || clusterobject.IsSidecar(oldFields) || clusterobject.IsSidecar(newFields)) {
 		w.find(place, was, is) // whatever it does, it may do to the rules by which the sidecar gets connections
 		return
 	}
@@ -90,7 +92,7 @@ func (w *walker) walk(path, place string, was, is any) {
 	case wasMapping && isMapping, w.isTyped() && (wasMapping && is == nil || isMapping && was == nil), path == "":
 		oldFields, newFields = w.normalized(path, oldFields), w.normalized(path, newFields)
 		for _, key := range slices.Sorted(maps.Keys(union(oldFields, newFields))) {
-			w.walk(joined(path, key), fieldpath.Child(place, key), oldFields[key], newFields[key])
+			w.walk(fieldpath.Join(path, key), fieldpath.Child(place, key), oldFields[key], newFields[key])
 		}
 	case wasList && isList, w.isTyped() && (wasList && is == nil || isList && was == nil):
 		w.walkItems(path, place, oldItems, newItems)
@@ -101,7 +103,9 @@ func (w *walker) walk(path, place string, was, is any) {
 
 // isTyped reports whether a mapping without fields says as much as none. In a Dataplane it may turn something
 // on.
-func (w *walker) isTyped() bool { return w.category != unknown && w.category != dataplane }
+func (w *walker) isTyped() bool {
+	return w.category != clusterobject.Unknown && w.category != clusterobject.Dataplane
+}
 
 // walkItems compares lists: those of containers, volumes and ports item by item, whatever their order.
 func (w *walker) walkItems(path, place string, olds, recents []any) {
@@ -112,9 +116,9 @@ func (w *walker) walkItems(path, place string, olds, recents []any) {
 		if w.canonical(path, olds) != w.canonical(path, recents) && (!w.alone || w.opens(path, recents)) {
 			w.find(place, anyOf(olds), anyOf(recents))
 		}
-	case byKey && w.category != unknown && (isRepeated(olds, keys) || isRepeated(recents, keys)), w.category == service && relative == "spec.ports" && orderChanges(olds, recents):
+	case byKey && w.category != clusterobject.Unknown && (isRepeated(olds, keys) || isRepeated(recents, keys)), w.category == clusterobject.Service && relative == "spec.ports" && orderChanges(olds, recents):
 		w.find(place, anyOf(olds), anyOf(recents))
-	case byKey && w.category != unknown:
+	case byKey && w.category != clusterobject.Unknown:
 		found := map[string]bool{}
 		item := func(list []any, key string) (int, any) {
 			for i, one := range list {
@@ -162,11 +166,11 @@ func (w *walker) walkItem(path, place string, was, is any) {
 	old, _ := was.(map[string]any)
 	recent, _ := is.(map[string]any)
 	switch relative := w.relative(path); {
-	case w.alone && (relative == "spec.containers" || relative == "spec.initContainers") && isSidecar(recent):
+	case w.alone && (relative == "spec.containers" || relative == "spec.initContainers") && clusterobject.IsSidecar(recent):
 		w.find(place, nil, is)
 	case w.alone:
 		w.walk(path+"[]", place, was, is)
-	case relative == "spec.containers" && (isSidecar(old) || isSidecar(recent)):
+	case relative == "spec.containers" && (clusterobject.IsSidecar(old) || clusterobject.IsSidecar(recent)):
 		if !reflect.DeepEqual(was, is) {
 			w.find(place, was, is)
 		}
@@ -192,7 +196,7 @@ func (w *walker) walkItem(path, place string, was, is any) {
 
 // relative returns a path below a pod as the tables have it.
 func (w *walker) relative(path string) string {
-	if place, ok := podPlaces[w.kind]; ok && w.category == workload {
+	if place, ok := podtemplate.PlaceOf(w.kind); ok && w.category == clusterobject.Workload {
 		return strings.TrimPrefix(path, place)
 	}
 	return path
@@ -204,11 +208,11 @@ func (w *walker) isHarmless(path string, was, is any) bool {
 	head, field, _ := cutLast(path)
 	switch {
 	case w.isMetadata(head):
-		isOfPods := w.category == workload
-		if harmlessMetadata[field] && !(field == "ownerReferences" && (w.category == unknown || w.category == service) && is != nil) || isOfPods && field == "deletionTimestamp" {
+		isOfPods := w.category == clusterobject.Workload
+		if harmlessMetadata[field] && !(field == "ownerReferences" && (w.category == clusterobject.Unknown || w.category == clusterobject.Service) && is != nil) || isOfPods && field == "deletionTimestamp" {
 			return true
 		}
-	case w.category == service && path == "spec.clusterIP":
+	case w.category == clusterobject.Service && path == "spec.clusterIP":
 		return was != "None" && is != "None"
 	case strings.HasSuffix(relative, "securityContext.capabilities.drop"):
 		return is != nil && includes(is, was)
@@ -222,14 +226,14 @@ func (w *walker) isHarmless(path string, was, is any) bool {
 	if path == "status" && agents[w.kind] {
 		return false // it has no other fields
 	}
-	if harmlessFields[w.category][path] || w.category == workload && (relative != path || w.kind == "Pod") && podFields[relative] {
+	if harmlessFields[w.category][path] || w.category == clusterobject.Workload && (relative != path || w.kind == "Pod") && podFields[relative] {
 		return true
 	}
 	return is != nil && slices.Contains(harmlessValues[relative], is)
 }
 
 // harmlessMetadata are the fields of metadata that an API server writes, and those that are the identity.
-var harmlessMetadata = fields(`name namespace generateName uid resourceVersion generation managedFields ownerReferences finalizers selfLink
+var harmlessMetadata = fieldpath.SetOf(`name namespace generateName uid resourceVersion generation managedFields ownerReferences finalizers selfLink
 	creationTimestamp deletionGracePeriodSeconds`)
 
 // withDefault returns the value that an API server takes.
@@ -246,19 +250,19 @@ func (w *walker) normalized(path string, of map[string]any) map[string]any {
 	maps.DeleteFunc(of, func(_ string, value any) bool { return value == nil })
 	switch w.relative(path) {
 	case "spec":
-		if name, ok := of["serviceAccount"]; ok && w.category == workload && w.kind != "WorkloadEntry" {
+		if name, ok := of["serviceAccount"]; ok && w.category == clusterobject.Workload && w.kind != "WorkloadEntry" {
 			delete(of, "serviceAccount")
 			if of["serviceAccountName"] == nil {
 				of["serviceAccountName"] = name
 			}
 		}
-		if w.category == workload {
+		if w.category == clusterobject.Workload {
 			if of = withPorts(of); w.kind == "Pod" {
 				of = withoutTokens(of)
 			}
 		}
 	case "spec.ports[]":
-		if of["port"] != nil && w.category == service {
+		if of["port"] != nil && w.category == clusterobject.Service {
 			of["targetPort"] = targetOf(of)
 		}
 	}
@@ -267,7 +271,7 @@ func (w *walker) normalized(path string, of map[string]any) map[string]any {
 
 // isSet reports whether the order of a list does not matter.
 func (w *walker) isSet(path string) bool {
-	return itemSets[path] && (w.category != unknown || w.kind == "NetworkPolicy")
+	return itemSets[path] && (w.category != clusterobject.Unknown || w.kind == "NetworkPolicy")
 }
 
 // canonical prints a value so that equal sets are equal texts.
@@ -285,7 +289,7 @@ func (w *walker) canonical(path string, value any) string {
 	case map[string]any:
 		var b strings.Builder
 		for _, key := range slices.Sorted(maps.Keys(value)) {
-			fmt.Fprintf(&b, "%q:%s,", key, w.canonical(joined(path, key), value[key]))
+			fmt.Fprintf(&b, "%q:%s,", key, w.canonical(fieldpath.Join(path, key), value[key]))
 		}
 		return "{" + b.String() + "}"
 	default:
@@ -348,13 +352,6 @@ func anyOf(list []any) any {
 		return nil
 	}
 	return list
-}
-
-func joined(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
 }
 
 func cutLast(path string) (head, last string, found bool) {

@@ -25,6 +25,12 @@ var places = map[string]string{
 // Places returns where kinds of workloads have their pods, as what stands in front of a field of these, such as "spec.template.".
 func Places() map[string]string { return maps.Clone(places) }
 
+// PlaceOf returns the place of one kind, as [Places] has it, and false for a kind without pods.
+func PlaceOf(kind string) (place string, known bool) {
+	place, known = places[kind]
+	return place, known
+}
+
 // PodsOf returns the pods of an object, by its kind and its fields. It returns false for a kind that has none.
 func PodsOf(kind string, fields any) (of Pods, known bool) {
 	place, known := places[kind]
@@ -32,9 +38,9 @@ func PodsOf(kind string, fields any) (of Pods, known bool) {
 		return Pods{}, false
 	}
 	at := fieldvalue.Lookup(fields, strings.Split(place, ".")...)
-	of.Labels, _ = fieldvalue.Lookup(at, "metadata", "labels").(map[string]any)
-	of.Annotations, _ = fieldvalue.Lookup(at, "metadata", "annotations").(map[string]any)
-	of.Spec, _ = fieldvalue.Lookup(at, "spec").(map[string]any)
+	of.Labels = fieldvalue.Mapping(fieldvalue.Lookup(at, "metadata", "labels"))
+	of.Annotations = fieldvalue.Mapping(fieldvalue.Lookup(at, "metadata", "annotations"))
+	of.Spec = fieldvalue.Mapping(fieldvalue.Lookup(at, "spec"))
 	if of.Account = of.Spec["serviceAccountName"]; of.Account == nil {
 		of.Account = of.Spec["serviceAccount"]
 	}
@@ -43,7 +49,7 @@ func PodsOf(kind string, fields any) (of Pods, known bool) {
 
 // MachineOf returns what the fields of a WorkloadEntry of Istio say of a machine, as if that were a pod.
 func MachineOf(fields any) (of Pods) {
-	of.Labels, _ = fieldvalue.Lookup(fields, "spec", "labels").(map[string]any)
+	of.Labels = fieldvalue.Mapping(fieldvalue.Lookup(fields, "spec", "labels"))
 	of.Account = fieldvalue.Lookup(fields, "spec", "serviceAccount")
 	return of
 }

@@ -1,4 +1,4 @@
-package manifestdiff
+package clusterobject
 
 import (
 	"net"
@@ -7,25 +7,31 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
+// IsOfIngress reports whether an object says by which controller requests come, and how.
+func (o Object) IsOfIngress() bool {
+	return o.Group == "networking.k8s.io" && (o.Kind == "Ingress" || o.Kind == "IngressClass")
+}
+
 // ofRoute are the fields of a route of HTTP by which a gateway changes neither the path nor the headers of requests. The world is
 // closed: a mirror gets another host, a rewrite another path, and another VirtualService may say anything.
-var ofRoute = fields(`name match redirect directResponse timeout retries fault corsPolicy headers.response
+var ofRoute = fieldpath.SetOf(`name match redirect directResponse timeout retries fault corsPolicy headers.response
 	route[].destination route[].weight route[].headers.response`)
 
 // changesRequests reports whether an object is a VirtualService by which a gateway may change requests: policies of
 // the gateway judge a request as it came, and those of a workload judge what the gateway makes of it. Where
 // sidecars change requests, the caller does so itself. A VirtualService without hosts is a part of another one.
-func (o object) changesRequests() bool {
-	if o.kind != "VirtualService" || o.group != "networking.istio.io" {
+func (o Object) changesRequests() bool {
+	if o.Kind != "VirtualService" || o.Group != "networking.istio.io" {
 		return false
 	}
-	gateways := fieldvalue.Texts(fieldvalue.Lookup(o.fields, "spec", "gateways"))
-	isOfGateway := slices.ContainsFunc(gateways, func(gateway string) bool { return gateway != "mesh" }) || len(fieldvalue.Texts(fieldvalue.Lookup(o.fields, "spec", "hosts"))) == 0
-	return isOfGateway && slices.ContainsFunc(fieldvalue.Mappings(fieldvalue.Lookup(o.fields, "spec", "http")), func(route map[string]any) bool {
-		return unknownField("", route, ofRoute) != ""
+	gateways := fieldvalue.Texts(fieldvalue.Lookup(o.Fields, "spec", "gateways"))
+	isOfGateway := slices.ContainsFunc(gateways, func(gateway string) bool { return gateway != "mesh" }) || len(fieldvalue.Texts(fieldvalue.Lookup(o.Fields, "spec", "hosts"))) == 0
+	return isOfGateway && slices.ContainsFunc(fieldvalue.Mappings(fieldvalue.Lookup(o.Fields, "spec", "http")), func(route map[string]any) bool {
+		return UnknownField("", route, ofRoute) != ""
 	})
 }
 
@@ -43,10 +49,10 @@ var idleOfIngress = slices.Concat(harmlessAnnotations, []string{
 })
 
 // rewrites reports whether an Ingress may change requests, as a VirtualService of a gateway may.
-func (o object) rewrites() bool {
-	annotations, _ := fieldvalue.Lookup(o.fields, "metadata", "annotations").(map[string]any)
+func (o Object) rewrites() bool {
+	annotations := fieldvalue.Mapping(fieldvalue.Lookup(o.Fields, "metadata", "annotations"))
 	for key := range annotations {
-		if o.kind == "Ingress" && domainOf(key) != "" && !begins(key, idleOfIngress) {
+		if o.Kind == "Ingress" && DomainOf(key) != "" && !fieldvalue.HasAnyPrefix(key, idleOfIngress) {
 			return true
 		}
 	}
@@ -59,7 +65,7 @@ func isOfCluster(host string) bool {
 }
 
 // ofDestination are the fields of a DestinationRule that say which of the endpoints of a service get requests, and how many.
-var ofDestination = fields(strings.Join([]string{`host exportTo workloadSelector subsets[].name subsets[].labels`,
+var ofDestination = fieldpath.SetOf(strings.Join([]string{`host exportTo workloadSelector subsets[].name subsets[].labels`,
 	ofTraffic("trafficPolicy."), ofTraffic("trafficPolicy.portLevelSettings[]."), ofTraffic("subsets[].trafficPolicy."), ofTraffic("subsets[].trafficPolicy.portLevelSettings[].")}, " "))
 
 func ofTraffic(place string) string {
@@ -73,12 +79,12 @@ func ofTraffic(place string) string {
 // statesTLS reports whether a DestinationRule says with which TLS, or in which other way, requests go to a service of the cluster:
 // without mTLS a gateway, which sends what others ask for, has no name any more by which a policy may keep it out. A host
 // outside of the cluster may be a machine of the mesh, so plaintext and another certificate count there too.
-func (o object) statesTLS() bool {
-	if o.kind != "DestinationRule" || o.group != "networking.istio.io" {
+func (o Object) statesTLS() bool {
+	if o.Kind != "DestinationRule" || o.Group != "networking.istio.io" {
 		return false
 	}
-	host, _ := fieldvalue.Lookup(o.fields, "spec", "host").(string)
-	return unknownField("", fieldvalue.Lookup(o.fields, "spec"), ofDestination) != "" || fieldvalue.Any(fieldvalue.Lookup(o.fields, "spec"), func(value any) bool {
+	host, _ := fieldvalue.Lookup(o.Fields, "spec", "host").(string)
+	return UnknownField("", fieldvalue.Lookup(o.Fields, "spec"), ofDestination) != "" || fieldvalue.Any(fieldvalue.Lookup(o.Fields, "spec"), func(value any) bool {
 		mode := fieldvalue.Lookup(value, "tls", "mode")
 		// The mTLS that a sidecar chooses by itself is ISTIO_MUTUAL.
 		return mode != nil && mode != "ISTIO_MUTUAL" && (mode != "SIMPLE" || isOfCluster(host))
@@ -87,12 +93,12 @@ func (o object) statesTLS() bool {
 
 // callsItself reports whether a kind of Kuma that is harmless otherwise has an address of the own machine: what a sidecar
 // sends there by itself, such as a log that a caller sets off, passes no policy of the workload.
-func (o object) callsItself() bool {
-	if !strings.HasPrefix(o.kind, "Mesh") || !isAmong(harmlessKinds, o) {
+func (o Object) callsItself() bool {
+	if !strings.HasPrefix(o.Kind, "Mesh") || !isAmong(harmlessKinds, o) {
 		return false
 	}
-	found := fieldvalue.Lookup(o.fields, "spec", "extension") != nil // what an extension does is not known
-	eachText(o.fields, func(text string) {
+	found := fieldvalue.Lookup(o.Fields, "spec", "extension") != nil // what an extension does is not known
+	fieldvalue.EachText(o.Fields, func(text string) {
 		_, rest, isURL := strings.Cut(text, "://")
 		if !isURL {
 			rest = text
@@ -123,10 +129,10 @@ func isOwnMachine(host string) bool {
 }
 
 // hasWaypoint reports whether a ServiceEntry says to a mesh by a label who judges what is sent to it.
-func (o object) hasWaypoint() bool {
-	labels, _ := fieldvalue.Lookup(o.fields, "metadata", "labels").(map[string]any)
+func (o Object) hasWaypoint() bool {
+	labels := fieldvalue.Mapping(fieldvalue.Lookup(o.Fields, "metadata", "labels"))
 	for key := range labels {
-		if o.kind == "ServiceEntry" && isOfMesh(key) {
+		if o.Kind == "ServiceEntry" && IsOfMesh(key) {
 			return true
 		}
 	}

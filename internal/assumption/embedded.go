@@ -1,4 +1,4 @@
-package manifestdiff
+package assumption
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
@@ -32,19 +33,22 @@ var (
 )
 
 // carrying returns what finds the field of an object that has a policy of a group in it, and is none itself.
-func carrying(group string) func(o object, _ options) string {
-	return func(o object, _ options) string {
-		if !o.mayHaveValues() || o.group == "apiextensions.k8s.io" {
+func carrying(group string) func(o clusterobject.Object, _ Options) string {
+	return func(o clusterobject.Object, _ Options) string {
+		if !mayHaveValues(o) || o.Group == "apiextensions.k8s.io" {
 			return ""
 		}
-		return o.fieldWith(func(value any) bool { return statesPolicy(value, group) })
+		return fieldWith(o, func(value any) bool { return statesPolicy(value, group) })
 	}
 }
 
 // carryingIn is [carrying] for a text that is not read.
-func carryingIn(group string) func(text string, _ options) bool {
-	return func(text string, _ options) bool { return statesPolicy(text, group) }
+func carryingIn(group string) func(text string, _ Options) bool {
+	return func(text string, _ Options) bool { return statesPolicy(text, group) }
 }
+
+// closesIn is [statesNetworkPolicy] for a text that is not read.
+func closesIn(text string, _ Options) bool { return statesNetworkPolicy(text) }
 
 // statesPolicy reports whether a value is a policy of a group, or a text with one.
 func statesPolicy(value any, group string) bool {
@@ -57,12 +61,12 @@ func statesPolicy(value any, group string) bool {
 }
 
 // fieldWith returns the first key of an object whose field, or a value below, meets a condition, "" for none.
-func (o object) fieldWith(meets func(any) bool) string {
-	fields, _ := o.fields.(map[string]any)
-	for _, key := range o.doc.Keys() {
+func fieldWith(o clusterobject.Object, meets func(any) bool) string {
+	fields, _ := o.Fields.(map[string]any)
+	for _, key := range o.Doc.Keys() {
 		meetsPlain := func(value any) bool {
-			if text, isText := value.(string); isText && o.group == "" {
-				value = o.plainText(key, text)
+			if text, isText := value.(string); isText && o.Group == "" {
+				value = o.PlainText(key, text)
 			}
 			return meets(value)
 		}
@@ -70,20 +74,20 @@ func (o object) fieldWith(meets func(any) bool) string {
 			return key
 		}
 	}
-	if len(fields) == 0 && meets(o.fields) {
+	if len(fields) == 0 && meets(o.Fields) {
 		return firstItem
 	}
 	return ""
 }
 
 // closesByValues returns the field of an object by which a chart writes a NetworkPolicy of Kubernetes, "" for none.
-func (o object) closesByValues() string {
-	if !o.mayHaveValues() || o.group == "apiextensions.k8s.io" {
+func closesByValues(o clusterobject.Object) string {
+	if !mayHaveValues(o) || o.Group == "apiextensions.k8s.io" {
 		return ""
 	}
-	return o.fieldWith(func(value any) bool {
+	return fieldWith(o, func(value any) bool {
 		if text, isText := value.(string); isText {
-			return closesIn(text, nil)
+			return statesNetworkPolicy(text)
 		}
 		fields, _ := value.(map[string]any)
 		for key, value := range fields {
@@ -105,9 +109,9 @@ func isSwitchedOn(value any) bool {
 	return value == true || len(fields) > 0 && fields["enabled"] != false && fields["create"] != false
 }
 
-// closesIn reports whether a text that is not read states a NetworkPolicy of Kubernetes, or lets a chart write one. A template may have
+// statesNetworkPolicy reports whether a text that is not read states a NetworkPolicy of Kubernetes, or lets a chart write one. A template may have
 // another text in the place of its apiVersion.
-func closesIn(text string, _ options) bool {
+func statesNetworkPolicy(text string) bool {
 	if !strings.Contains(strings.ReplaceAll(strings.ToLower(text), "_", ""), "networkpolic") {
 		return false
 	}

@@ -1,4 +1,4 @@
-package manifestdiff
+package assumption
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
@@ -15,36 +16,25 @@ var stated = regexp.MustCompile(`(?:\\n|\b)(rootNamespace|istioNamespace|trustDo
 	`policyEnforcementMode|enable-policy|enablePolicy|policyAuditMode|policy-audit-mode|policyCIDRMatchMode|policy-cidr-match-mode|policy-default-local-cluster|l7Proxy|enable-l7-proxy|` +
 	`defaultInboundPolicy|default-inbound-policy|identityTrustDomain|clusterDomain|clusterNetworks)\b[\w.\[\]]*["'\\]*(?: *[:=]|, *"?value"?:|\s+value *=) *["'\\]*([^\s"',}\\]+)`)
 
-// Settings by the names that charts and flags have for them, with their defaults.
-var (
-	closing  = map[string]string{"policyEnforcementMode": "default", "enable-policy": "default", "enablePolicy": "default"}
-	ofCilium = map[string]string{
-		"policyAuditMode": "false", "policy-audit-mode": "false", "policyCIDRMatchMode": "null", "policy-cidr-match-mode": "", "policy-default-local-cluster": "true",
-		"l7Proxy": "true", "enable-l7-proxy": "true",
-	}
-	ofLinkerd = map[string]string{"identityTrustDomain": "cluster.local", "clusterDomain": "cluster.local", "clusterNetworks": "10.0.0.0/8"}
-	inbound   = map[string]string{"defaultInboundPolicy": "all-unauthenticated", "default-inbound-policy": "all-unauthenticated"}
-)
-
-// sets returns the field of an object that may set up a mesh where one of these settings is not its default: an object of an operator or of a tool that
+// setsDefault returns the field of an object that may set up a mesh where one of these settings is not its default: an object of an operator or of a tool that
 // installs a chart, the values of a chart, also in a ConfigMap. It returns "" where there is none.
-func (o object) sets(defaults map[string]string) string {
-	if !o.mayHaveValues() {
+func setsDefault(o clusterobject.Object, defaults map[string]string) string {
+	if !mayHaveValues(o) {
 		return ""
 	}
-	for _, key := range o.doc.Keys() {
-		at, _ := o.doc.Lookup(key)
+	for _, key := range o.Doc.Keys() {
+		at, _ := o.Doc.Lookup(key)
 		if setsIn(key+": "+at.Flow(), defaults) {
 			return key
 		}
 	}
-	if len(o.doc.Keys()) == 0 && setsIn(o.doc.Flow(), defaults) {
+	if len(o.Doc.Keys()) == 0 && setsIn(o.Doc.Flow(), defaults) {
 		return firstItem
 	}
-	if o.group != "" || o.kind != "ConfigMap" && o.kind != "Secret" {
+	if o.Group != "" || o.Kind != "ConfigMap" && o.Kind != "Secret" {
 		return ""
 	}
-	return o.fieldWith(func(value any) bool { // some of them are in base64
+	return fieldWith(o, func(value any) bool { // some of them are in base64
 		text, _ := value.(string)
 		return setsIn(text, defaults)
 	})
@@ -54,8 +44,8 @@ func (o object) sets(defaults map[string]string) string {
 const firstItem = "[0]"
 
 // mayHaveValues reports whether an object may have the values of a chart, or makes a Secret with them.
-func (o object) mayHaveValues() bool {
-	return o.isOfMeshConfig() || o.isNone() || isAmong(knownKinds[config], o) && o.group != "cert-manager.io"
+func mayHaveValues(o clusterobject.Object) bool {
+	return IsOfMeshConfig(o) || o.IsNone() || o.HasKindOf(clusterobject.Config) && o.Group != "cert-manager.io"
 }
 
 // setsIn reports whether a text states one of these settings, and not as its default.
@@ -69,8 +59,8 @@ func setsIn(text string, defaults map[string]string) bool {
 }
 
 // setting is [setsIn] for settings whose defaults are always the same.
-func setting(defaults map[string]string) func(string, options) bool {
-	return func(text string, _ options) bool { return setsIn(text, defaults) }
+func setting(defaults map[string]string) func(string, Options) bool {
+	return func(text string, _ Options) bool { return setsIn(text, defaults) }
 }
 
 // comment finds the lines of a text that say nothing.
@@ -79,24 +69,24 @@ var comment = regexp.MustCompile(`(?m)^[ \t]*(#|//).*$`)
 func withoutComments(text string) string { return comment.ReplaceAllString(text, "") }
 
 // installsIn returns the namespace into which an object says that it installs a chart, "" where it does not say so.
-func (o object) installsIn() string {
-	text := func(keys ...string) string { text, _ := fieldvalue.Lookup(o.fields, keys...).(string); return text }
+func installsIn(o clusterobject.Object) string {
+	text := func(keys ...string) string { text, _ := fieldvalue.Lookup(o.Fields, keys...).(string); return text }
 	return cmp.Or(text("spec", "targetNamespace"), text("spec", "destination", "namespace"))
 }
 
 // decidesIn returns the namespace in which alone an object decides, or what it installs; "" where that is not known: the values in a ConfigMap may be
 // for a chart in any namespace, and Argo CD leaves the namespace to the chart.
-func (o object) decidesIn() string {
-	if in := o.installsIn(); in != "" || o.kind != "NetworkPolicy" && o.kind != "HelmRelease" {
+func decidesIn(o clusterobject.Object) string {
+	if in := installsIn(o); in != "" || o.Kind != "NetworkPolicy" && o.Kind != "HelmRelease" {
 		return in
 	}
-	return o.written()
+	return o.Written()
 }
 
 // installsElsewhere reports whether an object of Flux or Argo CD installs a chart of that name, in another namespace than the usual one.
-func (o object) installsElsewhere(chart, usual string) bool {
-	in := cmp.Or(o.installsIn(), o.written())
-	return in != "" && in != usual && fieldvalue.Any(o.fields, func(value any) bool {
+func installsElsewhere(o clusterobject.Object, chart, usual string) bool {
+	in := cmp.Or(installsIn(o), o.Written())
+	return in != "" && in != usual && fieldvalue.Any(o.Fields, func(value any) bool {
 		of, _ := fieldvalue.Lookup(value, "chart").(string)
 		return of == chart || strings.HasSuffix(of, "/"+chart)
 	})

@@ -1,10 +1,11 @@
-package manifestdiff
+package clusterobject
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/fieldvalue"
+	"github.com/meshproof/meshproof/internal/podtemplate"
 )
 
 // planeNames begin the names of what a control plane consists of, planeNamespaces are where it runs.
@@ -20,10 +21,18 @@ var (
 	systemNames      = []string{"argocd-", "bootstrap-token-", "gatekeeper-", "kyverno"}
 )
 
-// isOfSystem reports whether an object belongs to the control plane of a cluster, or to such a tool. Each of its fields may matter, but
+// IsOfSystem reports whether an object belongs to the control plane of a cluster, or to such a tool. Each of its fields may matter, but
 // for a kind that says nothing to anybody, and for a role. What a workload made again passes before this is asked.
-func (o object) isOfSystem() bool {
-	return !o.universal && (slices.Contains(systemNamespaces, o.namespace) || begins(o.name, systemNames))
+func (o Object) IsOfSystem() bool {
+	return !o.Universal && (IsOfSystem(o.Namespace) || fieldvalue.HasAnyPrefix(o.Name, systemNames))
+}
+
+// IsOfSystem reports whether the control plane of a cluster, or a tool that applies, changes or signs objects, runs in a namespace.
+func IsOfSystem(namespace string) bool { return slices.Contains(systemNamespaces, namespace) }
+
+// IsOfPlane reports whether a namespace is that of a control plane, or of a tool that applies or signs objects.
+func IsOfPlane(namespace string) bool {
+	return slices.Contains(planeNamespaces, namespace) || IsOfSystem(namespace)
 }
 
 // planeLabels tell what a control plane consists of. Their values are parts of names.
@@ -51,44 +60,51 @@ var sidecarNames = []string{
 	"linkerd-proxy", "linkerd-init", "linkerd-network-validator", "linkerd-debug",
 }
 
-// isOfControlPlane reports whether an object belongs to the control plane of a mesh: by its name, its
+// IsOfControlPlane reports whether an object belongs to the control plane of a mesh: by its name, its
 // namespace, its labels or its images.
-func (o object) isOfControlPlane() bool {
-	if !o.universal && (begins(o.name, planeNames) || o.name == "istio" || o.name == "cacerts" || slices.Contains(planeNamespaces, o.namespace)) {
+func (o Object) IsOfControlPlane() bool {
+	if !o.Universal && (fieldvalue.HasAnyPrefix(o.Name, planeNames) || o.Name == "istio" || o.Name == "cacerts" || slices.Contains(planeNamespaces, o.Namespace)) {
 		return true
 	}
-	labels, _ := fieldvalue.Lookup(o.fields, "metadata", "labels").(map[string]any)
+	labels := fieldvalue.Mapping(fieldvalue.Lookup(o.Fields, "metadata", "labels"))
 	for key, values := range planeLabels {
-		if value, ok := labels[key].(string); ok && begins(value, values) {
+		if value, ok := labels[key].(string); ok && fieldvalue.HasAnyPrefix(value, values) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(o.containers("containers", "initContainers"), func(container map[string]any) bool {
-		return has(imageOf(container), planeImages) && !isSidecar(container)
+	return slices.ContainsFunc(o.Containers("containers", "initContainers"), func(container map[string]any) bool {
+		return fieldvalue.HasAnyPart(ImageOf(container), planeImages) && !IsSidecar(container)
 	})
 }
 
-// containers are those of the pods of an object, of some of the lists of a pod.
-func (o object) containers(lists ...string) (out []map[string]any) {
-	pod := fieldvalue.Lookup(o.fields, append(strings.Split(podPlaces[o.kind], "."), "spec")...)
+// PodPlace is what stands in front of a field of the pods of an object, such as "spec.template.": "" for a pod, and for what has none.
+func (o Object) PodPlace() string {
+	place, _ := podtemplate.PlaceOf(o.Kind)
+	return place
+}
+
+// Containers are those of the pods of an object, of some of the lists of a pod.
+func (o Object) Containers(lists ...string) (out []map[string]any) {
+	pod := fieldvalue.Lookup(o.Fields, append(strings.Split(o.PodPlace(), "."), "spec")...)
 	for _, list := range lists {
 		out = append(out, fieldvalue.Mappings(fieldvalue.Lookup(pod, list))...)
 	}
 	return out
 }
 
-// imageOf is the image of a container, "" where it states none.
-func imageOf(container map[string]any) string {
+// ImageOf is the image of a container, "" where it states none.
+func ImageOf(container map[string]any) string {
 	image, _ := container["image"].(string)
 	return image
 }
 
-// isSidecar reports whether a container is what a mesh puts beside a workload.
-func isSidecar(container map[string]any) bool {
-	name, _ := container["name"].(string)
-	return slices.Contains(sidecarNames, name) || has(imageOf(container), sidecarImages)
+// IsOfMeshImage reports whether an image is one of a control plane, or of what a mesh puts beside a workload.
+func IsOfMeshImage(image string) bool {
+	return fieldvalue.HasAnyPart(image, planeImages) || fieldvalue.HasAnyPart(image, sidecarImages)
 }
 
-func has(text string, parts []string) bool {
-	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
+// IsSidecar reports whether a container is what a mesh puts beside a workload.
+func IsSidecar(container map[string]any) bool {
+	name, _ := container["name"].(string)
+	return slices.Contains(sidecarNames, name) || fieldvalue.HasAnyPart(ImageOf(container), sidecarImages)
 }

@@ -1,0 +1,42 @@
+package clusterobject
+
+import (
+	"slices"
+
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// List has objects in the order of their documents, and by their keys.
+type List struct {
+	All   []Object
+	ByKey map[string][]Object
+	// Repeated counts by their keys what is there once more, and alike.
+	Repeated map[string]int
+}
+
+// ReadAll returns the objects of documents. One that is there twice alike is there once.
+func ReadAll(docs []manifest.Document) List {
+	out, seen := List{ByKey: map[string][]Object{}, Repeated: map[string]int{}}, map[string]bool{}
+	for _, doc := range docs {
+		o := Read(doc)
+		if id := o.Key + doc.Flow(); seen[id] {
+			out.Repeated[o.Key]++
+		} else {
+			seen[id] = true
+			out.All = append(out.All, o)
+			out.ByKey[o.Key] = append(out.ByKey[o.Key], o)
+		}
+	}
+	return out
+}
+
+// EachPair calls a function for each object of two lists, with what both have of it. The objects of the second list come first.
+func EachPair(olds, recents List, of func(was, is []Object)) {
+	seen := map[string]bool{}
+	for _, o := range slices.Concat(recents.All, olds.All) {
+		if !seen[o.Key] {
+			seen[o.Key] = true
+			of(olds.ByKey[o.Key], recents.ByKey[o.Key])
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package delivery_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/delivery"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+const (
+	policy        = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: a, namespace: shop}}"
+	deployment    = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: shop}}"
+	kustomization = "{apiVersion: kustomize.config.k8s.io/v1beta1, kind: Kustomization, resources: [RESOURCES]}"
+	flux          = "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: f, namespace: flux-system}, spec: {path: PATH, sourceRef: {kind: GitRepository, name: r}}}"
+)
+
+// folder is a folder with files of one document each.
+func folder(t *testing.T, files map[string]string) delivery.Folder {
+	t.Helper()
+	out := delivery.Folder{Root: "/repo"}
+	for name, text := range files {
+		docs, err := manifest.Parse(filepath.Join(out.Root, name), []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Placed = append(out.Placed, docs...)
+		if text == policy {
+			out.Policies = append(out.Policies, docs...)
+		} else {
+			out.Others = append(out.Others, docs...)
+		}
+	}
+	return out
+}
+
+// Folders are of several clusters where their names or what is in them say so. One cluster has all other folders.
+func TestInstallations(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		files map[string]string
+		want  []string
+	}{
+		"one folder":                       {map[string]string{"a/p.yaml": policy, "b/q.yaml": policy}, nil},
+		"stages":                           {map[string]string{"dev/p.yaml": policy, "prod/p.yaml": policy}, []string{"dev", "prod"}},
+		"one stage":                        {map[string]string{"prod/p.yaml": policy, "a/p.yaml": policy}, nil},
+		"folders below clusters":           {map[string]string{"clusters/a/p.yaml": policy, "clusters/b/p.yaml": policy}, []string{"clusters/a", "clusters/b"}},
+		"twins":                            {map[string]string{"x/d.yaml": deployment, "y/d.yaml": deployment}, []string{"x", "y"}},
+		"a base and an overlay":            {map[string]string{"base/d.yaml": deployment, "y/d.yaml": deployment}, nil},
+		"an archive":                       {map[string]string{"archive/p.yaml": policy, "a/p.yaml": policy}, []string{""}},
+		"a folder that Flux does not take": {map[string]string{"f.yaml": strings.Replace(flux, "PATH", "./a", 1), "a/p.yaml": policy, "b/p.yaml": policy}, []string{""}},
+	} {
+		var got []string
+		of := folder(t, tt.files)
+		for _, one := range delivery.Installations(of, of) {
+			got = append(got, one.Name)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+// An installation has no policies of the folders beside it.
+func TestPoliciesOfAnInstallation(t *testing.T) {
+	t.Parallel()
+	of := folder(t, map[string]string{"dev/p.yaml": policy, "prod/p.yaml": policy, "p.yaml": policy})
+	for _, one := range delivery.Installations(of, of) {
+		for _, kept := range [][]manifest.Document{one.OfOld(of.Policies), one.OfRecent(of.Policies)} {
+			if len(kept) != 2 {
+				t.Errorf("%s has %d policies, want its own and the one that is for all", one, len(kept))
+			}
+		}
+	}
+}
+
+// A file is applied unless the nearest kustomization does not name it. Flux takes a folder without a kustomization as it is.
+func TestApplies(t *testing.T) {
+	t.Parallel()
+	named := strings.Replace(kustomization, "RESOURCES", "p.yaml", 1)
+	for name, tt := range map[string]struct {
+		files map[string]string
+		want  bool
+	}{
+		"no kustomization":                     {map[string]string{"a/p.yaml": policy}, true},
+		"one that names it":                    {map[string]string{"a/p.yaml": policy, "a/kustomization.yaml": named}, true},
+		"one that names another":               {map[string]string{"a/p.yaml": policy, "a/q.yaml": policy, "a/kustomization.yaml": strings.Replace(named, "p.yaml", "q.yaml", 1)}, false},
+		"one above that names another":         {map[string]string{"a/p.yaml": policy, "kustomization.yaml": named}, false},
+		"one above, and Flux takes the folder": {map[string]string{"a/p.yaml": policy, "kustomization.yaml": named, "f/f.yaml": strings.Replace(flux, "PATH", "./a", 1), "f/kustomization.yaml": strings.Replace(named, "p.yaml", "f.yaml", 1)}, true},
+		"one above, and Flux takes another":    {map[string]string{"a/p.yaml": policy, "kustomization.yaml": named, "f/f.yaml": strings.Replace(flux, "PATH", "./b", 1), "f/kustomization.yaml": strings.Replace(named, "p.yaml", "f.yaml", 1)}, false},
+	} {
+		if got := delivery.ReadFlux(folder(t, tt.files)).Applies("/repo/a/p.yaml"); got != tt.want {
+			t.Errorf("%s: %t, want %t", name, got, tt.want)
+		}
+	}
+}
