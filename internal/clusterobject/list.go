@@ -30,6 +30,18 @@ func ReadAll(docs []manifest.Document) List {
 	return out
 }
 
+// Map returns the list with what a function makes of each object, by the same keys.
+func (l List) Map(of func(Object) Object) List {
+	out := List{ByKey: map[string][]Object{}, Repeated: l.Repeated}
+	for _, o := range l.All {
+		made := of(o)
+		made.Key = o.Key
+		out.All = append(out.All, made)
+		out.ByKey[o.Key] = append(out.ByKey[o.Key], made)
+	}
+	return out
+}
+
 // EachPair calls a function for each object of two lists, with what both have of it. The objects of the second list come first.
 func EachPair(olds, recents List, of func(was, is []Object)) {
 	seen := map[string]bool{}

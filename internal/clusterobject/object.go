@@ -56,6 +56,13 @@ func (o Object) Controller() (kind, name string) {
 	return kind, name
 }
 
+// In is an object as it is where something else gives it a namespace. Its key stays.
+func (o Object) In(namespace string) Object {
+	o.Namespace = namespace
+	o.Category = categoryOf(o)
+	return o
+}
+
 // Written is the namespace that an object names, "" where it names none.
 func (o Object) Written() string { return metadata.TextAt(o.Doc, "metadata.namespace") }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/delivery"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -93,6 +94,34 @@ func TestApplies(t *testing.T) {
 	} {
 		if got := delivery.ReadFlux(folder(t, tt.files)).Applies("/repo/a/p.yaml"); got != tt.want {
 			t.Errorf("%s: %t, want %t", name, got, tt.want)
+		}
+	}
+}
+
+// An object without a namespace is in that of a control plane where a tool that takes its file says so.
+func TestInPlanes(t *testing.T) {
+	t.Parallel()
+	const role = "{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r}}"
+	inPlane := strings.Replace(flux, "path: PATH", "path: ./a, targetNamespace: kube-system", 1)
+	placed := strings.Replace(kustomization, "resources: [RESOURCES]", "namespace: kyverno, resources: [../a/r.yaml]", 1)
+	for name, tt := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"no tool":                     {map[string]string{"a/r.yaml": role}, "default"},
+		"a folder of Flux":            {map[string]string{"a/r.yaml": role, "f.yaml": inPlane}, "kube-system"},
+		"a folder beside it":          {map[string]string{"a/p.yaml": policy, "b/r.yaml": role, "f.yaml": inPlane}, "default"},
+		"a part of a repository":      {map[string]string{"b/r.yaml": role, "f.yaml": inPlane}, "kube-system"},
+		"a file that a list names":    {map[string]string{"a/r.yaml": role, "k/kustomization.yaml": placed}, "kyverno"},
+		"a file that no list names":   {map[string]string{"b/r.yaml": role, "k/kustomization.yaml": placed}, "default"},
+		"a file beside the list":      {map[string]string{"k/r.yaml": role, "k/kustomization.yaml": placed}, "kyverno"},
+		"an object of another folder": {map[string]string{"a/r.yaml": strings.Replace(role, "name: r", "name: r, namespace: shop", 1), "f.yaml": inPlane}, "shop"},
+	} {
+		of := folder(t, tt.files)
+		for _, o := range of.InPlanes(clusterobject.ReadAll(of.Others)).All {
+			if o.Kind == "Role" && o.Namespace != tt.want {
+				t.Errorf("%s: %s, want %s", name, o.Namespace, tt.want)
+			}
 		}
 	}
 }

@@ -145,7 +145,8 @@ type comparison struct {
 
 func newComparison(old, recent Side, symmetric bool) *comparison {
 	c := &comparison{old: old, recent: recent, symmetric: symmetric, named: mention.Words{}, peers: mention.Words{}, identities: mention.Words{}, volumes: mention.Words{}, disks: mention.Words{}, tokens: map[string]bool{}, claims: map[string]bool{}, programs: programs{words: map[string]bool{}, asked: map[string]bool{}}, told: told{}, variables: map[string]bool{}}
-	c.oldObjects, c.recentObjects = clusterobject.ReadAll(old.Others), clusterobject.ReadAll(recent.Others)
+	c.oldObjects = old.folder().InPlanes(clusterobject.ReadAll(old.Others))
+	c.recentObjects = recent.folder().InPlanes(clusterobject.ReadAll(recent.Others))
 	c.oldPolicies, c.recentPolicies = clusterobject.ReadAll(old.Policies), clusterobject.ReadAll(recent.Policies)
 	c.oldDataplanes, c.recentDataplanes = clusterobject.ReadAll(old.Dataplanes), clusterobject.ReadAll(recent.Dataplanes)
 	for _, o := range c.policies() {
@@ -283,6 +284,9 @@ func (c *comparison) both(was, is clusterobject.Object) []Change {
 func (c *comparison) alone(o clusterobject.Object, other, own workloads, effect string) []Change {
 	if c.symmetric {
 		effect = isAlone
+	}
+	if by, moves := c.changedBy(o); moves && o.Written() == "" && clusterobject.IsOfPlane(o.Namespace) {
+		effect += ", and " + by.String() + " may change it on its way"
 	}
 	if o.IsOfSystem() && o.Category != clusterobject.Namespace {
 		return []Change{changeOf(o, effect)}
