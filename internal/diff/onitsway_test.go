@@ -1,6 +1,9 @@
 package diff
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestWideningOnTheWay has a new pod that a tool changes before it is applied, by what the folder had before.
 func TestWideningOnTheWay(t *testing.T) {
@@ -39,6 +42,51 @@ func TestWideningOnTheWay(t *testing.T) {
 			old := map[string]string{"p.yaml": policy, "k.yaml": tt.tool, "o/kustomization.yaml": "resources: []\n"}
 			recent := map[string]string{"p.yaml": policy, "k.yaml": tt.tool, "o/kustomization.yaml": "resources: []\n", "o/a.yaml": tt.pod}
 			checkReasons(t, folderSide(t, old, ""), folderSide(t, recent, ""), tt.want)
+		})
+	}
+}
+
+// TestWideningByKustomization has a new pod as the second document of a file, which a kustomization takes that stays as it is.
+func TestWideningByKustomization(t *testing.T) {
+	t.Parallel()
+	const (
+		policy = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: shop}, spec: {endpointSelector: {matchLabels: {app: web}}, ingress: [{fromEndpoints: [{matchLabels: {team: a}}]}]}}\n"
+		pod    = "{apiVersion: v1, kind: Pod, metadata: {name: NAME, namespace: shop, labels: {app: x}}, spec: {containers: [{name: a, image: a}]}}\n"
+		told   = "on its way"
+	)
+	first, second := strings.Replace(pod, "NAME", "a", 1), strings.Replace(pod, "NAME", "b", 1)
+	for name, tt := range map[string]struct{ says, above, want string }{
+		"nothing more":                      {"", "", ""},
+		"a label that counts":               {"labels: [{pairs: {team: a}}]", "", told},
+		"a label of all":                    {"commonLabels: {team: a}", "", told},
+		"another label":                     {"labels: [{pairs: {unit: a}}]", "", told},
+		"another namespace":                 {"namespace: lab", "", told},
+		"its namespace":                     {"namespace: shop", "", ""},
+		"patches of pods":                   {"patches: [{patch: x, target: {kind: Pod}}]", "", told},
+		"patches by a label":                {"patches: [{patch: x, target: {labelSelector: app=x}}]", "", told},
+		"patches by an annotation":          {"patches: [{patch: x, target: {annotationSelector: a=b}}]", "", told},
+		"patches of others":                 {"patches: [{patch: x, target: {kind: HelmRelease}}]", "", ""},
+		"another tag":                       {"images: [{name: a, newTag: '2'}]", "", ""},
+		"a component":                       {"components: [../c]", "", told},
+		"a label of the overlay above":      {"", "labels: [{pairs: {team: a}}]", told},
+		"a replacement of the overlay":      {"", "replacements: [{path: r.yaml}]", told},
+		"a key that is not known":           {"later: [a]", "", told},
+		"patches of others in the overlay":  {"", "patches: [{patch: x, target: {kind: HelmRelease}}]", ""},
+		"patches of pods in the overlay":    {"", "patches: [{patch: x, target: {kind: Pod}}]", told},
+		"a prefix of names, by its policy":  {"namePrefix: x-", "", told},
+		"generators of settings beside it":  {"configMapGenerator: [{name: c, literals: [a=b]}]", "", ""},
+		"a number of pods":                  {"replicas: [{name: a, count: 2}]", "", ""},
+		"annotations that nothing asks for": {"commonAnnotations: {note: a}", "", told},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := func(pods string) map[string]string {
+				return map[string]string{
+					"p.yaml": policy, "o/kustomization.yaml": "resources: [a.yaml]\n" + tt.says + "\n", "o/a.yaml": pods,
+					"above/kustomization.yaml": "resources: [../o]\n" + tt.above + "\n", "c/kustomization.yaml": "kind: Component\npatches: [{patch: x}]\n",
+				}
+			}
+			checkReasons(t, folderSide(t, files(first), ""), folderSide(t, files(first+"---\n"+second), ""), tt.want)
 		})
 	}
 }

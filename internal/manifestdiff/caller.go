@@ -61,7 +61,7 @@ func callersOf(peers mention.Words) callers {
 // expression that asks for the key alone, or a mesh names callers by it.
 func (c *comparison) callsBy(key string, value any) bool {
 	text, _ := value.(string)
-	hasValue := text == "" || c.peers.Has(text) || c.peers.Has("Exists") || c.peers.Has("*") || c.callers.anybody
+	hasValue := text == "" || text == mention.Anybody || c.peers.Has(text) || c.peers.Has("Exists") || c.peers.Has("*") || c.callers.anybody
 	return c.peers.Has(key) && hasValue || c.identities.Has(key) && text != "" && c.mayLetIn("", text)
 }
 

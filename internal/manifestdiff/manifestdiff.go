@@ -323,6 +323,9 @@ func (c *comparison) alone(o clusterobject.Object, other, own workloads, effect 
 		if by, changes := c.changedBy(o); changes && len(found) == 0 && !c.symmetric {
 			found = append(found, changeOf(o, "is new, and "+by.String()+" may change it on its way"))
 		}
+		if len(found) == 0 && !c.symmetric && c.fillsWhatCounts(o, own) {
+			found = append(found, changeOf(o, "is new, and has a placeholder where it counts, in whose place a tool puts something"))
+		}
 		return found
 	default:
 		return []Change{changeOf(o, effect)}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/delivery"
+	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -19,7 +20,49 @@ func (c *comparison) changedBy(o clusterobject.Object) (clusterobject.Object, bo
 			return by, true
 		}
 	}
+	all, files := c.recent.folder().Kustomizations(), c.customizationFiles(c.recent)
+	for _, of := range all {
+		docs, known := c.takenBy(of, files)
+		if known && !slices.ContainsFunc(docs, func(doc manifest.Document) bool { return doc.Place("") == o.Doc.Place("") }) {
+			continue
+		}
+		for _, by := range c.overlaysOf(of, all) {
+			if kustomizeChanges(by, o) {
+				return by, true
+			}
+		}
+	}
 	return clusterobject.Object{}, false
+}
+
+// idleKeys are the keys of kustomizations that change no object.
+var idleKeys = fieldpath.SetOf(`apiVersion kind metadata resources bases replicas sortOptions buildMetadata configMapGenerator secretGenerator generatorOptions crds helmCharts helmGlobals
+	helmChartInflationGenerator generators validators openapi nameSuffix`)
+
+// kustomizeChanges reports whether a kustomization may change an object of a file that it takes. Each label that it gives counts: the kustomization names that label itself.
+func kustomizeChanges(by, o clusterobject.Object) bool {
+	for key, value := range fieldvalue.Mapping(by.Fields) {
+		switch _, isImages := imagesOf(value); {
+		case idleKeys[key], key == "images" && isImages:
+		case key == "namespace":
+			if o.MovesTo(value) {
+				return true
+			}
+		case key == "patches":
+			if list, _ := value.([]any); slices.ContainsFunc(list, func(patch any) bool { return !isOfOtherKind(patch, o) }) {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// isOfOtherKind reports whether the target of a patch is of another kind than an object.
+func isOfOtherKind(patch any, o clusterobject.Object) bool {
+	kind, _ := fieldvalue.Lookup(patch, "target", "kind").(string)
+	return plainKind.MatchString(kind) && kind != o.Kind
 }
 
 // mayTake reports whether a tool that takes a folder may take a file: it is below the folder, or the folder is none of the side, which may be a part of a repository.
@@ -38,11 +81,7 @@ func (c *comparison) fluxChanges(by, o clusterobject.Object) bool {
 		delete(spec, idle)
 	}
 	list, isList := fieldvalue.Lookup(by.Fields, "spec", "patches").([]any)
-	isOfOthers := func(patch any) bool {
-		kind, _ := fieldvalue.Lookup(patch, "target", "kind").(string)
-		return plainKind.MatchString(kind) && kind != o.Kind
-	}
-	if isList && !slices.ContainsFunc(list, func(patch any) bool { return !isOfOthers(patch) }) {
+	if isList && !slices.ContainsFunc(list, func(patch any) bool { return !isOfOtherKind(patch, o) }) {
 		delete(spec, "patches")
 	}
 	if _, known := imagesOf(spec["images"]); known {

@@ -1,6 +1,7 @@
 package manifestdiff
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -38,6 +39,21 @@ func (c *comparison) addVariables(o clusterobject.Object) {
 			_, text, _ = strings.Cut(text, one)
 		}
 	}
+}
+
+// fillsWhatCounts reports whether a new object has a placeholder in its namespace, in the name of its account, or in a label by which policies may choose callers: what is
+// applied is not known.
+func (c *comparison) fillsWhatCounts(o clusterobject.Object, own workloads) bool {
+	if !hasPlaceholder(o.Doc) {
+		return false
+	}
+	p, hasPods := own.byKey[o.Key]
+	if rendering.PlaceholderIn(o.Written()) != "" || hasPods && rendering.PlaceholderIn(fmt.Sprint(normal("serviceAccountName", p.account))) != "" {
+		return true
+	}
+	w := walker{comparison: c, category: o.Category, kind: o.Kind, namespace: o.Namespace, places: c.placesOf(o), alone: true}
+	w.walk("", "", nil, withoutPlaceholders(o.Fields))
+	return len(w.found) > 0
 }
 
 func hasPlaceholder(doc manifest.Document) bool {
