@@ -140,8 +140,8 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 	if o.output == outputText || runs.Several || len(results) > 0 {
 		err = printResult(stdout, o.output, runs)
 	}
-	if o.report != "" && len(results) > 0 {
-		err = errors.Join(err, folder.Write(o.report, runs.Reports()))
+	if reports := append(runs.Reports(), s.Unstarted(runErr)...); o.report != "" && len(reports) > 0 {
+		err = errors.Join(err, folder.Write(o.report, reports))
 	}
 	return joinRunError(withFailure(exitOf(runs.Tally()), err), runErr)
 }

@@ -188,6 +188,28 @@ func (s Suite) Run(ctx context.Context) ([]summary.Run, error) {
 	return out, errors.Join(errs...)
 }
 
+// Unstarted returns a run for each version whose Envoy could not be started, as the error of [Suite.Run] has them. It has one case, which failed: a reader of
+// a report must not take the other versions for all.
+func (s Suite) Unstarted(err error) (out []report.Run) {
+	switch err := err.(type) {
+	case *StartError:
+		run := report.Run{
+			Meshproof: Version(), Implementation: s.Implementation, Date: time.Now().UTC().Truncate(time.Second), Envoy: err.Version, Runtime: s.Runtime.String(),
+			Profiles: s.Selection.Claimed(), Unsupported: s.Selection.Unsupported(), AnyNames: s.AnyNames, Shard: s.Shard.String(), Cases: []report.Case{},
+		}
+		if !s.foreign() && s.Implementation.Project == "" {
+			run.Implementation = Reference()
+		}
+		run.Add(report.Build(result.Case{Case: cases.Case{Name: "the start of Envoy"}, Err: err, Fault: true}))
+		out = append(out, run)
+	case interface{ Unwrap() []error }:
+		for _, one := range err.Unwrap() {
+			out = append(out, s.Unstarted(one)...)
+		}
+	}
+	return out
+}
+
 func (s Suite) versions() []string {
 	if len(s.Versions) == 0 {
 		return []string{""}
