@@ -56,8 +56,8 @@ func (o Object) Controller() (kind, name string) {
 	return kind, name
 }
 
-// In is an object as it is where something else gives it a namespace. Its key stays.
-func (o Object) In(namespace string) Object {
+// PlacedIn is an object as it is where something else gives it a namespace. Its key stays.
+func (o Object) PlacedIn(namespace string) Object {
 	o.Namespace = namespace
 	o.Category = categoryOf(o)
 	return o

@@ -33,7 +33,7 @@ func (f Folder) InPlanes(all clusterobject.List) clusterobject.List {
 		file := PathIn(f.Root, o.File())
 		for _, p := range placements {
 			if p.folder == "." || IsBelow(file, p.folder) || slices.ContainsFunc(p.files, func(of string) bool { return IsBelow(file, of) }) {
-				return o.In(p.namespace)
+				return o.PlacedIn(p.namespace)
 			}
 		}
 		return o

@@ -55,7 +55,7 @@ func TestWideningByKustomization(t *testing.T) {
 		told   = "on its way"
 	)
 	first, second := strings.Replace(pod, "NAME", "a", 1), strings.Replace(pod, "NAME", "b", 1)
-	for name, tt := range map[string]struct{ says, above, want string }{
+	for name, tt := range map[string]struct{ says, overlay, want string }{
 		"nothing more":                      {"", "", ""},
 		"a label that counts":               {"labels: [{pairs: {team: a}}]", "", told},
 		"a label of all":                    {"commonLabels: {team: a}", "", told},
@@ -83,7 +83,7 @@ func TestWideningByKustomization(t *testing.T) {
 			files := func(pods string) map[string]string {
 				return map[string]string{
 					"p.yaml": policy, "o/kustomization.yaml": "resources: [a.yaml]\n" + tt.says + "\n", "o/a.yaml": pods,
-					"above/kustomization.yaml": "resources: [../o]\n" + tt.above + "\n", "c/kustomization.yaml": "kind: Component\npatches: [{patch: x}]\n",
+					"above/kustomization.yaml": "resources: [../o]\n" + tt.overlay + "\n", "c/kustomization.yaml": "kind: Component\npatches: [{patch: x}]\n",
 				}
 			}
 			checkReasons(t, folderSide(t, files(first), ""), folderSide(t, files(first+"---\n"+second), ""), tt.want)
