@@ -25,6 +25,7 @@ var (
 	instruction = regexp.MustCompile(`\{\{(?s:.*?)(\}\}|\z)`)
 	silenced    = regexp.MustCompile(`^\{\{-?\s*((if|else|end|range|with|define|break|continue|fail)\b|/\*)`)
 	set         = regexp.MustCompile(`^\{\{-?\s*\$\w+\s*:?=`)
+	manyLines   = regexp.MustCompile(`\b(include|template|toYaml|tpl|indent|nindent|Files)\b`)
 	indented    = regexp.MustCompile(`indent\s+[1-9][0-9]*\s*-?\}\}$`)
 	// silent finds what is no text of a manifest: instructions, and comments of YAML.
 	silent = regexp.MustCompile(`(?s:\{\{.*?\}\})|(?m:^\s*#.*$)`)
@@ -55,6 +56,9 @@ func MakesOthersAlone(template []byte, routes bool) bool {
 	stated := false
 	for _, part := range separator.Split(string(template), -1) {
 		if strings.TrimSpace(silent.ReplaceAllString(part, "")) == "" {
+			if slices.ContainsFunc(instruction.FindAllString(remark.ReplaceAllString(part, ""), -1), writes) {
+				return false // a whole manifest, however it is indented
+			}
 			continue
 		}
 		if !literalKind.MatchString(part) {
@@ -65,17 +69,25 @@ func MakesOthersAlone(template []byte, routes bool) bool {
 	return stated
 }
 
-// writesAtMargin reports whether an instruction may write text that begins at the margin of the manifests.
+// writesAtMargin reports whether an instruction may write text that begins at the margin of the manifests. In a comment that is one which may write several lines: the
+// others are no comment.
 func writesAtMargin(template []byte) bool {
-	for _, line := range marginal.FindAll(template, -1) {
-		for _, one := range instruction.FindAll(line, -1) {
-			if !silenced.Match(one) && !set.Match(one) && !indented.Match(one) {
-				return true
-			}
+	isMarginal := func(one string) bool { return writes(one) && !indented.MatchString(one) }
+	for _, line := range marginal.FindAllString(string(template), -1) {
+		if slices.ContainsFunc(instruction.FindAllString(line, -1), isMarginal) {
+			return true
+		}
+	}
+	for _, line := range remark.FindAllString(string(template), -1) {
+		if slices.ContainsFunc(instruction.FindAllString(line, -1), func(one string) bool { return isMarginal(one) && manyLines.MatchString(one) }) {
+			return true
 		}
 	}
 	return false
 }
+
+// writes reports whether an instruction writes text.
+func writes(one string) bool { return !silenced.MatchString(one) && !set.MatchString(one) }
 
 // namesKnown reports whether a text names a kind that is read, or a version of a group that has one: what stands in such a group, such as a Mesh,
 // may decide beside the policies. In the group of Gateway API are many objects that decide nothing, so that its kinds alone count.

@@ -34,6 +34,7 @@ func TestPolicyNamespaces(t *testing.T) {
 		"as many policies of each":       {istio("p", in("shpo"), web) + istio("q", in("shop"), web), pods, ""},
 		"more policies of the other":     {istio("p", in("shpo"), web) + istio("q", in("shop"), web) + istio("r", in("shop"), web), pods, "p.yaml:2: "},
 		"a kustomization":                {istio("p", "", web) + istio("q", in("shop"), web), pods + "---\n{apiVersion: kustomize.config.k8s.io/v1beta1, kind: Kustomization, namespace: shop, resources: [a.yaml]}\n", ""},
+		"a tool that chooses one":        {istio("p", "", web) + istio("q", in("shop"), web), pods + "---\n{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {name: a, namespace: argocd}, spec: {destination: {namespace: shop}}}\n", ""},
 		"pods without a namespace":       {istio("p", in("shpo"), web), "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {metadata: {labels: {app: web}}}}}\n" + pods, ""},
 		"pods of the default namespace":  {istio("p", "", web) + istio("q", in("shop"), web), "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: default}, spec: {template: {metadata: {labels: {app: web}}}}}\n" + pods, ""},
 		"an operator that may make pods": {istio("p", in("shpo"), web), pods + "---\n{apiVersion: kafka.strimzi.io/v1, kind: Kafka, metadata: {name: bus, namespace: shpo}}\n", ""},

@@ -14,6 +14,8 @@ import (
 // A bypass is a label or an annotation of pods by which connections come to them past the proxy of a mesh.
 type bypass struct {
 	key string
+	// isLabel is true where a label has the key too: it counts before an annotation then.
+	isLabel bool
 	// disabled is the value of a pod without a proxy; "" for a list of ports that the proxy does not see, or, with only, sees alone.
 	disabled string
 	only     bool
@@ -22,7 +24,7 @@ type bypass struct {
 // bypasses are those of each mesh, by the API group of its policies. Cilium has no proxy in a pod, and no endpoint for one with the network of its host.
 var bypasses = map[string][]bypass{
 	"security.istio.io": {
-		{key: "sidecar.istio.io/inject", disabled: "false"},
+		{key: "sidecar.istio.io/inject", isLabel: true, disabled: "false"},
 		{key: "traffic.sidecar.istio.io/excludeInboundPorts"},
 		{key: "traffic.sidecar.istio.io/includeInboundPorts", only: true},
 	},
@@ -31,7 +33,7 @@ var bypasses = map[string][]bypass{
 		{key: "config.linkerd.io/skip-inbound-ports"},
 	},
 	"kuma.io": {
-		{key: "kuma.io/sidecar-injection", disabled: "disabled"},
+		{key: "kuma.io/sidecar-injection", isLabel: true, disabled: "disabled"},
 		{key: "traffic.kuma.io/exclude-inbound-ports"},
 	},
 	"cilium.io": nil,
@@ -66,6 +68,9 @@ func (t Template) Bypass(of manifest.Document, port uint16, others []manifest.Do
 	if !known || t.Labels[ambientMode] == "ambient" || slices.ContainsFunc(others, func(doc manifest.Document) bool { return isAmbient(doc, t.Namespace) }) {
 		return ""
 	}
+	if len(keys) > 0 && t.isProxy() {
+		return "" // connections to it need no redirection
+	}
 	ports := []uint16{port}
 	if port == 0 {
 		ports = nil
@@ -76,10 +81,12 @@ func (t Template) Bypass(of manifest.Document, port uint16, others []manifest.Do
 		}
 	}
 	for _, b := range keys {
-		for _, values := range []map[string]any{t.pods.Labels, t.pods.Annotations} {
-			if value, has := values[b.key]; has && !(b.disabled != "" && t.hasProxy()) && b.isPast(fmt.Sprint(value), ports) {
-				return fmt.Sprintf("%s: %v", b.key, value)
-			}
+		value, has := t.pods.Annotations[b.key]
+		if label, both := t.pods.Labels[b.key]; b.isLabel && both {
+			value, has = label, true
+		}
+		if has && !(b.disabled != "" && t.hasProxy()) && b.isPast(fmt.Sprint(value), ports) {
+			return fmt.Sprintf("%s: %v", b.key, value)
 		}
 	}
 	if t.pods.Spec["hostNetwork"] == true {
@@ -90,14 +97,19 @@ func (t Template) Bypass(of manifest.Document, port uint16, others []manifest.Do
 
 // hasProxy reports whether the workload itself states a proxy of a mesh, as a gateway does, and one whose proxy was put in by hand.
 func (t Template) hasProxy() bool {
-	for _, field := range []string{"containers", "initContainers"} {
-		for _, container := range fieldvalue.Mappings(t.pods.Spec[field]) {
-			if name := container["name"]; name == "istio-proxy" || name == "linkerd-proxy" || name == "kuma-sidecar" {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Concat(fieldvalue.Mappings(t.pods.Spec["containers"]), fieldvalue.Mappings(t.pods.Spec["initContainers"])), isProxy)
+}
+
+// isProxy reports whether the pods are a proxy of a mesh and nothing else, as a gateway is.
+func (t Template) isProxy() bool {
+	containers := fieldvalue.Mappings(t.pods.Spec["containers"])
+	return len(containers) > 0 && !slices.ContainsFunc(containers, func(container map[string]any) bool { return !isProxy(container) })
+}
+
+// isProxy reports whether a container is the proxy of a mesh, by its name.
+func isProxy(container map[string]any) bool {
+	name := container["name"]
+	return name == "istio-proxy" || name == "linkerd-proxy" || name == "kuma-sidecar"
 }
 
 // isAmbient reports whether a document is the Namespace of this name, in ambient mode.

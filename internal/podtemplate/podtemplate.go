@@ -48,12 +48,21 @@ func Templates(docs []manifest.Document) (out []Template) {
 	return out
 }
 
-// podlessGroups are API groups of which no object makes pods that the files do not show.
+// podlessGroups are API groups of which no object makes pods that the files do not show, but for those of podMakers.
 var podlessGroups = strings.Fields(`admissionregistration.k8s.io apiextensions.k8s.io apiregistration.k8s.io apps authorization.k8s.io autoscaling autoscaling.k8s.io batch bitnami.com
 	cert-manager.io certificates.k8s.io cilium.io coordination.k8s.io discovery.k8s.io events.k8s.io external-secrets.io flowcontrol.apiserver.k8s.io gateway.networking.k8s.io
 	grafana.integreatly.org image.toolkit.fluxcd.io keda.sh kuma.io kustomize.config.k8s.io monitoring.coreos.com monitoring.googleapis.com networking.istio.io networking.k8s.io
 	node.k8s.io notification.toolkit.fluxcd.io policy policy.linkerd.io rbac.authorization.k8s.io scheduling.k8s.io security.istio.io snapshot.storage.k8s.io
 	source.toolkit.fluxcd.io storage.k8s.io telemetry.istio.io`)
+
+// podMakers are the kinds of those groups whose objects a program makes pods of.
+var podMakers = map[string][]string{
+	"gateway.networking.k8s.io": {"Gateway"},
+	"grafana.integreatly.org":   {"Grafana"},
+	"keda.sh":                   {"ScaledJob"},
+	"kuma.io":                   {"MeshGatewayInstance"},
+	"monitoring.coreos.com":     {"Alertmanager", "Prometheus", "PrometheusAgent", "ThanosRuler"},
+}
 
 // labelFreeFields are the fields of a kustomization that change no label of a pod, and bring no workload of elsewhere.
 var labelFreeFields = strings.Fields(`apiVersion buildMetadata commonAnnotations configMapGenerator generatorOptions images kind metadata namePrefix nameSuffix namespace
@@ -72,7 +81,7 @@ func MakesPods(doc manifest.Document) (namespaces []string, everywhere bool) {
 		return nil, changes || isRemote
 	}
 	isRollout := d.Group == "argoproj.io" && d.Kind == "Rollout"
-	if d.Universal || d.Group == "" || isRollout || slices.Contains(podlessGroups, d.Group) {
+	if d.Universal || d.Group == "" || isRollout || slices.Contains(podlessGroups, d.Group) && !slices.Contains(podMakers[d.Group], d.Kind) {
 		return nil, false
 	}
 	if own, _ := fieldvalue.Lookup(d.fields, "metadata", "namespace").(string); own != "" {

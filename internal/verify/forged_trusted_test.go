@@ -36,7 +36,8 @@ var forgedTrusted = []forged{
 	{"a validator of another trust domain, and filters that ask for the first name", verified, []edit{drop(sans), bundle(spiffe(strangers))}},
 	{"a validator of another trust domain, and a principal", unverified, []edit{drop(sans), bundle(spiffe(strangers)), letting(anyone, `{"authenticated": {"principal_name": {"prefix": "spiffe://default.zone-1.mesh.local/"}}}`)}},
 	{"a validator of another trust domain, SANs of the mesh, and a principal", unverified, []edit{bundle(spiffe(strangers)), letting(anyone, `{"authenticated": {"principal_name": {"prefix": "spiffe://default.zone-1.mesh.local/"}}}`)}},
-	{"CAs of another trust domain, and filters that ask for the first name", verified, []edit{put(sans+".0.matcher.prefix", `"spiffe://partner.example/"`)}},
+	// A SAN matcher takes a name behind one of the mesh, too.
+	{"CAs of another trust domain, and filters that ask for the first name", unverified, []edit{put(sans+".0.matcher.prefix", `"spiffe://partner.example/"`)}},
 	{"CAs of another trust domain, and a filter that asks for any name", unverified, []edit{put(sans+".0.matcher.prefix", `"spiffe://partner.example/"`), put(deniedName, `{"contains": "/ns/malicious"}`)}},
 	{"a validator of the mesh's trust domain", verified, []edit{drop(sans), put(secret+".name", `"mesh_ca:secret:default.zone-1.mesh.local"`), meshBundle("mesh_ca:secret:default.zone-1.mesh.local"), bundle(spiffe(ownDomain))}},
 	{"a validator of the trust domain in the secret of another mesh", unverified, []edit{drop(sans), put(secret+".name", `"mesh_ca:secret:evil"`), meshBundle("mesh_ca:secret:evil"), bundle(spiffe(ownDomain))}},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/destination"
 	"github.com/meshproof/meshproof/internal/examination"
 	"github.com/meshproof/meshproof/internal/mtls"
@@ -69,8 +70,8 @@ func (g *groups) add(s *source, in cases.Inbound, enforced sidecar.Inbound) erro
 	if why := reading.Inbounds()[0].Program.Tokens.WithKeys(g.keys).Difference(enforced.Tokens); why != "" && in.Protocol.Layer() == policy.L7 {
 		one.lost = append(one.lost, "the policies and the sidecar's filter for tokens (JWT) demand other tokens: "+why)
 	}
-	if why := othersCAs(reading, enforced); why != "" && asksForAnyName(one.lifted) {
-		one.lost = append(one.lost, why+", and a filter asks for any name of a certificate: each CA may give names of the others, beside a name of its own")
+	if why := othersCAs(reading, enforced, one.lifted); why != "" {
+		one.lost = append(one.lost, why)
 	}
 	if _, _, err := peer.Play(enforced.Filters, enforced.TrustedHops > 0); err != nil {
 		one.lost = append(one.lost, err.Error())
@@ -114,22 +115,47 @@ func askedElsewhere(in verdict.Inbound, f xds.Filters) []string {
 	return out
 }
 
-// othersCAs says which CAs are of other trust domains than that of the mesh; "" for none. They are there for names of their own. One list
-// of CAs for several trust domains is told on its own.
-func othersCAs(reading *verdict.Reading, enforced sidecar.Inbound) string {
-	own := []string{reading.Case.TrustDomains[0].Name()}
-	cas, domains := "the SPIFFE validator has the CAs", enforced.TrustDomains
-	if len(enforced.SharedDomains) == 1 {
-		cas, domains = "the CAs are those", enforced.SharedDomains
-		if of, hasAliases := reading.Set().(capability.Aliased); hasAliases {
-			own = append(own, of.TrustDomains()...)
-		}
+// othersCAs says which CAs are of other trust domains than that of the mesh, and may give callers names of the mesh; "" for none. They are
+// there for names of their own. By a SPIFFE validator the first name of a certificate is of its CA's trust domain, so that a filter has to ask
+// for another one. A SAN matcher takes each name of a certificate, also behind one of the mesh. One list of CAs for several trust domains is
+// told on its own.
+func othersCAs(reading *verdict.Reading, enforced sidecar.Inbound, lifted policy.Program) string {
+	own := ownDomains(reading)
+	isForeign := func(domain string) bool { return !slices.Contains(own, domain) }
+	text := func(cas, domains string) string {
+		return fmt.Sprintf("%s of %s, and the trust domain of the mesh is %s, as --trust-domain or a case states it", cas, domains, own[0])
 	}
-	others := slices.DeleteFunc(slices.Clone(domains), func(domain string) bool { return slices.Contains(own, domain) })
-	if len(others) == 0 {
+	if len(enforced.SharedDomains) == 1 && isForeign(enforced.SharedDomains[0]) && asksForNames(lifted) {
+		return text("the CAs are those", enforced.SharedDomains[0]) + ": each CA may give names of the mesh, beside a name of its own"
+	}
+	others := slices.DeleteFunc(slices.Clone(enforced.TrustDomains), func(domain string) bool { return domain == own[0] })
+	if len(others) == 0 || !asksForAnyName(lifted) {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s, and the trust domain of the mesh is %s, as --trust-domain or a case states it", cas, strings.Join(others, ", "), own[0])
+	return text("the SPIFFE validator has the CAs", strings.Join(others, ", ")) + ", and a filter asks for any name of a certificate: each CA may give names of the others, beside a name of its own"
+}
+
+// ownDomains returns the trust domain of the mesh, and its other names. Where nothing states it, it is the one that the rules of the policies
+// name, as Kuma's do: where they name several, nothing says which of them is the mesh's.
+func ownDomains(reading *verdict.Reading) []string {
+	own := []string{reading.Case.TrustDomains[0].Name()}
+	if of, hasAliases := reading.Set().(capability.Aliased); hasAliases {
+		own = append(own, of.TrustDomains()...)
+	}
+	if named := verdict.TrustDomains(reading.Inbounds()[0].Program.Program); own[0] == casefile.DefaultTrustDomain && len(named) == 1 {
+		own = append(own, named...)
+	}
+	return own
+}
+
+// asksForNames reports whether a program tells callers apart by the names of their certificates.
+func asksForNames(p policy.Program) bool {
+	for c := range p.Conditions() {
+		if is, ok := c.(policy.Is); ok && slices.Contains([]*policy.Attribute{attribute.Identity, attribute.URISAN, attribute.DNSSAN}, is.Attribute) {
+			return true
+		}
+	}
+	return false
 }
 
 // asksForAnyName reports whether a program looks at more of the names of a caller than their beginning, which is the first URI.

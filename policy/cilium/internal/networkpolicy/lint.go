@@ -58,7 +58,7 @@ func (p Policy) lintReach(inbounds []policy.Inbound, identities []identity) []po
 	if labels := p.lintSubjects(); labels != nil {
 		return labels
 	}
-	if len(p.specs) == 0 || len(inbounds) == 0 || slices.ContainsFunc(identities, p.selects) {
+	if len(p.specs) == 0 || len(inbounds) == 0 || p.ofEgress() || slices.ContainsFunc(identities, p.selects) {
 		return nil
 	}
 	nearest, reason := p.nearest(inbounds, identities)
