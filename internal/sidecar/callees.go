@@ -45,7 +45,9 @@ func (r *reader) gatherCallees() callees {
 			if pipe := address.GetPipe(); pipe != nil {
 				out.sockets[nameSocket(pipe.Path)] = true
 			} else {
-				out.hosts.add(hostOf(c, address.GetSocketAddress()), uint16(address.GetSocketAddress().GetPortValue()))
+				for _, ip := range hostsOf(c, address.GetSocketAddress()) {
+					out.hosts.add(ip, uint16(address.GetSocketAddress().GetPortValue()))
+				}
 			}
 		})
 	}

@@ -197,15 +197,21 @@ func eachAddress(of *endpointv3.ClusterLoadAssignment, do func(*corev3.Address))
 // hostOf returns the IP address of an endpoint. Every resolver takes localhost for this
 // machine; other names may lead anywhere.
 func hostOf(c *clusterv3.Cluster, socket *corev3.SocketAddress) netip.Addr {
+	return hostsOf(c, socket)[0]
+}
+
+// hostsOf returns the IP addresses that an endpoint may have. Those of localhost are of both families: dns_lookup_family and the
+// machine say which Envoy takes, ::1 first where neither says otherwise. Another name has the zero value alone.
+func hostsOf(c *clusterv3.Cluster, socket *corev3.SocketAddress) []netip.Addr {
 	finds := discovery(c)
 	if socket.GetAddress() == "localhost" && (finds == clusterv3.Cluster_STRICT_DNS || finds == clusterv3.Cluster_LOGICAL_DNS) {
-		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+		return loopbacks
 	}
 	ip, err := parseIP(socket.GetAddress())
 	if err != nil {
-		return netip.Addr{}
+		return []netip.Addr{{}}
 	}
-	return ip.Unmap()
+	return []netip.Addr{ip.Unmap()}
 }
 
 // direct returns the clusters that may lead to a workload without a sidecar in between.

@@ -59,14 +59,16 @@ func (r *reader) reaches(l leading, all addressesByPort, except ...netip.AddrPor
 	for name := range l.names {
 		c := r.Clusters[name].Message
 		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
-			to := netip.AddrPortFrom(hostOf(c, socket), uint16(socket.GetPortValue()))
-			// A listener of every address has those of this machine. Where no node states them, any may be one.
-			mayBeOwn := len(r.stated) == 0 || !to.Addr().IsValid() || to.Addr().IsUnspecified() || r.isOwn(to.Addr()) || r.statesAddress(to.Addr())
-			for _, ip := range all[to.Port()] {
-				at := netip.AddrPortFrom(ip, to.Port())
-				isExcepted := slices.ContainsFunc(except, func(own netip.AddrPort) bool { return to == own || isSame(at, own) })
-				if !ok && !isExcepted && (ip == to.Addr() || ip.IsUnspecified() && mayBeOwn || to.Addr().IsUnspecified()) {
-					found, ok = at, true
+			for _, host := range hostsOf(c, socket) {
+				to := netip.AddrPortFrom(host, uint16(socket.GetPortValue()))
+				// A listener of every address has those of this machine. Where no node states them, any may be one.
+				mayBeOwn := len(r.stated) == 0 || !host.IsValid() || host.IsUnspecified() || r.isOwn(host) || r.statesAddress(host)
+				for _, ip := range all[to.Port()] {
+					at := netip.AddrPortFrom(ip, to.Port())
+					isExcepted := slices.ContainsFunc(except, func(own netip.AddrPort) bool { return to == own || isSame(at, own) })
+					if !ok && !isExcepted && (ip == host || ip.IsUnspecified() && mayBeOwn || host.IsUnspecified()) {
+						found, ok = at, true
+					}
 				}
 			}
 		})

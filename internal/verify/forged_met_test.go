@@ -29,6 +29,12 @@ var forgedMet = []forged{
 	{"a log to an outbound listener of this machine, which leads to an inbound", unverified, []edit{logging("logs"), clusters(ownCluster, redis, static("logs", "127.0.0.1", 9999), self), sending("127.0.0.1", "", "self")}},
 	{"a log to an outbound listener of this machine, on every address of the log", unverified, []edit{logging("logs"), clusters(ownCluster, redis, static("logs", "0.0.0.0", 9999), self), sending("127.0.0.1", "", "self")}},
 	{"a log to an outbound listener of this machine, in the notation of IPv6", unverified, []edit{logging("logs"), clusters(ownCluster, redis, static("logs", "127.0.0.1", 9999), self), sending("::ffff:127.0.0.1", "", "self")}},
+	// Envoy takes ::1 for this name, unless dns_lookup_family says otherwise.
+	{"a log to localhost, which is an outbound listener by IPv6", unverified, []edit{logging("logs"), clusters(ownCluster, redis, retyped(static("logs", "localhost", 9999), `"type": "STRICT_DNS"`), self), sending("::1", "", "self")}},
+	{"a log to localhost, beside an outbound listener on another port", verified, []edit{logging("logs"), clusters(ownCluster, redis, retyped(static("logs", "localhost", 9998), `"type": "STRICT_DNS"`), self), sending("::1", "", "self")}},
+	{"an inbound that leads to localhost", verified, []edit{clusters(ownByName, redis)}},
+	{"an inbound that leads to localhost, which is an outbound listener by IPv6", unverified, []edit{clusters(ownByName, redis, self), add("configs.0.dynamic_listeners", outboundListener("out", "::1", 8080, "", "self"))}},
+	{"an inbound that leads to localhost, which is an outbound listener by IPv4", unverified, []edit{clusters(ownByName, redis, self), add("configs.0.dynamic_listeners", outboundListener("out", "127.0.0.1", 8080, "", "self"))}},
 	{"a log to a name, which may be an outbound listener of this machine", unverified, []edit{logging("logs"), clusters(ownCluster, redis, retyped(static("logs", "logs.example", 9999), `"type": "STRICT_DNS"`), self), sending("127.0.0.1", "", "self")}},
 	{"a log to endpoints that are not there, which may be an outbound listener of this machine", unverified, []edit{logging("logs"), clusters(ownCluster, redis, byEDS("logs", ""), self), sending("127.0.0.1", "", "self")}},
 	{"a log to an outbound listener on an address for services", unverified, []edit{logging("logs"), clusters(ownCluster, redis, static("logs", "240.0.0.9", 9999), self), sending("240.0.0.9", "", "self")}},
@@ -52,6 +58,9 @@ var forgedMet = []forged{
 
 // sendingListener is the listener that sending adds to the example.
 const sendingListener = "configs.0.dynamic_listeners.3.active_state.listener"
+
+// ownByName is the cluster of the HTTP inbound, with a name for its endpoint.
+var ownByName = retyped(static("self_inbound_dp_http-port", "localhost", 8080), `"type": "STRICT_DNS"`)
 
 // self is a cluster that leads to the HTTP inbound, which takes this sidecar for the caller.
 var self = having(static("self", "10.0.0.7", 8080), meshTLS(""))
