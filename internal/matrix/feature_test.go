@@ -29,8 +29,8 @@ type question struct {
 }
 
 type peer struct {
-	Identity string
-	Workload asked
+	Identity, Address string
+	Workload          asked
 }
 
 type asked struct {

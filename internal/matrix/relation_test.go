@@ -340,6 +340,10 @@ func TestRelatedSetsHaveEachRelation(t *testing.T) {
 			}
 			all := maps.Clone(relations[""])
 			maps.Copy(all, relations[profile])
+			// The resources of Kuma's universal form are those of no cluster.
+			if profile != feature.KumaMTP {
+				maps.Copy(all, clusters)
+			}
 			maps.Copy(all, rareForms[""])
 			maps.Copy(all, rareForms[profile])
 			maps.Copy(all, jointKeys[""])

@@ -180,7 +180,7 @@ func (d dresser) annotations(to any) object {
 		out[d.key()] = choice.Pick(d.Chooser, "", d.text(200), d.text(200), d.text(200))
 	}
 	if d.OneIn(2) {
-		out["kubectl.kubernetes.io/last-applied-configuration"] = `{"kind":"` + d.text(2000) + "\"}\n"
+		out[lastApplied] = `{"kind":"` + d.text(2000) + "\"}\n"
 	}
 	return out
 }

@@ -83,6 +83,7 @@ func Rename(c cases.Case, r *rand.Rand, number uint64, change Changes) (cases.Ca
 		}
 		policies, options = change.Set(&out, policies, stated), stated
 	}
+	policies = w.turn.list(&out, policies, options)
 	file := letters(r, 1+r.IntN(8)) + ".yaml"
 	out.Policies = nil
 	for _, p := range policies {

