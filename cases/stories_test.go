@@ -73,7 +73,8 @@ func TestStoriesHaveBothDecisions(t *testing.T) {
 				err = set.Check(in.Inbound)
 			}
 		}
-		if (err != nil) != (c.ExpectError != "") {
+		// Routes and timeouts are refused by what reads them.
+		if (err != nil) != (c.ExpectError != "") && !(err == nil && len(c.Routing) > 0) {
 			t.Errorf("%s: policies: %v, want an error: %q", c.Place, err, c.ExpectError)
 		}
 		for _, q := range c.Requests {

@@ -116,7 +116,8 @@ func (dialect) Objects(docs []manifest.Document, _ []policy.Workload) ([]capabil
 // Drafts implements [capability.Drafter].
 func (dialect) Drafts(docs []manifest.Document) []string {
 	var opts permission.Options
-	out := outbound.InitialTimeouts(docs, opts.ControlPlaneNamespace())
+	own := slices.DeleteFunc(slices.Clone(docs), func(doc manifest.Document) bool { return !permission.Owns(doc) && !outbound.Owns(doc) })
+	out := append(outbound.InitialTimeouts(docs, opts.ControlPlaneNamespace()), lint.NewerTargets(own)...)
 	all, err := permission.ParseAll(slices.DeleteFunc(slices.Clone(docs), func(doc manifest.Document) bool { return !permission.Owns(doc) }))
 	if err != nil {
 		return out

@@ -163,7 +163,11 @@ func (d Document) decodeSlice(v reflect.Value) error {
 		return d.mismatch("a list")
 	}
 	out := reflect.MakeSlice(v.Type(), len(d.node.items), len(d.node.items))
-	for i := range d.node.items {
+	for i, item := range d.node.items {
+		if item.kind == null && out.Index(i).Kind() == reflect.Struct && out.Index(i).Type() != documentType {
+			// An API server takes no such item, whatever it takes an absent field for.
+			return d.item(i).Errorf("", "the item has no value: write one, or leave the item out")
+		}
 		if err := d.item(i).decode(out.Index(i)); err != nil {
 			return err
 		}

@@ -136,9 +136,6 @@ func (p Policy) checkRules() error {
 }
 
 func (p Policy) checkRule(field string, rule Rule) error {
-	if rule.Sources == nil && rule.NetworkAttributes == nil && p.isNull(field) {
-		return p.doc.Errorf(field, "the rule has no value: write {} to let every caller in")
-	}
 	switch sources := field + ".sources"; {
 	case rule.Sources != nil:
 		for i, source := range *rule.Sources {
