@@ -21,6 +21,8 @@ type callers struct {
 	// named has what policies say of callers, and prefixes what stands behind the "/ns/" of an identity, up to a "*".
 	named    string
 	prefixes map[string]bool
+	// ofNamespaces are the keys of the labels of namespaces by which policies of Cilium choose callers.
+	ofNamespaces []string
 }
 
 // ofNamespace is an identity of Linkerd for each account of a namespace.
@@ -34,6 +36,9 @@ func callersOf(peers mention.Words) callers {
 			continue // a part of another word
 		}
 		named = append(named, word)
+		if _, key, isLabel := strings.Cut(word, namespaceLabelPrefix); isLabel && key != "" && key != "kubernetes.io/metadata.name" {
+			out.ofNamespaces = append(out.ofNamespaces, key)
+		}
 		_, behind, inNamespace := strings.Cut(word, "/ns/")
 		_, path, isID := strings.Cut(word, "spiffe://")
 		switch {
@@ -55,6 +60,21 @@ func callersOf(peers mention.Words) callers {
 	}
 	out.named = strings.Join(named, "\n")
 	return out
+}
+
+// namespaceLabelPrefix ends what stands in front of the label of a namespace in a selector of Cilium.
+const namespaceLabelPrefix = "namespace.labels."
+
+// choosesNamespace reports whether policies may choose callers by a label of a namespace. A namespace that no document describes may have each label.
+func (c *comparison) choosesNamespace(name string) bool {
+	return slices.ContainsFunc(c.callers.ofNamespaces, func(key string) bool {
+		i := slices.IndexFunc(c.recentObjects.All, func(o clusterobject.Object) bool { return o.Kind == "Namespace" && o.Group == "" && o.Name == name })
+		if i < 0 {
+			return true
+		}
+		value := fieldvalue.Lookup(c.recentObjects.All[i].Fields, "metadata", "labels", key)
+		return value != nil && c.callsBy(key, value)
+	})
 }
 
 // callsBy reports whether policies may choose callers by a label: they have its key, and its value or an
@@ -87,7 +107,7 @@ func (c *comparison) namesHost(o clusterobject.Object) bool {
 // mayLetIn reports whether policies may let an account of a namespace in; "" is no namespace. Its name stands in
 // what they say of callers, or they say it of many.
 func (c *comparison) mayLetIn(namespace, account string) bool {
-	if c.callers.anybody || strings.Contains(c.callers.named, account) || namespace != "" && c.peers.Has(namespace) {
+	if c.callers.anybody || strings.Contains(c.callers.named, account) || namespace != "" && (c.peers.Has(namespace) || c.choosesNamespace(namespace)) {
 		return true
 	}
 	identity := account // of a Dataplane of Universal
