@@ -19,7 +19,14 @@ func TestWideningOnTheWay(t *testing.T) {
 	argo := func(source, namespace string) string {
 		return "{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {name: k, namespace: argocd}, spec: {destination: {namespace: " + namespace + "}, source: {repoURL: x, path: o" + source + "}}}\n"
 	}
+	set := func(spec string) string {
+		return "{apiVersion: argoproj.io/v1alpha1, kind: ApplicationSet, metadata: {name: k, namespace: argocd}, spec: {generators: [{git: {}}], template: {spec: {destination: {namespace: shop}, source: {repoURL: x, path: '{{path}}'" + spec + "}}\n"
+	}
 	for name, tt := range map[string]struct{ tool, pod, want string }{
+		"an ApplicationSet":                {set("}}}"), placed, ""},
+		"labels of an ApplicationSet":      {set(", kustomize: {commonLabels: {team: a}}}}}"), placed, "on its way"},
+		"patches of an ApplicationSet":     {set(", kustomize: {patches: [{patch: x}]}}}}"), placed, "on its way"},
+		"a patch of its template":          {set("}}}, templatePatch: x"), placed, "on its way"},
 		"no change":                        {flux(""), placed, ""},
 		"patches of pods":                  {flux(", patches: [{patch: x, target: {kind: Pod}}]"), placed, "on its way"},
 		"patches of any kind":              {flux(", patches: [{patch: x}]"), placed, "on its way"},
@@ -87,6 +94,30 @@ func TestWideningByKustomization(t *testing.T) {
 				}
 			}
 			checkReasons(t, folderSide(t, files(first), ""), folderSide(t, files(first+"---\n"+second), ""), tt.want)
+		})
+	}
+}
+
+// TestWideningByFleet has a new pod in a folder with a fleet.yaml, which stays as it is.
+func TestWideningByFleet(t *testing.T) {
+	t.Parallel()
+	const (
+		policy = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: shop}, spec: {endpointSelector: {matchLabels: {app: web}}, ingress: [{fromEndpoints: [{matchLabels: {team: a}}]}]}}\n"
+		pod    = "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop, labels: {app: x}}, spec: {containers: [{name: a, image: a}]}}\n"
+	)
+	for name, tt := range map[string]struct{ file, says, want string }{
+		"where it is":          {"o/fleet.yaml", "defaultNamespace: shop\n", ""},
+		"another namespace":    {"o/fleet.yaml", "namespace: lab\n", "on its way"},
+		"overlays":             {"o/fleet.yaml", "yaml: {overlays: [a]}\n", "on its way"},
+		"a kustomization":      {"fleet.yaml", "kustomize: {dir: o}\n", "on its way"},
+		"of one cluster":       {"o/fleet.yml", "targetCustomizations: [{name: a, yaml: {overlays: [a]}}]\n", "on its way"},
+		"in the folder beside": {"x/fleet.yaml", "namespace: lab\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			old := map[string]string{"p.yaml": policy, tt.file: tt.says}
+			recent := map[string]string{"p.yaml": policy, tt.file: tt.says, "o/a.yaml": pod}
+			checkReasons(t, folderSide(t, old, ""), folderSide(t, recent, ""), tt.want)
 		})
 	}
 }

@@ -2,6 +2,7 @@ package manifestdiff
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/clusterobject"
@@ -12,9 +13,12 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// changedBy returns the object of Flux or Argo CD that may change a new object on its way, so that it is not applied as it is compared; false where there is none.
+// changedBy returns the object of Flux, Argo CD, Fleet or Kustomize that may change a new object on its way, so that it is not applied as it is compared; false where there is none.
 func (c *comparison) changedBy(o clusterobject.Object) (clusterobject.Object, bool) {
 	for _, by := range c.recentObjects.All {
+		if by.Kind == "ApplicationSet" && by.Group == "argoproj.io" && c.templateChanges(by, o) || c.fleetChanges(by, o) {
+			return by, true
+		}
 		changes := by.Group == "argoproj.io" && c.argoChanges(by, o) || by.Group == "kustomize.toolkit.fluxcd.io" && c.fluxChanges(by, o)
 		if changes && slices.ContainsFunc(by.Takes(), func(at string) bool { return c.mayTake(delivery.Clean(at), delivery.PathIn(c.recent.Root, o.File())) }) {
 			return by, true
@@ -106,6 +110,24 @@ func (c *comparison) argoChanges(by, o clusterobject.Object) bool {
 		return len(settings) > 0 || source["plugin"] != nil || o.MovesTo(fieldvalue.Lookup(source, "kustomize", "namespace")) ||
 			c.setsAny(fieldvalue.Lookup(source, "kustomize", "commonLabels"), fieldvalue.Lookup(source, "kustomize", "commonAnnotations"))
 	})
+}
+
+// templateChanges reports whether the Applications that an ApplicationSet makes may change an object. Its generators choose their folders.
+func (c *comparison) templateChanges(by, o clusterobject.Object) bool {
+	made := clusterobject.Object{Identity: by.Identity, Fields: map[string]any{"spec": fieldvalue.Lookup(by.Fields, "spec", "template", "spec")}}
+	return fieldvalue.Lookup(by.Fields, "spec", "templatePatch") != nil || c.argoChanges(made, o)
+}
+
+// fleetChanging are the keys of a fleet.yaml by which Fleet changes what it takes from the folder of the file, and from below.
+var fleetChanging = []string{"namespace", "kustomize", "yaml", "overlays", "targetCustomizations"}
+
+// fleetChanges reports whether a document is a fleet.yaml by which an object may change.
+func (c *comparison) fleetChanges(by, o clusterobject.Object) bool {
+	name := filepath.Base(by.File())
+	if by.Kind != "" || name != "fleet.yaml" && name != "fleet.yml" || !delivery.IsBelow(o.File(), filepath.Dir(by.File())) {
+		return false
+	}
+	return slices.ContainsFunc(fleetChanging, func(key string) bool { return fieldvalue.Lookup(by.Fields, key) != nil })
 }
 
 // setsAny reports whether labels or annotations that a tool gives objects matter on one of them.
