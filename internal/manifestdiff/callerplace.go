@@ -25,7 +25,7 @@ func (c *comparison) placesOf(o clusterobject.Object) []string {
 	}
 	if c.allPlaces == nil {
 		found := map[string]bool{o.Namespace: true}
-		for _, other := range slices.Concat(c.oldObjects.All, c.recentObjects.All) {
+		for _, other := range c.objects() {
 			found[other.Written()] = true
 			if other.Kind == "Namespace" && other.Group == "" {
 				found[other.Name] = true

@@ -24,7 +24,7 @@ func (c *comparison) isUsed(o clusterobject.Object) bool {
 	case "Certificate":
 		return c.namesSecret(fmt.Sprint(fieldvalue.Lookup(o.Fields, "spec", "secretName"))) || clusterobject.UnknownField("spec", fieldvalue.Lookup(o.Fields, "spec"), ordinary) != "" || c.isIdentityName(fieldvalue.Lookup(o.Fields, "spec")) || c.isTrusted(o)
 	default:
-		for _, other := range slices.Concat(c.oldObjects.All, c.recentObjects.All) {
+		for _, other := range c.objects() {
 			if other.Kind == "Certificate" && fieldvalue.Lookup(other.Fields, "spec", "issuerRef", "name") == o.Name && (other.Category != clusterobject.Config || c.isUsed(other)) {
 				return true
 			}
@@ -61,7 +61,7 @@ func (c *comparison) makesUsed(o clusterobject.Object) bool {
 // isTrusted reports whether a certificate is of an issuer whose authority something names, such as a gateway that takes the
 // clients of this authority.
 func (c *comparison) isTrusted(o clusterobject.Object) bool {
-	return slices.ContainsFunc(slices.Concat(c.oldObjects.All, c.recentObjects.All), func(issuer clusterobject.Object) bool {
+	return slices.ContainsFunc(c.objects(), func(issuer clusterobject.Object) bool {
 		name, _ := fieldvalue.Lookup(issuer.Fields, "spec", "ca", "secretName").(string)
 		return issuer.Group == "cert-manager.io" && name != "" && issuer.Name == fieldvalue.Lookup(o.Fields, "spec", "issuerRef", "name") && c.namesSecret(name)
 	})

@@ -10,7 +10,7 @@ import (
 
 // isAuthority reports whether a Secret has the authority of an issuer that a mesh may use.
 func (c *comparison) isAuthority(o clusterobject.Object) bool {
-	return slices.ContainsFunc(slices.Concat(c.oldObjects.All, c.recentObjects.All), func(issuer clusterobject.Object) bool {
+	return slices.ContainsFunc(c.objects(), func(issuer clusterobject.Object) bool {
 		name, _ := fieldvalue.Lookup(issuer.Fields, "spec", "ca", "secretName").(string)
 		return issuer.Group == "cert-manager.io" && name != "" && slices.Contains(o.Secrets(), name) && (issuer.Category != clusterobject.Config || c.isUsed(issuer))
 	})
@@ -77,7 +77,7 @@ func (c *comparison) isSelected(endpoints clusterobject.Object) bool {
 			return false
 		}
 	}
-	for _, o := range slices.Concat(c.oldObjects.All, c.recentObjects.All) {
+	for _, o := range c.objects() {
 		if o.Category == clusterobject.Service && o.Namespace == endpoints.Namespace && o.Name == name && fieldvalue.Lookup(o.Fields, "spec", "selector") != nil {
 			return true
 		}

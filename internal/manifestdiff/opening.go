@@ -69,7 +69,7 @@ func (c *comparison) isTokenless() bool {
 	note := func(text string) {
 		asks = asks || strings.Contains(strings.ToLower(text), "linkerd") || strings.Contains(strings.ToLower(text), "kuma")
 	}
-	for _, o := range slices.Concat(c.oldObjects.All, c.recentObjects.All) {
+	for _, o := range c.objects() {
 		note(o.Group)
 		fieldvalue.EachText(o.Fields, note)
 	}

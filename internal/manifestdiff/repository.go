@@ -2,7 +2,6 @@ package manifestdiff
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/clusterobject"
@@ -30,7 +29,7 @@ func isOfRepository(o clusterobject.Object) bool {
 // namesFile reports whether a document of either side, or a file of which a tool may make manifests, has the name of the file of an object: it may be read for something else.
 func (c *comparison) namesFile(o clusterobject.Object) bool {
 	name, found := filepath.Base(o.File()), false
-	for _, other := range slices.Concat(c.oldObjects.All, c.recentObjects.All) {
+	for _, other := range c.objects() {
 		if !isOfRepository(other) {
 			fieldvalue.EachText(other.Fields, func(text string) { found = found || strings.Contains(text, name) })
 		}

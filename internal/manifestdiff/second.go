@@ -26,7 +26,7 @@ func (c *comparison) mayRepeatPorts(was, is clusterobject.Object) bool {
 			return false
 		}
 	}
-	if slices.ContainsFunc(slices.Concat(c.oldObjects.All, c.recentObjects.All), hasWaypointLabel) {
+	if slices.ContainsFunc(c.objects(), hasWaypointLabel) {
 		return false
 	}
 	policies := c.policies()

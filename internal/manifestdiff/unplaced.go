@@ -24,7 +24,7 @@ func (c *comparison) compareUnplaced(before, after clusterobject.List) (out []Ch
 		}
 	}
 	namesDefault := slices.ContainsFunc(slices.Concat(before.All, after.All), func(o clusterobject.Object) bool { return o.IsNamespaced() && o.Written() == "default" })
-	namesTarget := slices.ContainsFunc(slices.Concat(c.oldObjects.All, c.recentObjects.All), func(tool clusterobject.Object) bool {
+	namesTarget := slices.ContainsFunc(c.objects(), func(tool clusterobject.Object) bool {
 		target, _ := fieldvalue.Lookup(tool.Fields, "spec", "destination", "namespace").(string)
 		return tool.Kind == "Application" && target != "" && (slices.Contains([]string{"istio-system", "kuma-system"}, target) ||
 			slices.ContainsFunc(slices.Concat(before.All, after.All), func(o clusterobject.Object) bool { return o.Written() == target }))
