@@ -107,6 +107,8 @@ func (p Policy) lintPeers(r rule, c callers) (out []policy.Warning) {
 	switch {
 	case r.ports == nil && !r.icmp && !r.peers.everyone && r.peers.endpoints == nil && r.peers.entities == nil && r.peers.blocks == nil:
 		out = append(out, p.warn(warning.EmptyRule, r.field, "the rule names neither peers nor ports, or an empty list of peers: it lets no caller in, and closes what no other rule allows"))
+	case slices.ContainsFunc(r.peers.entities, func(entity string) bool { return !slices.Contains(played, entity) }):
+		// It is about nodes, the API server or others that no case describes.
 	case len(c.workloads) > 0 && len(workloads) == 0 && !everyWorld && blocks == nil:
 		out = append(out, p.warn(warning.NoPeer, r.field, "the rule names no workload of the case: it is about no caller"))
 	}

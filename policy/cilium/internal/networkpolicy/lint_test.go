@@ -51,6 +51,8 @@ func TestLintOfRulesTogether(t *testing.T) {
 		{name: "ports, and callers as a rule of their own", policies: allow(port, "fromCIDR: [10.0.0.0/8]"), inbounds: http, want: []string{"split-rule spec.ingress[0]: " + split + "spec.ingress[1] lets in its callers on every port: write peers and toPorts in one item if both have to hold"}},
 		{name: "callers and ports in one rule", policies: allow(frontend+", "+port, backend), inbounds: http},
 		{name: "calls of another workload", policies: one("CiliumNetworkPolicy", "name: p", "spec: {endpointSelector: {matchLabels: {tier: other}}, egress: [{toEntities: [world]}]}"), inbounds: http},
+		{name: "nodes and the API server", policies: allow("fromEntities: [host, remote-node, kube-apiserver]"), inbounds: http},
+		{name: "nobody, and no other", policies: allow("fromEntities: [none]"), inbounds: http, want: []string{"no-peer spec.ingress[0]: the rule names no workload of the case: it is about no caller"}},
 		{name: "a node, and ports", policies: allow("fromEntities: [cluster]", port), inbounds: http},
 		{name: "the same caller on the port", policies: allow(frontend+", "+paths, frontend+", "+port), inbounds: http, want: []string{fmt.Sprintf(opened, "default/frontend")}},
 		{name: "the same caller on each port", policies: allow(frontend+", "+paths, frontend), inbounds: http, want: []string{fmt.Sprintf(opened, "default/frontend")}},
