@@ -1,6 +1,7 @@
 package manifestdiff
 
 import (
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -23,8 +24,19 @@ type programs struct {
 // asking is an expression, or a template, that asks for a label or an annotation without a domain.
 var asking = regexp.MustCompile(`(?i)(?:labels|annotations)\.\??([a-z0-9_-]+)`)
 
+// selectorWords finds the keys of a selector that stands in a text, and its values.
+var selectorWords = regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9._/-]*`)
+
 // add adds an unknown document.
 func (p *programs) add(o clusterobject.Object) {
+	fieldvalue.Any(o.Fields, func(value any) bool {
+		// A patch of Kustomize, Flux or Argo CD chooses objects by their annotations, too.
+		selector, _ := fieldvalue.Mapping(value)["annotationSelector"].(string)
+		for _, word := range selectorWords.FindAllString(selector, -1) {
+			p.asked[word] = true
+		}
+		return false
+	})
 	mutates := o.Mutates()
 	fieldvalue.EachText(o.Fields, func(text string) {
 		for _, found := range asking.FindAllStringSubmatch(text, -1) {
@@ -68,4 +80,33 @@ func (c *comparison) isParameter(o clusterobject.Object) bool {
 		}
 	}
 	return false
+}
+
+// mutating are the fields in which an object says how it changes others.
+var mutating = []string{"mutate", "mutations", "location", "parameters", "patch", "patches"}
+
+// ofLabel finds the key of a label in a path, in the manner of JSON patches, of expressions and of Gatekeeper.
+var ofLabel = regexp.MustCompile(`labels(?:/|\.|\[?["'])([A-Za-z0-9][A-Za-z0-9._~/-]*)`)
+
+// mutationChanges reports whether an object that changes others as an API server gets them may give a new workload an account, or a label by which policies choose callers.
+func (c *comparison) mutationChanges(by clusterobject.Object) bool {
+	if !by.Mutates() {
+		return false
+	}
+	gives := func(value any) bool {
+		found := false
+		fieldvalue.EachText(value, func(text string) {
+			found = found || strings.Contains(text, "serviceAccount")
+			for _, key := range ofLabel.FindAllStringSubmatch(text, -1) {
+				found = found || c.peers.Has(strings.ReplaceAll(key[1], "~1", "/"))
+			}
+		})
+		return found || fieldvalue.Any(value, func(value any) bool {
+			labels := fieldvalue.Mapping(fieldvalue.Mapping(value)["labels"])
+			return slices.ContainsFunc(slices.Collect(maps.Keys(labels)), func(key string) bool { return c.peers.Has(strings.Trim(key, "+()")) })
+		})
+	}
+	return fieldvalue.Any(by.Fields, func(value any) bool {
+		return slices.ContainsFunc(mutating, func(key string) bool { return gives(fieldvalue.Mapping(value)[key]) })
+	})
 }

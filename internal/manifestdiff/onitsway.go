@@ -16,7 +16,7 @@ import (
 // changedBy returns the object of Flux, Argo CD, Fleet or Kustomize that may change a new object on its way, so that it is not applied as it is compared; false where there is none.
 func (c *comparison) changedBy(o clusterobject.Object) (clusterobject.Object, bool) {
 	for _, by := range c.recentObjects.All {
-		if by.Kind == "ApplicationSet" && by.Group == "argoproj.io" && c.templateChanges(by, o) || c.fleetChanges(by, o) {
+		if by.Kind == "ApplicationSet" && by.Group == "argoproj.io" && c.templateChanges(by, o) || c.fleetChanges(by, o) || c.mutationChanges(by) {
 			return by, true
 		}
 		changes := by.Group == "argoproj.io" && c.argoChanges(by, o) || by.Group == "kustomize.toolkit.fluxcd.io" && c.fluxChanges(by, o)
