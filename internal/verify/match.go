@@ -183,6 +183,12 @@ func (v *Verification) claim(s *subject, enforced sidecar.Inbound, unknown []dum
 	if other != "" {
 		v.notVerified(Contradicted, name, other)
 	}
+	if other, err = s.otherDataplane(in, enforced, v.sidecar.Nodes); err != nil {
+		return err
+	}
+	if other != "" {
+		v.notVerified(Contradicted, name, other)
+	}
 	meant, err := s.source.takesPlaintext(in, enforced)
 	if err != nil {
 		return err

@@ -82,17 +82,26 @@ func (s *subject) unstatedLabels(in cases.Inbound, enforced sidecar.Inbound, nod
 		if len(added) == 0 {
 			continue
 		}
-		first, errFirst := s.source.readFor(in, enforced)
-		second, errSecond := s.source.readFor(more, enforced)
-		if err := errors.Join(errFirst, errSecond); err != nil {
+		apart, err := s.source.decidesApart(in, more, enforced)
+		if err != nil {
 			return "", err
 		}
-		a, b := first.Inbounds()[0].Program, second.Inbounds()[0].Program
-		if !a.Equal(b.Program) || a.MTLS != b.MTLS || a.JudgesPlaintext != b.JudgesPlaintext || !a.Tokens.Equal(b.Tokens) {
+		if apart {
 			return fmt.Sprintf("the dump is that of a pod that has also the labels %s, and the policies decide otherwise for it: state each one that a policy selects by, by --label", strings.Join(added, ", ")), nil
 		}
 	}
 	return "", nil
+}
+
+// decidesApart reports whether the policies decide otherwise for one description of an inbound than for another one.
+func (s *source) decidesApart(in, other cases.Inbound, enforced sidecar.Inbound) (bool, error) {
+	first, errFirst := s.readFor(in, enforced)
+	second, errSecond := s.readFor(other, enforced)
+	if err := errors.Join(errFirst, errSecond); err != nil {
+		return false, err
+	}
+	a, b := first.Inbounds()[0].Program, second.Inbounds()[0].Program
+	return !a.Equal(b.Program) || a.MTLS != b.MTLS || a.JudgesPlaintext != b.JudgesPlaintext || !a.Tokens.Equal(b.Tokens), nil
 }
 
 // otherKumaNode reads the ID of a node as Kuma writes it: the mesh, a dot, and the name of the Dataplane, which
