@@ -128,7 +128,7 @@ func (v *Verification) tellWholeSidecar(illegible []string) {
 		v.notVerified(Contradicted, whole, reason)
 	}
 	for _, node := range v.sidecar.Nodes {
-		if past := append(passedBy(node), passedByKuma(node)...); len(past) > 0 {
+		if past := append(passedBy(node), passedByKuma(node, v.sidecar)...); len(past) > 0 {
 			v.notVerified(Contradicted, whole, past...)
 		}
 	}

@@ -126,7 +126,7 @@ const proxiesProbes = "dataplane.appProbeProxy.enabled"
 const proxyOfKuma = "transparentProxy"
 
 // passedByKuma says which connections to a workload do not pass its sidecar, as the node of a Kuma sidecar has it.
-func passedByKuma(node dump.Node) (out []string) {
+func passedByKuma(node dump.Node, found sidecar.Sidecar) (out []string) {
 	if value, has := node.Metadata[proxiesProbes]; has && fmt.Sprint(value) != "false" {
 		out = append(out, fmt.Sprintf("the node says that Kuma's proxy for probes runs beside the sidecar (%s=%v): without a certificate, and past all filters, it sends a GET of any path to any port of the workload "+
 			"for whoever reaches its port, 9001 by default. The annotation kuma.io/application-probe-proxy-port: \"0\" leaves it out; then let the probes be of the kind exec, "+
@@ -148,6 +148,9 @@ func passedByKuma(node dump.Node) (out []string) {
 	// Where it redirects in neither direction, the inbounds bind their ports.
 	if !inbound && stated("redirect", "outbound", "enabled") != false {
 		out = append(out, fmt.Sprintf("the node says that Kuma's transparent proxy redirects no inbound connections (%s.redirect.inbound.enabled): callers reach the workload past the sidecar", proxyOfKuma))
+	}
+	if port := stated("redirect", "inbound", "port"); inbound && found.IsDump && !found.HandsOverOn(fmt.Sprint(port)) {
+		out = append(out, fmt.Sprintf("the node says that Kuma's transparent proxy redirects inbound connections to port %v (%s.redirect.inbound.port), and no inbound listener has this port on every address and hands them over: something else gets them, such as the workload", port, proxyOfKuma))
 	}
 	if family := stated("ipFamilyMode"); inbound && family == "ipv4" && !lackIPv6([]dump.Node{node}) {
 		out = append(out, fmt.Sprintf("the node says that Kuma's transparent proxy redirects connections of IPv4 alone (%s.ipFamilyMode), and not that its machine has no address of IPv6 (%s): callers reach the workload there past the sidecar", proxyOfKuma, ipv6Metadata))
