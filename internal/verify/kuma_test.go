@@ -47,6 +47,14 @@ const (
 	adminSANs    = adminTLS + ".common_tls_context.validation_context.match_typed_subject_alt_names"
 )
 
+// adminBySocket gives the admin interface a socket in the file system, as Kuma 2.14 does by default, and its cluster another one or the same.
+func adminBySocket(path string) edit {
+	return func(dump any) any {
+		dump = put("configs.1.bootstrap.admin.address", `{"pipe": {"path": "/tmp/kuma-dp-1/kuma-envoy-admin.sock", "mode": 384}}`)(dump)
+		return clusters(ownCluster, redis, socketOf("kuma:envoy:admin", path), static("kuma:readiness", "127.0.0.1", 9902))(dump)
+	}
+}
+
 // socketOf is a cluster whose endpoint is a socket in the file system.
 func socketOf(name, path string) string {
 	return fmt.Sprintf(`{"name": %q, "type": "STATIC", "load_assignment": {"endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"pipe": {"path": %q}}}}]}]}}`, name, path)
@@ -119,6 +127,11 @@ func TestKumaSidecar(t *testing.T) {
 		"no redirected connections at all, on ports of its own":               {verified, []edit{kumaBootstrap, kumaClusters, nodeRedirects(`"inbound": {"enabled": false}, "outbound": {"enabled": false}`)}},
 		"with the ID of its node in a list":                                   {unverified, []edit{kumaBootstrap, kumaClusters, put("configs.1.bootstrap.node.id", `["default.other"]`)}},
 		"with its listener for admin":                                         {verified, []edit{kumaBootstrap, kumaClusters, kumaAdmin}},
+		"with its listener for admin, by a socket":                            {verified, []edit{kumaBootstrap, kumaAdmin, adminBySocket("/tmp/kuma-dp-1/kuma-envoy-admin.sock")}},
+		"admin by the socket of something else":                               {unverified, []edit{kumaBootstrap, kumaAdmin, adminBySocket("/run/kuma-envoy-admin.sock")}},
+		"admin by a socket on which a listener listens":                       {unverified, []edit{kumaBootstrap, kumaAdmin, adminBySocket("/tmp/kuma-dp-1/kuma-envoy-admin.sock"), kumaConfig, put("configs.0.dynamic_listeners.4.active_state.listener.address.pipe.path", `"/tmp/kuma-dp-1/../kuma-dp-1/kuma-envoy-admin.sock"`)}},
+		"admin by a socket, for callers without a certificate":                {unverified, []edit{kumaBootstrap, kumaAdmin, adminBySocket("/tmp/kuma-dp-1/kuma-envoy-admin.sock"), put(adminTLS+".require_client_certificate", `false`)}},
+		"an inbound that leads to the socket for admin":                       {unverified, []edit{kumaBootstrap, kumaAdmin, adminBySocket("/tmp/kuma-dp-1/kuma-envoy-admin.sock"), put(route+".route.cluster", `"kuma:envoy:admin"`)}},
 		"admin for callers without a certificate":                             {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(adminTLS+".require_client_certificate", `false`)}},
 		"admin for callers without TLS":                                       {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, drop(kumaListener + ".filter_chains.1.transport_socket")}},
 		"admin for any name that begins as the control plane":                 {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(adminSANs+".0.matcher", `{"prefix": "kuma-cp"}`)}},
