@@ -55,6 +55,15 @@ func adminBySocket(path string) edit {
 	}
 }
 
+// ofKuma has the node state a release of Kuma's process, the socket of the admin interface, and on universal a Dataplane.
+func ofKuma(release, dataplane string) edit {
+	more := ""
+	if dataplane != "" {
+		more = fmt.Sprintf(`, "dataplane.resource": %q`, dataplane)
+	}
+	return put(kumaNode+".metadata", fmt.Sprintf(`{"ipv6Enabled": false, "dataplane.admin.socketPath": "/tmp/kuma-dp-1/kuma-envoy-admin.sock", "version": {"kumaDp": {"version": %q}}%s}`, release, more))
+}
+
 // socketOf is a cluster whose endpoint is a socket in the file system.
 func socketOf(name, path string) string {
 	return fmt.Sprintf(`{"name": %q, "type": "STATIC", "load_assignment": {"endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"pipe": {"path": %q}}}}]}]}}`, name, path)
@@ -132,6 +141,10 @@ func TestKumaSidecar(t *testing.T) {
 		"admin by a socket on which a listener listens":                       {unverified, []edit{kumaBootstrap, kumaAdmin, adminBySocket("/tmp/kuma-dp-1/kuma-envoy-admin.sock"), kumaConfig, put("configs.0.dynamic_listeners.4.active_state.listener.address.pipe.path", `"/tmp/kuma-dp-1/../kuma-dp-1/kuma-envoy-admin.sock"`)}},
 		"admin by a socket, for callers without a certificate":                {unverified, []edit{kumaBootstrap, kumaAdmin, adminBySocket("/tmp/kuma-dp-1/kuma-envoy-admin.sock"), put(adminTLS+".require_client_certificate", `false`)}},
 		"an inbound that leads to the socket for admin":                       {unverified, []edit{kumaBootstrap, kumaAdmin, adminBySocket("/tmp/kuma-dp-1/kuma-envoy-admin.sock"), put(route+".route.cluster", `"kuma:envoy:admin"`)}},
+		"admin by a socket, of a release that opens it":                       {unverified, []edit{kumaBootstrap, kumaAdmin, adminBySocket("/tmp/kuma-dp-1/kuma-envoy-admin.sock"), ofKuma("2.14.1", "")}},
+		"admin by a socket, of a build of a release that opens it":            {unverified, []edit{kumaBootstrap, kumaAdmin, adminBySocket("/tmp/kuma-dp-1/kuma-envoy-admin.sock"), ofKuma("v2.14.0-preview.1", "")}},
+		"admin by a socket, of a later release":                               {verified, []edit{kumaBootstrap, kumaAdmin, adminBySocket("/tmp/kuma-dp-1/kuma-envoy-admin.sock"), ofKuma("2.14.2", "")}},
+		"admin by a socket, of such a release on universal":                   {verified, []edit{kumaBootstrap, kumaAdmin, adminBySocket("/tmp/kuma-dp-1/kuma-envoy-admin.sock"), ofKuma("2.14.1", registeredText)}},
 		"admin for callers without a certificate":                             {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(adminTLS+".require_client_certificate", `false`)}},
 		"admin for callers without TLS":                                       {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, drop(kumaListener + ".filter_chains.1.transport_socket")}},
 		"admin for any name that begins as the control plane":                 {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(adminSANs+".0.matcher", `{"prefix": "kuma-cp"}`)}},

@@ -132,6 +132,10 @@ func passedByKuma(node dump.Node, found sidecar.Sidecar) (out []string) {
 			"for whoever reaches its port, 9001 by default. The annotation kuma.io/application-probe-proxy-port: \"0\" leaves it out; then let the probes be of the kind exec, "+
 			"for which no port is left out of the redirection", proxiesProbes, value))
 	}
+	if release := opensAdmin(node); release != "" {
+		out = append(out, fmt.Sprintf("the node says that it is of Kuma %s, and has the admin interface on a socket: the process of Kuma that answers whether the sidecar is ready passes on to it, for whoever reaches its port, 9902 by default, "+
+			"and its check of paths lets another spelling pass, such as /%%2e/runtime_modify. Run 2.14.2", release))
+	}
 	settings, has := node.Metadata[proxyOfKuma]
 	if !has {
 		return out
@@ -156,6 +160,20 @@ func passedByKuma(node dump.Node, found sidecar.Sidecar) (out []string) {
 		out = append(out, fmt.Sprintf("the node says that Kuma's transparent proxy redirects connections of IPv4 alone (%s.ipFamilyMode), and not that its machine has no address of IPv6 (%s): callers reach the workload there past the sidecar", proxyOfKuma, ipv6Metadata))
 	}
 	return out
+}
+
+// opensAdmin returns the release of Kuma in whose pods the process for readiness has the admin interface open to all (2.14.0 and 2.14.1:
+// app/kuma-dp/pkg/dataplane/readiness); "" for others. On universal, where the node states its Dataplane, it listens on loopback alone.
+func opensAdmin(node dump.Node) string {
+	_, isUniversal := node.Metadata[registered]
+	versions, _ := node.Metadata["version"].(map[string]any)
+	ofProcess, _ := versions["kumaDp"].(map[string]any)
+	release, _ := ofProcess["version"].(string)
+	number, _, _ := strings.Cut(strings.TrimPrefix(release, "v"), "-")
+	if node.Metadata["dataplane.admin.socketPath"] == nil || isUniversal || number != "2.14.0" && number != "2.14.1" {
+		return ""
+	}
+	return number
 }
 
 // unredirected says which connections to a workload do not pass its sidecar, as its Dataplane has it; "" for none.

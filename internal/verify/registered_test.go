@@ -10,6 +10,9 @@ func registering(resource string) edit {
 	return put(kumaNode+".metadata", fmt.Sprintf(`{"ipv6Enabled": false, "dataplane.resource": %q}`, resource))
 }
 
+// registeredText is the Dataplane of the example.
+const registeredText = "type: Dataplane\nmesh: default\nname: dp\nlabels: {app: backend}\nnetworking: {address: 10.0.0.7, inbound: [{name: http-port, port: 8080, protocol: http}, {port: 6379, protocol: tcp}]}\n"
+
 // A sidecar on universal registers a Dataplane of its own. The one beside the policies may be an older copy, which other policies select.
 func TestRegisteredDataplane(t *testing.T) {
 	t.Parallel()
