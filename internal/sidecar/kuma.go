@@ -162,7 +162,19 @@ func (r *reader) leadsToLoopback(name string, port uint32) bool {
 	return endpoints > 0 && others == 0
 }
 
-func (r *reader) leadsToAdminAlone(name string) bool { return r.leadsToLoopback(name, r.AdminPort) }
+// leadsToAdminAlone reports whether a cluster leads to the admin interface, and nowhere else. Kuma 2.14 gives it a socket by default.
+func (r *reader) leadsToAdminAlone(name string) bool {
+	if r.AdminPipe == "" {
+		return r.leadsToLoopback(name, r.AdminPort)
+	}
+	sockets := r.socketsOf(name)
+	return len(sockets) > 0 && !slices.ContainsFunc(sockets, func(socket string) bool { return socket != r.AdminPipe }) &&
+		!slices.ContainsFunc(r.Listeners, func(d dump.Decoded[*listenerv3.Listener]) bool {
+			return slices.ContainsFunc(addressesOf(d.Message), func(address *corev3.Address) bool {
+				return nameSocket(address.GetPipe().GetPath()) == nameSocket(r.AdminPipe)
+			})
+		})
+}
 
 // isKumaSocket reports whether a cluster has sockets of Kuma's own process for endpoints, and no others. Where this Envoy itself
 // listens on a socket of such a name, none is known to be Kuma's: one socket may have several paths.

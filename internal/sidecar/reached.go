@@ -143,6 +143,17 @@ func handsIn(l *listenerv3.Listener) bool {
 	return inbound && bindsPort(l) && l.GetUseOriginalDst().GetValue()
 }
 
+// HandsOverOn reports whether an inbound listener takes the connections that are redirected to a port of every address, and hands them over
+// to the listeners of their destinations.
+func (s Sidecar) HandsOverOn(port string) bool {
+	return s.resources != nil && slices.ContainsFunc(s.resources.Listeners, func(d dump.Decoded[*listenerv3.Listener]) bool {
+		return handsIn(d.Message) && slices.ContainsFunc(sockets(d.Message), func(socket *corev3.SocketAddress) bool {
+			ip, err := parseIP(socket.GetAddress())
+			return err == nil && ip.IsUnspecified() && fmt.Sprint(socket.GetPortValue()) == port
+		})
+	})
+}
+
 // handsOver reports whether an inbound listener hands redirected connections over to another one. It has every address of
 // the family of the other one, or the same address. Envoy looks for the other one by the text of its address, so that no connection of
 // IPv4 comes to one that is written as IPv6. Those that come to a socket of IPv6 (ipv4_compat) have such an address, too.

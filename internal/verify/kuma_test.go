@@ -47,6 +47,23 @@ const (
 	adminSANs    = adminTLS + ".common_tls_context.validation_context.match_typed_subject_alt_names"
 )
 
+// adminBySocket gives the admin interface a socket in the file system, as Kuma 2.14 does by default, and its cluster another one or the same.
+func adminBySocket(path string) edit {
+	return func(dump any) any {
+		dump = put("configs.1.bootstrap.admin.address", `{"pipe": {"path": "/tmp/kuma-dp-1/kuma-envoy-admin.sock", "mode": 384}}`)(dump)
+		return clusters(ownCluster, redis, socketOf("kuma:envoy:admin", path), static("kuma:readiness", "127.0.0.1", 9902))(dump)
+	}
+}
+
+// ofKuma has the node state a release of Kuma's process, the socket of the admin interface, and on universal a Dataplane.
+func ofKuma(release, dataplane string) edit {
+	more := ""
+	if dataplane != "" {
+		more = fmt.Sprintf(`, "dataplane.resource": %q`, dataplane)
+	}
+	return put(kumaNode+".metadata", fmt.Sprintf(`{"ipv6Enabled": false, "dataplane.admin.socketPath": "/tmp/kuma-dp-1/kuma-envoy-admin.sock", "version": {"kumaDp": {"version": %q}}%s}`, release, more))
+}
+
 // socketOf is a cluster whose endpoint is a socket in the file system.
 func socketOf(name, path string) string {
 	return fmt.Sprintf(`{"name": %q, "type": "STATIC", "load_assignment": {"endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"pipe": {"path": %q}}}}]}]}}`, name, path)
@@ -111,11 +128,23 @@ func TestKumaSidecar(t *testing.T) {
 		"without Kuma's proxy for probes":                                     {verified, []edit{kumaBootstrap, kumaClusters, put(kumaNode+".metadata", `{"dataplane.appProbeProxy.enabled": "false"}`)}},
 		"redirected connections":                                              {verified, []edit{kumaBootstrap, transparent, nodeRedirects(`"inbound": {"enabled": true, "port": 15006}, "outbound": {"enabled": true, "port": 15001}`)}},
 		"redirected connections of IPv4 alone, of a pod with IPv6":            {unverified, []edit{kumaBootstrap, transparent, nodeRedirects(`"inbound": {"enabled": true, "port": 15006}, "outbound": {"enabled": true, "port": 15001}`), put(kumaNode+".metadata.ipv6Enabled", `true`)}},
+		"redirected connections, to a port that no listener has":              {unverified, []edit{kumaBootstrap, transparent, nodeRedirects(`"inbound": {"enabled": true, "port": 15007}, "outbound": {"enabled": true, "port": 15001}`)}},
+		"redirected connections, to a port of one address alone":              {unverified, []edit{kumaBootstrap, transparent, nodeRedirects(`"inbound": {"enabled": true, "port": 8080}, "outbound": {"enabled": true, "port": 15001}`)}},
+		"redirected connections, and no listener for them":                    {unverified, []edit{kumaBootstrap, kumaClusters, nodeRedirects(`"inbound": {"enabled": true, "port": 15006}, "outbound": {"enabled": true, "port": 15001}`)}},
 		"no redirected connections of others":                                 {unverified, []edit{kumaBootstrap, transparent, nodeRedirects(`"inbound": {"enabled": false}, "outbound": {"enabled": true, "port": 15001}`)}},
 		"redirected connections, in a form that is not known":                 {unverified, []edit{kumaBootstrap, transparent, nodeRedirects(`"inbound": "yes"`)}},
 		"no redirected connections at all, on ports of its own":               {verified, []edit{kumaBootstrap, kumaClusters, nodeRedirects(`"inbound": {"enabled": false}, "outbound": {"enabled": false}`)}},
 		"with the ID of its node in a list":                                   {unverified, []edit{kumaBootstrap, kumaClusters, put("configs.1.bootstrap.node.id", `["default.other"]`)}},
 		"with its listener for admin":                                         {verified, []edit{kumaBootstrap, kumaClusters, kumaAdmin}},
+		"with its listener for admin, by a socket":                            {verified, []edit{kumaBootstrap, kumaAdmin, adminBySocket("/tmp/kuma-dp-1/kuma-envoy-admin.sock")}},
+		"admin by the socket of something else":                               {unverified, []edit{kumaBootstrap, kumaAdmin, adminBySocket("/run/kuma-envoy-admin.sock")}},
+		"admin by a socket on which a listener listens":                       {unverified, []edit{kumaBootstrap, kumaAdmin, adminBySocket("/tmp/kuma-dp-1/kuma-envoy-admin.sock"), kumaConfig, put("configs.0.dynamic_listeners.4.active_state.listener.address.pipe.path", `"/tmp/kuma-dp-1/../kuma-dp-1/kuma-envoy-admin.sock"`)}},
+		"admin by a socket, for callers without a certificate":                {unverified, []edit{kumaBootstrap, kumaAdmin, adminBySocket("/tmp/kuma-dp-1/kuma-envoy-admin.sock"), put(adminTLS+".require_client_certificate", `false`)}},
+		"an inbound that leads to the socket for admin":                       {unverified, []edit{kumaBootstrap, kumaAdmin, adminBySocket("/tmp/kuma-dp-1/kuma-envoy-admin.sock"), put(route+".route.cluster", `"kuma:envoy:admin"`)}},
+		"admin by a socket, of a release that opens it":                       {unverified, []edit{kumaBootstrap, kumaAdmin, adminBySocket("/tmp/kuma-dp-1/kuma-envoy-admin.sock"), ofKuma("2.14.1", "")}},
+		"admin by a socket, of a build of a release that opens it":            {unverified, []edit{kumaBootstrap, kumaAdmin, adminBySocket("/tmp/kuma-dp-1/kuma-envoy-admin.sock"), ofKuma("v2.14.0-preview.1", "")}},
+		"admin by a socket, of a later release":                               {verified, []edit{kumaBootstrap, kumaAdmin, adminBySocket("/tmp/kuma-dp-1/kuma-envoy-admin.sock"), ofKuma("2.14.2", "")}},
+		"admin by a socket, of such a release on universal":                   {verified, []edit{kumaBootstrap, kumaAdmin, adminBySocket("/tmp/kuma-dp-1/kuma-envoy-admin.sock"), ofKuma("2.14.1", registeredText)}},
 		"admin for callers without a certificate":                             {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(adminTLS+".require_client_certificate", `false`)}},
 		"admin for callers without TLS":                                       {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, drop(kumaListener + ".filter_chains.1.transport_socket")}},
 		"admin for any name that begins as the control plane":                 {unverified, []edit{kumaBootstrap, kumaClusters, kumaAdmin, put(adminSANs+".0.matcher", `{"prefix": "kuma-cp"}`)}},

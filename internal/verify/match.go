@@ -128,7 +128,7 @@ func (v *Verification) tellWholeSidecar(illegible []string) {
 		v.notVerified(Contradicted, whole, reason)
 	}
 	for _, node := range v.sidecar.Nodes {
-		if past := append(passedBy(node), passedByKuma(node)...); len(past) > 0 {
+		if past := append(passedBy(node), passedByKuma(node, v.sidecar)...); len(past) > 0 {
 			v.notVerified(Contradicted, whole, past...)
 		}
 	}
@@ -178,6 +178,12 @@ func (v *Verification) claim(s *subject, enforced sidecar.Inbound, unknown []dum
 	}
 	other, err := s.unstatedLabels(in, enforced, v.sidecar.Nodes)
 	if err != nil {
+		return err
+	}
+	if other != "" {
+		v.notVerified(Contradicted, name, other)
+	}
+	if other, err = s.otherDataplane(in, enforced, v.sidecar.Nodes); err != nil {
 		return err
 	}
 	if other != "" {

@@ -81,7 +81,7 @@ networking: {address: 10.0.0.1, inbound: [{port: 8080}, {port: 9090}]}
 `
 )
 
-func dataplane(name, address string) string {
+func dataplaneAt(name, address string) string {
 	return strings.NewReplacer("web", name, "10.0.0.1", address).Replace(someDataplane)
 }
 
@@ -109,7 +109,7 @@ func TestMatch(t *testing.T) {
 		"any port":      {somePolicy, false, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:1"), inbound("10.0.0.1:2")}}, 2, nil, nil, 0},
 		"another port":  {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:1")}}, 0, []string{"listener inbound (10.0.0.1:1): the policies are about no inbound on this port", "backend/8080: the sidecar has no inbound on port 8080"}, nil, 0},
 		"own Dataplane": {someDataplane + somePolicy, false, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080"), inbound("10.0.0.1:9090")}}, 2, nil, nil, 0},
-		"other Dataplanes": {someDataplane + dataplane("shop", "10.0.0.2") + somePolicy, false,
+		"other Dataplanes": {someDataplane + dataplaneAt("shop", "10.0.0.2") + somePolicy, false,
 			sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080"), inbound("10.0.0.1:9090")}}, 2, nil, nil, 2},
 		"another address": {someDataplane + somePolicy, false, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.9:8080"), inbound("10.0.0.1:9090")}}, 2,
 			[]string{"listener inbound (10.0.0.9:8080): its address is not the Dataplane's, 10.0.0.1: it may be the sidecar of another workload"}, nil, 0},
@@ -174,10 +174,10 @@ func TestMatchOne(t *testing.T) {
 			[]string{"listener inbound (10.0.0.1:8080): it is web/8080, and web/9090 was chosen"}},
 		"it has no listener": {someDataplane + somePolicy, "web/9090", sidecar.Sidecar{Inbounds: found.Inbounds[:1]}, nil,
 			[]string{"web/9090: the sidecar has no inbound on port 9090"}, []string{"listener inbound (10.0.0.1:8080): it is web/8080, and web/9090 was chosen"}},
-		"which of two workloads": {someDataplane + dataplane("shop", "10.0.0.2") + somePolicy, "web/9090", sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.9:9090"), inbound("10.0.0.9:8080")}}, []string{"listener inbound (10.0.0.9:9090)"},
+		"which of two workloads": {someDataplane + dataplaneAt("shop", "10.0.0.2") + somePolicy, "web/9090", sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.9:9090"), inbound("10.0.0.9:8080")}}, []string{"listener inbound (10.0.0.9:9090)"},
 			[]string{"listener inbound (10.0.0.9:9090): its address is not the Dataplane's, 10.0.0.1: it may be the sidecar of another workload"},
 			[]string{"listener inbound (10.0.0.9:8080): it is web/8080, and web/9090 was chosen"}},
-		"the sidecar of another": {someDataplane + dataplane("shop", "10.0.0.2") + somePolicy, "shop/8080", found, nil, nil,
+		"the sidecar of another": {someDataplane + dataplaneAt("shop", "10.0.0.2") + somePolicy, "shop/8080", found, nil, nil,
 			[]string{"shop/8080: the sidecar belongs to another Dataplane: it does not listen on 10.0.0.2", "shop/9090: the sidecar belongs to another Dataplane: it does not listen on 10.0.0.2",
 				"listener inbound (10.0.0.1:8080): it is web/8080, and shop/8080 was chosen", "listener inbound (10.0.0.1:9090): it is web/9090, and shop/8080 was chosen"}},
 		"of flags": {somePolicy, "backend/8080", found, []string{"listener inbound (10.0.0.1:8080)"}, []string{"listener inbound (10.0.0.1:9090): the policies are about no inbound on this port"}, nil},
@@ -214,7 +214,7 @@ func TestNothingAskedIsNoProof(t *testing.T) {
 func TestMatchRefusesAmbiguity(t *testing.T) {
 	t.Parallel()
 	found := sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.9:8080")}}
-	_, err := match(t, someDataplane+dataplane("shop", "10.0.0.2")+somePolicy, false, found)
+	_, err := match(t, someDataplane+dataplaneAt("shop", "10.0.0.2")+somePolicy, false, found)
 	if err == nil || !strings.Contains(err.Error(), "several inbounds may be meant, web/8080, shop/8080: choose one by a folder with the Dataplane of this sidecar alone") {
 		t.Errorf("error %v", err)
 	}

@@ -82,17 +82,26 @@ func (s *subject) unstatedLabels(in cases.Inbound, enforced sidecar.Inbound, nod
 		if len(added) == 0 {
 			continue
 		}
-		first, errFirst := s.source.readFor(in, enforced)
-		second, errSecond := s.source.readFor(more, enforced)
-		if err := errors.Join(errFirst, errSecond); err != nil {
+		apart, err := s.source.decidesApart(in, more, enforced)
+		if err != nil {
 			return "", err
 		}
-		a, b := first.Inbounds()[0].Program, second.Inbounds()[0].Program
-		if !a.Equal(b.Program) || a.MTLS != b.MTLS || a.JudgesPlaintext != b.JudgesPlaintext || !a.Tokens.Equal(b.Tokens) {
+		if apart {
 			return fmt.Sprintf("the dump is that of a pod that has also the labels %s, and the policies decide otherwise for it: state each one that a policy selects by, by --label", strings.Join(added, ", ")), nil
 		}
 	}
 	return "", nil
+}
+
+// decidesApart reports whether the policies decide otherwise for one description of an inbound than for another one.
+func (s *source) decidesApart(in, other cases.Inbound, enforced sidecar.Inbound) (bool, error) {
+	first, errFirst := s.readFor(in, enforced)
+	second, errSecond := s.readFor(other, enforced)
+	if err := errors.Join(errFirst, errSecond); err != nil {
+		return false, err
+	}
+	a, b := first.Inbounds()[0].Program, second.Inbounds()[0].Program
+	return !a.Equal(b.Program) || a.MTLS != b.MTLS || a.JudgesPlaintext != b.JudgesPlaintext || !a.Tokens.Equal(b.Tokens), nil
 }
 
 // otherKumaNode reads the ID of a node as Kuma writes it: the mesh, a dot, and the name of the Dataplane, which
@@ -117,11 +126,15 @@ const proxiesProbes = "dataplane.appProbeProxy.enabled"
 const proxyOfKuma = "transparentProxy"
 
 // passedByKuma says which connections to a workload do not pass its sidecar, as the node of a Kuma sidecar has it.
-func passedByKuma(node dump.Node) (out []string) {
+func passedByKuma(node dump.Node, found sidecar.Sidecar) (out []string) {
 	if value, has := node.Metadata[proxiesProbes]; has && fmt.Sprint(value) != "false" {
 		out = append(out, fmt.Sprintf("the node says that Kuma's proxy for probes runs beside the sidecar (%s=%v): without a certificate, and past all filters, it sends a GET of any path to any port of the workload "+
 			"for whoever reaches its port, 9001 by default. The annotation kuma.io/application-probe-proxy-port: \"0\" leaves it out; then let the probes be of the kind exec, "+
 			"for which no port is left out of the redirection", proxiesProbes, value))
+	}
+	if release := opensAdmin(node); release != "" {
+		out = append(out, fmt.Sprintf("the node says that it is of Kuma %s, and has the admin interface on a socket: the process of Kuma that answers whether the sidecar is ready passes on to it, for whoever reaches its port, 9902 by default, "+
+			"and its check of paths lets another spelling pass, such as /%%2e/runtime_modify. Run 2.14.2", release))
 	}
 	settings, has := node.Metadata[proxyOfKuma]
 	if !has {
@@ -140,10 +153,27 @@ func passedByKuma(node dump.Node) (out []string) {
 	if !inbound && stated("redirect", "outbound", "enabled") != false {
 		out = append(out, fmt.Sprintf("the node says that Kuma's transparent proxy redirects no inbound connections (%s.redirect.inbound.enabled): callers reach the workload past the sidecar", proxyOfKuma))
 	}
+	if port := stated("redirect", "inbound", "port"); inbound && found.IsDump && !found.HandsOverOn(fmt.Sprint(port)) {
+		out = append(out, fmt.Sprintf("the node says that Kuma's transparent proxy redirects inbound connections to port %v (%s.redirect.inbound.port), and no inbound listener has this port on every address and hands them over: something else gets them, such as the workload", port, proxyOfKuma))
+	}
 	if family := stated("ipFamilyMode"); inbound && family == "ipv4" && !lackIPv6([]dump.Node{node}) {
 		out = append(out, fmt.Sprintf("the node says that Kuma's transparent proxy redirects connections of IPv4 alone (%s.ipFamilyMode), and not that its machine has no address of IPv6 (%s): callers reach the workload there past the sidecar", proxyOfKuma, ipv6Metadata))
 	}
 	return out
+}
+
+// opensAdmin returns the release of Kuma in whose pods the process for readiness has the admin interface open to all (2.14.0 and 2.14.1:
+// app/kuma-dp/pkg/dataplane/readiness); "" for others. On universal, where the node states its Dataplane, it listens on loopback alone.
+func opensAdmin(node dump.Node) string {
+	_, isUniversal := node.Metadata[registered]
+	versions, _ := node.Metadata["version"].(map[string]any)
+	ofProcess, _ := versions["kumaDp"].(map[string]any)
+	release, _ := ofProcess["version"].(string)
+	number, _, _ := strings.Cut(strings.TrimPrefix(release, "v"), "-")
+	if node.Metadata["dataplane.admin.socketPath"] == nil || isUniversal || number != "2.14.0" && number != "2.14.1" {
+		return ""
+	}
+	return number
 }
 
 // unredirected says which connections to a workload do not pass its sidecar, as its Dataplane has it; "" for none.
