@@ -40,7 +40,7 @@ func TestMutatedWorkloads(t *testing.T) {
 		return "apiVersion: mutations.gatekeeper.sh/v1\nkind: AssignMetadata\nmetadata: {name: g}\nspec: {location: '" + location + "', parameters: {assign: {value: front}}}\n"
 	}
 	pod := "apiVersion: v1\nkind: Pod\nmetadata: {name: web2, namespace: shop, labels: {app: x}}\nspec: {containers: [{name: a, image: a}]}\n"
-	for _, tt := range []struct{ name, by, want string }{
+	for _, tt := range []struct{ name, mutator, want string }{
 		{"an account", kyverno("patchStrategicMerge: {spec: {serviceAccountName: fe}}"), told},
 		{"a label that counts", kyverno("patchStrategicMerge: {metadata: {labels: {role: front}}}"), told},
 		{"a label that counts, where there is none", kyverno("patchStrategicMerge: {metadata: {labels: {+(role): front}}}"), told},
@@ -51,7 +51,7 @@ func TestMutatedWorkloads(t *testing.T) {
 		{"a label of Gatekeeper", gatekeeper("metadata.labels.role"), told},
 		{"another label of Gatekeeper", gatekeeper("metadata.labels.team"), ""},
 	} {
-		change{tt.name, together(byRole, tt.by), "", pod}.expect(t, tt.want)
+		change{tt.name, together(byRole, tt.mutator), "", pod}.expect(t, tt.want)
 	}
 }
 
