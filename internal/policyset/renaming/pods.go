@@ -3,6 +3,7 @@ package renaming
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/feature"
@@ -19,8 +20,9 @@ func (l *lister) pods(text string) {
 		key := w.Namespace + "/" + w.Name
 		to, known := renamed[key]
 		if !known {
-			if to = w; !strings.Contains(text, `"`+w.Name+`"`) && !strings.Contains(text, key+`"`) {
-				to = l.podOf(w, ofReplicaSet, 0, l.hash(l.Number(8, 10)))
+			to = l.podOf(w, choice.Pick(l.Chooser, podKinds...), 0, l.hash(l.Number(8, 10)))
+			if strings.Contains(text, `"`+w.Name+`"`) || strings.Contains(text, key+`"`) {
+				to.Name = w.Name
 			}
 			renamed[key] = to
 		}
@@ -37,8 +39,15 @@ func (l *lister) pods(text string) {
 		known[p.Identity.String()] = true
 	}
 	beside, td := l.set.Inbounds[0].Workload, l.set.Inbounds[0].Identity.TrustDomain()
+	var callers [][2]string
+	if !l.OneIn(3) {
+		callers = slices.Concat(systemWorkloads[l.profile], systemWorkloads[""])
+	}
 	for range l.Number(3, 7) {
-		w := policy.Workload{Name: l.noun() + choice.Pick(l.Chooser, "", "-"+l.noun()), Namespace: choice.Pick(l.Chooser, l.namespaces...), Mesh: beside.Mesh, Zone: beside.Zone, Origin: beside.Origin}
+		callers = append(callers, [2]string{choice.Pick(l.Chooser, l.namespaces...), l.noun() + choice.Pick(l.Chooser, "", "-"+l.noun())})
+	}
+	for _, caller := range callers {
+		w := policy.Workload{Name: caller[1], Namespace: caller[0], Mesh: beside.Mesh, Zone: beside.Zone, Origin: beside.Origin}
 		w.Labels = map[string]string{"app": w.Name, "app.kubernetes.io/name": w.Name}
 		if beside.ServiceAccount != "" {
 			w.ServiceAccount = w.Name
@@ -54,6 +63,15 @@ func (l *lister) pods(text string) {
 			l.set.Options.Peers = append(l.set.Options.Peers, language.Peer{Workload: l.podOf(w, kind, i, hash), Identity: id, IP: l.Address()})
 		}
 	}
+}
+
+// systemWorkloads are those of each cluster, and those of a mesh, by namespace and name.
+var systemWorkloads = map[feature.Profile][][2]string{
+	"":                    {{"kube-system", "coredns"}, {"kube-system", "kube-proxy"}, {"monitoring", "prometheus"}},
+	feature.IstioAuthz:    {{"istio-system", "istiod"}, {"istio-system", "istio-ingressgateway"}},
+	feature.LinkerdAuthz:  {{"linkerd", "linkerd-destination"}, {"linkerd-viz", "prometheus"}},
+	feature.CiliumIngress: {{"kube-system", "hubble-relay"}},
+	feature.KumaMTP:       {{"kuma-system", "kuma-control-plane"}},
 }
 
 // podKind is what makes a pod.
