@@ -202,16 +202,16 @@ func (l *lister) tool(by, release string, p, m map[string]any) {
 	case "flux":
 		marked = map[string]any{"kustomize.toolkit.fluxcd.io/name": release, "kustomize.toolkit.fluxcd.io/namespace": "flux-system"}
 	}
-	for key, to := range map[string]struct{ of, more map[string]any }{"annotations": {annotations, noted}, "labels": {labels, marked}} {
-		if to.of == nil {
-			to.of = map[string]any{}
+	for key, to := range map[string]struct{ present, more map[string]any }{"annotations": {annotations, noted}, "labels": {labels, marked}} {
+		if to.present == nil {
+			to.present = map[string]any{}
 		}
 		for more, value := range to.more {
 			if value != nil {
-				to.of[more] = value
+				to.present[more] = value
 			}
 		}
-		if m[key] = to.of; len(to.of) == 0 {
+		if m[key] = to.present; len(to.present) == 0 {
 			delete(m, key)
 		}
 	}
