@@ -20,6 +20,23 @@ var clusters = map[string]is{
 	},
 	"peers with usual labels":     func(q question) bool { return len(q.Peers) > 5 && everyPeerHas(q, "app.kubernetes.io/name") },
 	"policies beside all callers": func(q question) bool { return len(q.Policies) > 3 && namespacesHavePolicies(q) },
+	"a caller of a StatefulSet": peers(func(_ question, p peer) bool {
+		return p.Workload.Labels["statefulset.kubernetes.io/pod-name"] == p.Workload.Name
+	}),
+	"a caller of a Job": peers(func(_ question, p peer) bool { return p.Workload.Labels["batch.kubernetes.io/job-name"] != "" }),
+	"the labels of a chart": func(q question) bool {
+		of := ownWorkload(q).Labels
+		return of["app.kubernetes.io/instance"] != "" && of["app.kubernetes.io/component"] != ""
+	},
+	"objects without managers": func(q question) bool {
+		return everyPolicyHas(q, "uid", true) && everyPolicyHas(q, "managedFields", false)
+	},
+	"objects of one release": func(q question) bool {
+		return len(q.Policies) > 3 && !slices.ContainsFunc(q.Policies, func(p map[string]any) bool {
+			annotations, _ := metadata(p)["annotations"].(map[string]any)
+			return annotations["meta.helm.sh/release-name"] == nil
+		})
+	},
 	"policies whose times are true": func(q question) bool {
 		return len(q.Policies) > 3 && !slices.ContainsFunc(q.Policies, func(p map[string]any) bool { return !timesAreTrue(p) })
 	},
@@ -58,6 +75,11 @@ func networksOf(q question) map[string]bool {
 
 func everyPeerHas(q question, label string) bool {
 	return !slices.ContainsFunc(q.Peers, func(p peer) bool { return p.Workload.Labels[label] == "" })
+}
+
+// everyPolicyHas reports whether there are four policies or more, all with a field of metadata, or all without it.
+func everyPolicyHas(q question, field string, has bool) bool {
+	return len(q.Policies) > 3 && !slices.ContainsFunc(q.Policies, func(p map[string]any) bool { return (metadata(p)[field] != nil) != has })
 }
 
 // namespacesHavePolicies reports whether callers of three namespaces or more are there, each with a policy beside it.

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/policyset/choice"
 	"github.com/meshproof/meshproof/internal/policyset/tree"
-	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 )
 
@@ -31,10 +31,12 @@ type lister struct {
 	set        *cases.Case
 	policies   []any
 	namespaces []string
+	// profile is that of the first policy.
+	profile feature.Profile
 }
 
 // list lists the set, where it is its turn, and returns its policies. Other sets stay as they are.
-func (t turn) list(out *cases.Case, policies []any, options any) []any {
+func (t turn) list(out *cases.Case, policies []any, options any, profile feature.Profile) []any {
 	text, err := json.Marshal([]any{policies, options})
 	if err != nil {
 		panic(fmt.Sprintf("renaming: %v", err))
@@ -44,14 +46,17 @@ func (t turn) list(out *cases.Case, policies []any, options any) []any {
 	}
 	h := fnv.New64a()
 	_, _ = h.Write(text)
-	l := lister{server: server{dresser{choice.Random(h.Sum64(), uint64(t)), 4}}, set: out, policies: slices.Clone(policies)}
+	l := lister{server: server{dresser{choice.Random(h.Sum64(), uint64(t)), 4}}, set: out, policies: slices.Clone(policies), profile: profile}
 	l.namespaces = append(choice.Items(l.Chooser, 2, 5, func() string { return l.noun() + "-" + l.word(6) }), out.Inbounds[0].Workload.Namespace)
 	if len(out.Options.Peers) > 0 {
 		l.pods(string(text))
 	}
+	if t.isManifold() && len(text) < mostListedBytes/8 {
+		l.manyPods()
+	}
 	l.network()
 	l.copyPolicies()
-	l.settle(l.OneIn(2))
+	l.settle()
 	slices.SortStableFunc(out.Options.Peers, func(a, b language.Peer) int {
 		return cmp.Or(strings.Compare(a.Workload.Namespace, b.Workload.Namespace), strings.Compare(a.Workload.Name, b.Workload.Name))
 	})
@@ -74,65 +79,6 @@ func (l *lister) hash(n int) string {
 		b[i] = choice.Pick(l.Chooser, []byte("bcdfghjklmnpqrstvwxz2456789")...)
 	}
 	return string(b)
-}
-
-// pods makes pods of the workloads: a ReplicaSet names them, and their account has the old name. It adds pods that only call. A
-// workload that the text of policies and options names keeps its name.
-func (l *lister) pods(text string) {
-	renamed := map[string]policy.Workload{}
-	pod := func(w policy.Workload) policy.Workload {
-		key := w.Namespace + "/" + w.Name
-		to, known := renamed[key]
-		if !known {
-			if to = w; !strings.Contains(text, `"`+w.Name+`"`) && !strings.Contains(text, key+`"`) {
-				to = l.podOf(w, l.hash(l.Number(8, 10)))
-			}
-			renamed[key] = to
-		}
-		w.Name, w.Labels = to.Name, to.Labels
-		return w
-	}
-	for i := range l.set.Inbounds {
-		l.set.Inbounds[i].Workload = pod(l.set.Inbounds[i].Workload)
-	}
-	known := map[string]bool{}
-	for i := range l.set.Options.Peers {
-		p := &l.set.Options.Peers[i]
-		p.Workload = pod(p.Workload)
-		known[p.Identity.String()] = true
-	}
-	beside, td := l.set.Inbounds[0].Workload, l.set.Inbounds[0].Identity.TrustDomain()
-	for range l.Number(3, 7) {
-		w := policy.Workload{Name: l.noun() + choice.Pick(l.Chooser, "", "-"+l.noun()), Namespace: choice.Pick(l.Chooser, l.namespaces...), Mesh: beside.Mesh, Zone: beside.Zone, Origin: beside.Origin}
-		w.Labels = map[string]string{"app": w.Name, "app.kubernetes.io/name": w.Name}
-		if beside.ServiceAccount != "" {
-			w.ServiceAccount = w.Name
-		}
-		id := IdentityOf(td, w)
-		if known[id.String()] {
-			continue
-		}
-		known[id.String()] = true
-		hash := l.hash(l.Number(8, 10))
-		for range l.Number(1, 5) {
-			l.set.Options.Peers = append(l.set.Options.Peers, language.Peer{Workload: l.podOf(w, hash), Identity: id, IP: l.Address()})
-		}
-	}
-}
-
-// podOf is a pod of the workload. One without labels has none.
-func (l *lister) podOf(w policy.Workload, hash string) policy.Workload {
-	const mostName, suffix = 63, 5
-	of := strings.TrimRight(w.Name[:min(len(w.Name), mostName-suffix-len(hash)-2)], "-._")
-	if w.Labels != nil {
-		w.Labels = maps.Clone(w.Labels)
-		w.Labels["pod-template-hash"] = hash
-		if w.Labels["app.kubernetes.io/name"] == "" {
-			w.Labels["app.kubernetes.io/name"] = of
-		}
-	}
-	w.Name = of + "-" + hash + "-" + l.hash(suffix)
-	return w
 }
 
 // network gives all workloads addresses of one network of pods.
@@ -180,7 +126,7 @@ func (l *lister) copyPolicies() {
 	}
 }
 
-// moved puts another namespace in the place of one, wherever a value is its name.
+// moved puts another namespace in the place of one, wherever a value is its name, and selects other workloads there.
 func moved(v, from any, to string) any {
 	switch v := v.(type) {
 	case []any:
@@ -191,6 +137,13 @@ func moved(v, from any, to string) any {
 		for key := range v {
 			v[key] = moved(v[key], from, to)
 		}
+		labels := mapping(v["matchLabels"])
+		for key, value := range labels {
+			const mostValue = 63
+			if text, _ := value.(string); text != "" && text != to && len(text)+1+len(to) <= mostValue && !givenLabel.MatchString(key) && !strings.Contains(key, "kuma.io/") {
+				labels[key] = text + "-" + to
+			}
+		}
 	case string:
 		if v == from {
 			return to
@@ -199,31 +152,23 @@ func moved(v, from any, to string) any {
 	return v
 }
 
-// settle makes the metadata of each object true: who wrote it, when, and which of its generations is meant.
-func (l *lister) settle(applied bool) {
+// settle makes the metadata of each object true: who wrote it, when, and which of its generations is meant. One tool wrote all of them.
+func (l *lister) settle() {
+	by, unmanaged, release := choice.Pick(l.Chooser, "kubectl", "helm", "argocd", "flux", "a program"), l.OneIn(2), l.noun()
 	for _, p := range l.policies {
 		p := mapping(p)
 		m := mapping(p["metadata"])
 		if m == nil || p["kind"] == nil {
 			continue
 		}
-		for key, value := range map[string]any{"uid": l.anyUID(), "resourceVersion": fmt.Sprint(1 + l.UpTo(1<<30)), "generation": l.UpTo(40)} {
+		uid, version, generation := l.anyUID(), fmt.Sprint(1+l.UpTo(1<<30)), l.UpTo(40)
+		for key, value := range map[string]any{"uid": uid, "resourceVersion": version, "generation": generation} {
 			if m[key] == nil {
 				m[key] = value
 			}
 		}
-		annotations := maps.Clone(mapping(m["annotations"]))
-		delete(annotations, lastApplied)
-		if applied {
-			if annotations == nil {
-				annotations = map[string]any{}
-			}
-			annotations[lastApplied] = appliedText(p, m)
-		}
-		if m["annotations"] = annotations; len(annotations) == 0 {
-			delete(m, "annotations")
-		}
-		m["managedFields"] = l.managers(p, applied)
+		l.tool(by, release, p, m)
+		m["managedFields"] = l.managers(p, by == "kubectl")
 		created := begin
 		if text, _ := m["creationTimestamp"].(string); text != "" {
 			if at, err := time.Parse(time.RFC3339, text); err == nil {
@@ -231,12 +176,53 @@ func (l *lister) settle(applied bool) {
 				m["creationTimestamp"] = created.Format(time.RFC3339)
 			}
 		}
-		var generation int
 		_, _ = fmt.Sscan(fmt.Sprint(m["generation"]), &generation)
-		m["managedFields"] = l.settled(m["managedFields"], created, generation)
+		if m["managedFields"] = l.settled(m["managedFields"], created, generation); unmanaged {
+			delete(m, "managedFields") // as most clients ask for it
+		}
 		if p["status"] != nil {
 			p["status"] = l.settled(p["status"], created, generation)
 		}
+	}
+}
+
+// tool notes in an object which tool wrote it.
+func (l *lister) tool(by, release string, p, m map[string]any) {
+	annotations, labels := maps.Clone(mapping(m["annotations"])), maps.Clone(mapping(m["labels"]))
+	delete(annotations, lastApplied)
+	noted, marked := map[string]any{}, map[string]any{}
+	switch by {
+	case "helm":
+		marked = map[string]any{"app.kubernetes.io/managed-by": "Helm", "app.kubernetes.io/instance": release, "helm.sh/chart": release + "-1.2.3"}
+		noted = map[string]any{"meta.helm.sh/release-name": release, "meta.helm.sh/release-namespace": m["namespace"]}
+	case "argocd":
+		group, _, _ := strings.Cut(fmt.Sprint(p["apiVersion"]), "/")
+		marked = map[string]any{"argocd.argoproj.io/instance": release}
+		noted = map[string]any{"argocd.argoproj.io/tracking-id": fmt.Sprintf("%s:%s/%s:%v/%v", release, group, p["kind"], m["namespace"], m["name"])}
+	case "flux":
+		marked = map[string]any{"kustomize.toolkit.fluxcd.io/name": release, "kustomize.toolkit.fluxcd.io/namespace": "flux-system"}
+	}
+	for key, to := range map[string]struct{ present, more map[string]any }{"annotations": {annotations, noted}, "labels": {labels, marked}} {
+		if to.present == nil {
+			to.present = map[string]any{}
+		}
+		for more, value := range to.more {
+			if value != nil {
+				to.present[more] = value
+			}
+		}
+		if m[key] = to.present; len(to.present) == 0 {
+			delete(m, key)
+		}
+	}
+	if by == "kubectl" {
+		text := appliedText(p, m)
+		of := mapping(m["annotations"])
+		if of == nil {
+			of = map[string]any{}
+		}
+		of[lastApplied] = text
+		m["annotations"] = of
 	}
 }
 

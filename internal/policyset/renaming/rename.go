@@ -83,7 +83,11 @@ func Rename(c cases.Case, r *rand.Rand, number uint64, change Changes) (cases.Ca
 		}
 		policies, options = change.Set(&out, policies, stated), stated
 	}
-	policies = w.turn.list(&out, policies, options)
+	profile := feature.Profile("")
+	if len(c.Policies) > 0 {
+		profile = tree.Profile(c.Policies[0])
+	}
+	policies = w.turn.list(&out, policies, options, profile)
 	file := letters(r, 1+r.IntN(8)) + ".yaml"
 	out.Policies = nil
 	for _, p := range policies {
