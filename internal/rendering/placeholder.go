@@ -109,6 +109,11 @@ type Placeholder struct{ Text, Field string }
 // PlaceholderOf returns the first placeholder in the keys and values of a document. It reports false where
 // there is none.
 func PlaceholderOf(doc manifest.Document) (found Placeholder, has bool) {
+	return firstText(doc, func(_, text string) string { return PlaceholderIn(text) })
+}
+
+// firstText returns the first text that a function finds in the keys and values of a document, of which it gets the path too.
+func firstText(doc manifest.Document, find func(path, text string) string) (found Placeholder, has bool) {
 	var value map[string]any
 	if doc.Decode(&value) != nil {
 		return Placeholder{}, false
@@ -117,7 +122,7 @@ func PlaceholderOf(doc manifest.Document) (found Placeholder, has bool) {
 	walk = func(path string, value any) bool {
 		switch value := value.(type) {
 		case string:
-			if text := PlaceholderIn(value); text != "" {
+			if text := find(path, value); text != "" {
 				found = Placeholder{text, path}
 				return true
 			}

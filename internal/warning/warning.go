@@ -24,6 +24,7 @@ const (
 	HostWithoutPort         Kind = "host-without-port"
 	HTTPOnTCP               Kind = "http-on-tcp"
 	IdleDefaultDeny         Kind = "idle-default-deny"
+	InvisibleCharacter      Kind = "invisible-character"
 	LimitWithoutEffect      Kind = "limit-without-effect"
 	LinesJoined             Kind = "lines-joined"
 	LostDeny                Kind = "lost-deny"
@@ -85,6 +86,7 @@ var Descriptions = map[Kind]string{
 	HostWithoutPort:         "A host without a port, which a caller evades with one",
 	HTTPOnTCP:               "A field of HTTP, and an inbound on tcp",
 	IdleDefaultDeny:         "A default deny of a direction without rules, which closes nothing",
+	InvisibleCharacter:      "A character that no editor shows, in a name or a value",
 	LimitWithoutEffect:      "A limit of time that no request meets",
 	LinesJoined:             "A refused value of a header whose lines Envoy joins",
 	LostDeny:                "A deny of the legacy form that released Kuma loses",

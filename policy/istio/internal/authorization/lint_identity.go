@@ -20,7 +20,7 @@ var isNamespace, isAccount = regexp.MustCompile(`^` + namespaceName + `$`), rege
 
 // accounts are the identities of service accounts, without their scheme.
 var accounts = sync.OnceValues(func() (*automaton.Language, error) {
-	return automaton.Regex(`[^/]+/ns/`+namespaceName+`/sa/`+accountName, automaton.Latin1)
+	return automaton.Regex(`[!-.0-~]+/ns/`+namespaceName+`/sa/`+accountName, automaton.Latin1)
 })
 
 // fitsAccount reports whether an expression may match the identity of a service account.
