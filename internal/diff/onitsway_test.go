@@ -11,6 +11,7 @@ func TestWideningOnTheWay(t *testing.T) {
 	const (
 		policy = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: shop}, spec: {endpointSelector: {matchLabels: {app: web}}, ingress: [{fromEndpoints: [{matchLabels: {team: a}}]}]}}\n"
 		placed = "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop, labels: {app: x}}, spec: {containers: [{name: a, image: a}]}}\n"
+		space  = "{apiVersion: v1, kind: Namespace, metadata: {name: lab}}\n"
 		bare   = "{apiVersion: v1, kind: Pod, metadata: {name: a, labels: {app: x}}, spec: {containers: [{name: a, image: a}]}}\n"
 	)
 	flux := func(spec string) string {
@@ -43,11 +44,17 @@ func TestWideningOnTheWay(t *testing.T) {
 		"images of an Application":         {argo(", kustomize: {images: ['a=b']}", "shop"), placed, ""},
 		"a plugin of an Application":       {argo(", plugin: {name: a}", "shop"), placed, "on its way"},
 		"an Application for Argo CD":       {argo("", "argocd"), bare, "on its way"},
+		"a namespace of an Application":    {argo("", "argocd"), space, ""},
+		"a namespace by Kustomize":         {argo(", kustomize: {namespace: argocd}", "shop"), space, "on its way"},
+		"an ApplicationSet of charts":      {strings.Replace(set(", kustomize: {commonLabels: {team: a}}}}}"), "path: '{{path}}'", "chart: x", 1), placed, ""},
+		"another folder of a set":          {strings.Replace(set(", kustomize: {commonLabels: {team: a}}}}}"), "'{{path}}'", "'p/{{name}}'", 1), placed, ""},
+		"the folder of a set":              {strings.Replace(set(", kustomize: {commonLabels: {team: a}}}}}"), "'{{path}}'", "'o/{{name}}'", 1), placed, "on its way"},
+		"a folder whose name begins so":    {strings.Replace(set(", kustomize: {commonLabels: {team: a}}}}}"), "'{{path}}'", "'o{{name}}'", 1), placed, "on its way"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			old := map[string]string{"p.yaml": policy, "k.yaml": tt.tool, "o/kustomization.yaml": "resources: []\n"}
-			recent := map[string]string{"p.yaml": policy, "k.yaml": tt.tool, "o/kustomization.yaml": "resources: []\n", "o/a.yaml": tt.pod}
+			old := map[string]string{"p.yaml": policy, "k.yaml": tt.tool, "o/kustomization.yaml": "resources: []\n", "p/kustomization.yaml": "resources: []\n"}
+			recent := map[string]string{"p.yaml": policy, "k.yaml": tt.tool, "o/kustomization.yaml": "resources: []\n", "p/kustomization.yaml": "resources: []\n", "o/a.yaml": tt.pod}
 			checkReasons(t, folderSide(t, old, ""), folderSide(t, recent, ""), tt.want)
 		})
 	}

@@ -2,8 +2,10 @@ package manifestdiff
 
 import (
 	"maps"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/delivery"
@@ -98,7 +100,7 @@ func (c *comparison) fluxChanges(by, o clusterobject.Object) bool {
 // argoChanges reports whether an Application of Argo CD may change an object by Kustomize or a plugin.
 func (c *comparison) argoChanges(by, o clusterobject.Object) bool {
 	namespace := fieldvalue.Lookup(by.Fields, "spec", "destination", "namespace")
-	if o.Written() == "" && o.MovesTo(namespace) {
+	if o.Written() == "" && o.Kind != "Namespace" && o.MovesTo(namespace) {
 		return true
 	}
 	return slices.ContainsFunc(by.Sources(), func(source map[string]any) bool {
@@ -112,10 +114,20 @@ func (c *comparison) argoChanges(by, o clusterobject.Object) bool {
 	})
 }
 
-// templateChanges reports whether the Applications that an ApplicationSet makes may change an object. Its generators choose their folders.
+// templateChanges reports whether the Applications that an ApplicationSet makes may change an object. Its generators choose their folders, below the part of a path that stands in front of a parameter.
 func (c *comparison) templateChanges(by, o clusterobject.Object) bool {
+	if fieldvalue.Lookup(by.Fields, "spec", "templatePatch") != nil {
+		return true
+	}
 	made := clusterobject.Object{Identity: by.Identity, Fields: map[string]any{"spec": fieldvalue.Lookup(by.Fields, "spec", "template", "spec")}}
-	return fieldvalue.Lookup(by.Fields, "spec", "templatePatch") != nil || c.argoChanges(made, o)
+	made.Kind = "Application"
+	return c.argoChanges(made, o) && slices.ContainsFunc(made.Takes(), func(at string) bool {
+		literal, _, hasParameter := strings.Cut(at, "{{")
+		if hasParameter {
+			literal, _ = path.Split(literal)
+		}
+		return c.mayTake(delivery.Clean(literal), delivery.PathIn(c.recent.Root, o.File()))
+	})
 }
 
 // fleetChanging are the keys of a fleet.yaml by which Fleet changes what it takes from the folder of the file, and from below.
