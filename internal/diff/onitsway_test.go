@@ -105,6 +105,49 @@ func TestWideningByKustomization(t *testing.T) {
 	}
 }
 
+// TestWideningByUnknownKustomization has a new pod beside a kustomization of which not all is known, and which changes what it takes. It takes no file that it cannot name.
+func TestWideningByUnknownKustomization(t *testing.T) {
+	t.Parallel()
+	const (
+		policy = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: shop}, spec: {endpointSelector: {matchLabels: {app: web}}, ingress: [{fromEndpoints: [{matchLabels: {team: a}}]}]}}\n"
+		pod    = "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop, labels: {app: x}}, spec: {containers: [{name: a, image: a}]}}\n"
+		told   = "on its way"
+	)
+	for name, tt := range map[string]struct{ takes, pod, want string }{
+		"a repository":                   {"resources: ['https://github.com/a/b//c?ref=v1']", "o/a.yaml", ""},
+		"a file of a release":            {"resources: ['https://github.com/a/b/releases/download/v1/install.yaml']", "o/a.yaml", ""},
+		"the file, by its address":       {"resources: ['https://raw.githubusercontent.com/a/b/main/o/a.yaml']", "o/a.yaml", told},
+		"a chart":                        {"helmCharts: [{name: c, repo: 'https://charts.example', version: '1'}]", "o/a.yaml", ""},
+		"a chart of its own":             {"helmCharts: [{name: c}]", "k/charts/c/a.yaml", told},
+		"a chart of a folder":            {"helmGlobals: {chartHome: ../h}\nhelmCharts: [{name: c}]", "h/c/a.yaml", told},
+		"a file that is not there":       {"resources: [b.yaml]", "o/a.yaml", ""},
+		"a folder that is not there":     {"resources: [../b]", "o/a.yaml", ""},
+		"a folder without kustomization": {"resources: [../o]", "o/a.yaml", told},
+		"one that is not read":           {"resources: [../u]", "o/a.yaml", told},
+		"a generator":                    {"generators: [g.yaml]", "o/a.yaml", told},
+		"a folder beside":                {"resources: [../base]", "o/a.yaml", ""},
+		"a folder beside, with the pod":  {"resources: [../base]", "base/a.yaml", told},
+		"its repository, by its address": {"resources: ['github.com/a/b/base?ref=main']", "base/a.yaml", told},
+		"all of its repository":          {"resources: ['https://github.com/a/b?ref=main']", "a.yaml", told},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := func(pods string) map[string]string {
+				out := map[string]string{
+					"p.yaml": policy, "k/kustomization.yaml": "namespace: lab\n" + tt.takes + "\n", "base/kustomization.yaml": "resources: [a.yaml]\n", "base/a.yaml": strings.ReplaceAll(pod, "name: a,", "name: b,"),
+					"u/Kustomization": "resources: [../o]\n", "kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": strings.ReplaceAll(pod, "name: a,", "name: c,"),
+				}
+				if tt.takes != "resources: [../u]" {
+					delete(out, "u/Kustomization")
+				}
+				out[tt.pod] += pods
+				return out
+			}
+			checkReasons(t, folderSide(t, files(""), ""), folderSide(t, files("---\n"+pod), ""), tt.want)
+		})
+	}
+}
+
 // TestWideningByFleet has a new pod in a folder with a fleet.yaml, which stays as it is.
 func TestWideningByFleet(t *testing.T) {
 	t.Parallel()

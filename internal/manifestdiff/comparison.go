@@ -43,6 +43,8 @@ type comparison struct {
 	variables map[string]bool
 	// allPlaces are the namespaces in which an object without one may be, nil where nobody has asked.
 	allPlaces []string
+	// allReaches are what kustomizations of NEW take, nil where nobody has asked.
+	allReaches []*reach
 
 	// isIstio is true where a document is of Istio, byAddress where a policy has an address: a caller may be chosen by it, and
 	// byOrigin where callers are chosen by it in another way too.

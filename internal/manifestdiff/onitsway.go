@@ -26,13 +26,11 @@ func (c *comparison) changedBy(o clusterobject.Object) (clusterobject.Object, bo
 			return by, true
 		}
 	}
-	all, files := c.recent.folder().Kustomizations(), c.customizationFiles(c.recent)
-	for _, of := range all {
-		docs, known := c.takenBy(of, files)
-		if known && !slices.ContainsFunc(docs, func(doc manifest.Document) bool { return doc.Place("") == o.Doc.Place("") }) {
+	for _, of := range c.reaches() {
+		if !of.takes(o.File(), delivery.PathIn(c.recent.Root, o.File())) {
 			continue
 		}
-		for _, by := range c.overlaysOf(of, all) {
+		for _, by := range of.overlays(c.recent.Root, c.allReaches) {
 			if kustomizeChanges(by, o) {
 				return by, true
 			}
