@@ -15,7 +15,7 @@ import (
 
 // reach is what a kustomization of NEW takes by itself, and not by another one of the side.
 type reach struct {
-	of clusterobject.Object
+	kustomization clusterobject.Object
 	// files are what it names, and folders where a chart of it may stand.
 	files   map[string]bool
 	folders []string
@@ -23,8 +23,8 @@ type reach struct {
 	urls []string
 	// isAny is true where it may take any file: a program says which ones, or a kustomization that is not read.
 	isAny bool
-	// above are the kustomization and those that take it, by others too, nil where nobody has asked.
-	above []clusterobject.Object
+	// takers are the kustomization and those that take it, by others too, nil where nobody has asked.
+	takers []clusterobject.Object
 }
 
 // chartKeys are the keys by which a kustomization takes charts, which may stand in the folder.
@@ -60,7 +60,7 @@ func (c *comparison) unreadKustomizations() func(folder string) bool {
 
 func reachOf(of clusterobject.Object, isUnread func(folder string) bool) *reach {
 	dir := filepath.Dir(of.File())
-	out := &reach{of: of, files: map[string]bool{}, isAny: fieldvalue.Lookup(of.Fields, "generators") != nil}
+	out := &reach{kustomization: of, files: map[string]bool{}, isAny: fieldvalue.Lookup(of.Fields, "generators") != nil}
 	named := delivery.FilesOf(of.Doc)
 	for _, file := range named {
 		out.files[file] = true
@@ -95,19 +95,19 @@ func (r *reach) takes(file, inRoot string) bool {
 
 // overlays returns a kustomization and those of all that take it, by others too.
 func (r *reach) overlays(root string, all []*reach) []clusterobject.Object {
-	if r.above != nil {
-		return r.above
+	if r.takers != nil {
+		return r.takers
 	}
-	seen := map[string]bool{r.of.File(): true}
-	r.above = []clusterobject.Object{r.of}
-	for i := 0; i < len(r.above); i++ {
-		dir := filepath.Dir(r.above[i].File())
+	seen := map[string]bool{r.kustomization.File(): true}
+	r.takers = []clusterobject.Object{r.kustomization}
+	for i := 0; i < len(r.takers); i++ {
+		dir := filepath.Dir(r.takers[i].File())
 		for _, other := range all {
-			if !seen[other.of.File()] && (other.files[dir] || len(other.urls) > 0 && takesByURL(other.of, delivery.PathIn(root, dir))) {
-				seen[other.of.File()] = true
-				r.above = append(r.above, other.of)
+			if !seen[other.kustomization.File()] && (other.files[dir] || len(other.urls) > 0 && takesByURL(other.kustomization, delivery.PathIn(root, dir))) {
+				seen[other.kustomization.File()] = true
+				r.takers = append(r.takers, other.kustomization)
 			}
 		}
 	}
-	return r.above
+	return r.takers
 }
