@@ -2,10 +2,8 @@ package manifestdiff
 
 import (
 	"maps"
-	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/delivery"
@@ -109,22 +107,6 @@ func (c *comparison) argoChanges(by, o clusterobject.Object) bool {
 		}
 		return len(settings) > 0 || source["plugin"] != nil || o.MovesTo(fieldvalue.Lookup(source, "kustomize", "namespace")) ||
 			c.setsAny(fieldvalue.Lookup(source, "kustomize", "commonLabels"), fieldvalue.Lookup(source, "kustomize", "commonAnnotations"))
-	})
-}
-
-// templateChanges reports whether the Applications that an ApplicationSet makes may change an object. Its generators choose their folders, below the part of a path that stands in front of a parameter.
-func (c *comparison) templateChanges(by, o clusterobject.Object) bool {
-	if fieldvalue.Lookup(by.Fields, "spec", "templatePatch") != nil {
-		return true
-	}
-	made := clusterobject.Object{Identity: by.Identity, Fields: map[string]any{"spec": fieldvalue.Lookup(by.Fields, "spec", "template", "spec")}}
-	made.Kind = "Application"
-	return c.argoChanges(made, o) && slices.ContainsFunc(made.Takes(), func(at string) bool {
-		literal, _, hasParameter := strings.Cut(at, "{{")
-		if hasParameter {
-			literal, _ = path.Split(literal)
-		}
-		return c.mayTake(delivery.Clean(literal), delivery.PathIn(c.recent.Root, o.File()))
 	})
 }
 
