@@ -72,7 +72,7 @@ func TestWideningByKustomization(t *testing.T) {
 	const (
 		policy = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: shop}, spec: {endpointSelector: {matchLabels: {app: web}}, ingress: [{fromEndpoints: [{matchLabels: {team: a}}]}]}}\n"
 		pod    = "{apiVersion: v1, kind: Pod, metadata: {name: NAME, namespace: shop, labels: {app: x}}, spec: {containers: [{name: a, image: a}]}}\n"
-		told   = "on its way"
+		told   = "kustomization.yaml may change it on its way"
 	)
 	first, second := strings.Replace(pod, "NAME", "a", 1), strings.Replace(pod, "NAME", "b", 1)
 	for name, tt := range map[string]struct{ says, overlay, want string }{

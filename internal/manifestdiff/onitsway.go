@@ -37,6 +37,14 @@ func (c *comparison) changedBy(o clusterobject.Object) (clusterobject.Object, bo
 	return clusterobject.Object{}, false
 }
 
+// toolText names what may change an object. A kustomization and a file of Fleet have no name but that of their file.
+func (c *comparison) toolText(by clusterobject.Object) string {
+	if by.Name == "" {
+		return delivery.PathIn(c.recent.Root, by.File())
+	}
+	return by.String()
+}
+
 // idleKeys are the keys of kustomizations that change no object.
 var idleKeys = fieldpath.SetOf(`apiVersion kind metadata resources bases replicas sortOptions buildMetadata configMapGenerator secretGenerator generatorOptions crds helmCharts helmGlobals
 	helmChartInflationGenerator generators validators openapi nameSuffix`)
