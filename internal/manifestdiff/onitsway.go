@@ -3,7 +3,9 @@ package manifestdiff
 import (
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/delivery"
@@ -58,8 +60,8 @@ func kustomizeChanges(by, o clusterobject.Object) bool {
 			if o.MovesTo(value) {
 				return true
 			}
-		case key == "patches":
-			if list, _ := value.([]any); slices.ContainsFunc(list, func(patch any) bool { return !isOfOtherKind(patch, o) }) {
+		case key == "patches", key == "patchesJson6902":
+			if list, _ := value.([]any); slices.ContainsFunc(list, func(patch any) bool { return !isOfOtherKind(patch, o) && !hasOtherName(patch, o) }) {
 				return true
 			}
 		default:
@@ -74,6 +76,15 @@ func isOfOtherKind(patch any, o clusterobject.Object) bool {
 	kind, _ := fieldvalue.Lookup(patch, "target", "kind").(string)
 	return plainKind.MatchString(kind) && kind != o.Kind
 }
+
+// hasOtherName reports whether the target of a patch has another name than an object, also where a kustomization puts something in front of that or behind it.
+func hasOtherName(patch any, o clusterobject.Object) bool {
+	name, _ := fieldvalue.Lookup(patch, "target", "name").(string)
+	return plainName.MatchString(name) && !strings.Contains(name, o.Name)
+}
+
+// plainName is a name that, as an expression, is about itself alone.
+var plainName = regexp.MustCompile(`^[a-z0-9-]+$`)
 
 // mayTake reports whether a tool that takes a folder may take a file: it is below the folder, or the folder is none of the side, which may be a part of a repository.
 func (c *comparison) mayTake(folder, file string) bool {
