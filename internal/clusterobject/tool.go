@@ -72,7 +72,9 @@ func (o Object) Takes() (out []string) {
 		}
 	case o.Group == "argoproj.io" && o.Kind == "Application":
 		for _, source := range o.Sources() {
-			if at, _ := source["path"].(string); at != "" || source["chart"] == nil {
+			at, _ := source["path"].(string)
+			isOfValues := source["chart"] != nil || source["ref"] != nil // of a chart, or of files for one
+			if at != "" || !isOfValues {
 				out = append(out, at)
 			}
 		}

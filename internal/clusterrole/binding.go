@@ -29,7 +29,7 @@ func given(all clusterobject.List, o clusterobject.Object, tokens map[string]boo
 func givesRights(all clusterobject.List, o clusterobject.Object, tokens map[string]bool) bool {
 	kind, _ := fieldvalue.Lookup(o.Fields, "roleRef", "kind").(string)
 	name, _ := fieldvalue.Lookup(o.Fields, "roleRef", "name").(string)
-	namespace := o.Namespace
+	namespace := metadata.IdentityOf(o.Doc).Namespace // a key has what a document says
 	if kind == "ClusterRole" {
 		namespace = "default" // as of all objects that name none
 	}

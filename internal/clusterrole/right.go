@@ -145,7 +145,7 @@ func rightsOf(o clusterobject.Object, tokens map[string]bool) (out []right) {
 					default:
 						for _, name := range names {
 							one.name = name
-							if resource != "secrets" || !reading[verb] || o.Kind != "Role" || tokens[o.Namespace+"/"+name] || madeToken.MatchString(name) {
+							if resource != "secrets" || !reading[verb] || o.Kind != "Role" || tokens[o.Namespace+"/"+name] || tokens["/"+name] || madeToken.MatchString(name) {
 								out = append(out, one)
 							}
 						}

@@ -103,19 +103,23 @@ func TestInPlanes(t *testing.T) {
 	t.Parallel()
 	const role = "{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r}}"
 	inPlane := strings.Replace(flux, "path: PATH", "path: ./a, targetNamespace: kube-system", 1)
+	valuesOf := "{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {name: c, namespace: argocd}, spec: {destination: {namespace: kube-system}, sources: [{repoURL: r, chart: c}, {repoURL: r, ref: v}]}}"
 	placed := strings.Replace(kustomization, "resources: [RESOURCES]", "namespace: kyverno, resources: [../a/r.yaml]", 1)
 	for name, tt := range map[string]struct {
 		files map[string]string
 		want  string
 	}{
-		"no tool":                     {map[string]string{"a/r.yaml": role}, "default"},
-		"a folder of Flux":            {map[string]string{"a/r.yaml": role, "f.yaml": inPlane}, "kube-system"},
-		"a folder beside it":          {map[string]string{"a/p.yaml": policy, "b/r.yaml": role, "f.yaml": inPlane}, "default"},
-		"a part of a repository":      {map[string]string{"b/r.yaml": role, "f.yaml": inPlane}, "kube-system"},
-		"a file that a list names":    {map[string]string{"a/r.yaml": role, "k/kustomization.yaml": placed}, "kyverno"},
-		"a file that no list names":   {map[string]string{"b/r.yaml": role, "k/kustomization.yaml": placed}, "default"},
-		"a file beside the list":      {map[string]string{"k/r.yaml": role, "k/kustomization.yaml": placed}, "kyverno"},
-		"an object of another folder": {map[string]string{"a/r.yaml": strings.Replace(role, "name: r", "name: r, namespace: shop", 1), "f.yaml": inPlane}, "shop"},
+		"no tool":                      {map[string]string{"a/r.yaml": role}, "default"},
+		"a folder of Flux":             {map[string]string{"a/r.yaml": role, "f.yaml": inPlane}, "kube-system"},
+		"a folder beside it":           {map[string]string{"a/p.yaml": policy, "b/r.yaml": role, "f.yaml": inPlane}, "default"},
+		"a part of a repository":       {map[string]string{"b/r.yaml": role, "f.yaml": inPlane}, "kube-system"},
+		"a file that a list names":     {map[string]string{"a/r.yaml": role, "k/kustomization.yaml": placed}, "kyverno"},
+		"a file of a list of the list": {map[string]string{"a/r.yaml": role, "k/kustomization.yaml": strings.Replace(placed, "../a/r.yaml", "../m", 1), "m/kustomization.yaml": strings.Replace(kustomization, "RESOURCES", "../n", 1), "n/kustomization.yaml": strings.Replace(kustomization, "RESOURCES", "../a/r.yaml", 1)}, "kyverno"},
+		"a file that no list names":    {map[string]string{"b/r.yaml": role, "k/kustomization.yaml": placed}, "default"},
+		"a file beside the list":       {map[string]string{"k/r.yaml": role, "k/kustomization.yaml": placed}, "kyverno"},
+		"values of a chart":            {map[string]string{"a/r.yaml": role, "f.yaml": valuesOf}, "default"},
+		"a chart beside a folder":      {map[string]string{"a/r.yaml": role, "f.yaml": strings.Replace(valuesOf, "ref: v", "ref: v, path: a", 1)}, "kube-system"},
+		"an object of another folder":  {map[string]string{"a/r.yaml": strings.Replace(role, "name: r", "name: r, namespace: shop", 1), "f.yaml": inPlane}, "shop"},
 	} {
 		of := folder(t, tt.files)
 		for _, o := range of.InPlanes(clusterobject.ReadAll(of.Others)).All {

@@ -58,11 +58,9 @@ func (f Folder) placements(all clusterobject.List) (out []placement) {
 	}
 	for _, by := range all.All {
 		if by.IsOfKustomize() {
-			var files []string
-			for _, file := range FilesOf(by.Doc) {
-				files = append(files, PathIn(f.Root, file))
+			if namespace := fieldvalue.Lookup(by.Fields, "namespace"); namespace != nil {
+				add(namespace, PathIn(f.Root, filepath.Dir(by.File())), f.takenBy(by)...)
 			}
-			add(fieldvalue.Lookup(by.Fields, "namespace"), PathIn(f.Root, filepath.Dir(by.File())), files...)
 			continue
 		}
 		for _, at := range by.Takes() {
@@ -75,6 +73,23 @@ func (f Folder) placements(all clusterobject.List) (out []placement) {
 			for _, source := range by.Sources() {
 				add(fieldvalue.Lookup(source, "kustomize", "namespace"), at)
 			}
+		}
+	}
+	return out
+}
+
+// takenBy returns the files and folders that a kustomization names, and those that are named by the kustomizations in these, as paths in the root.
+func (f Folder) takenBy(by clusterobject.Object) (out []string) {
+	byDir, seen := f.KustomizationsByDir(), map[string]bool{}
+	for waiting := FilesOf(by.Doc); len(waiting) > 0; waiting = waiting[1:] {
+		file := waiting[0]
+		if seen[file] {
+			continue
+		}
+		seen[file] = true
+		out = append(out, PathIn(f.Root, file))
+		if below, found := byDir[file]; found {
+			waiting = append(waiting, FilesOf(below.Doc)...)
 		}
 	}
 	return out

@@ -11,6 +11,7 @@ func TestWideningOnTheWay(t *testing.T) {
 	const (
 		policy = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: shop}, spec: {endpointSelector: {matchLabels: {app: web}}, ingress: [{fromEndpoints: [{matchLabels: {team: a}}]}]}}\n"
 		placed = "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop, labels: {app: x}}, spec: {containers: [{name: a, image: a}]}}\n"
+		space  = "{apiVersion: v1, kind: Namespace, metadata: {name: lab}}\n"
 		bare   = "{apiVersion: v1, kind: Pod, metadata: {name: a, labels: {app: x}}, spec: {containers: [{name: a, image: a}]}}\n"
 	)
 	flux := func(spec string) string {
@@ -27,6 +28,12 @@ func TestWideningOnTheWay(t *testing.T) {
 		"labels of an ApplicationSet":      {set(", kustomize: {commonLabels: {team: a}}}}}"), placed, "on its way"},
 		"patches of an ApplicationSet":     {set(", kustomize: {patches: [{patch: x}]}}}}"), placed, "on its way"},
 		"a patch of its template":          {set("}}}, templatePatch: x"), placed, "on its way"},
+		"a patch of how it is synced":      {set(`}}}, templatePatch: "{{- if .a }}\nspec:\n  syncPolicy: {automated: {prune: {{ .b }}}}\n{{- end }}\n{{ if .c }}\nspec:\n  ignoreDifferences: [{kind: Secret, jsonPointers: [/data]}]\n{{ end }}"`), placed, ""},
+		"a patch of its source":            {set(`}}}, templatePatch: "{{- if .a }}\nspec:\n  source: {kustomize: {patches: [{patch: x}]}}\n{{- end }}"`), placed, "on its way"},
+		"a patch below a patch":            {set(`}}}, templatePatch: "spec:\n{{- if .a }}\n  source: {plugin: {name: x}}\n{{- end }}"`), placed, "on its way"},
+		"a patch of many lines":            {set(`}}}, templatePatch: "spec:\n  syncPolicy: {}\n{{ toYaml .patch | indent 2 }}"`), placed, "on its way"},
+		"a patch by a parameter":           {set(`}}}, templatePatch: "spec: {{ toJson .patch }}"`), placed, "on its way"},
+		"a patch of a name by a parameter": {set(`}}}, templatePatch: "spec: {{ \"{\" }}{{ .key }}: {plugin: {name: x}}}"`), placed, "on its way"},
 		"no change":                        {flux(""), placed, ""},
 		"patches of pods":                  {flux(", patches: [{patch: x, target: {kind: Pod}}]"), placed, "on its way"},
 		"patches of any kind":              {flux(", patches: [{patch: x}]"), placed, "on its way"},
@@ -43,11 +50,17 @@ func TestWideningOnTheWay(t *testing.T) {
 		"images of an Application":         {argo(", kustomize: {images: ['a=b']}", "shop"), placed, ""},
 		"a plugin of an Application":       {argo(", plugin: {name: a}", "shop"), placed, "on its way"},
 		"an Application for Argo CD":       {argo("", "argocd"), bare, "on its way"},
+		"a namespace of an Application":    {argo("", "argocd"), space, ""},
+		"a namespace by Kustomize":         {argo(", kustomize: {namespace: argocd}", "shop"), space, "on its way"},
+		"an ApplicationSet of charts":      {strings.Replace(set(", kustomize: {commonLabels: {team: a}}}}}"), "path: '{{path}}'", "chart: x", 1), placed, ""},
+		"another folder of a set":          {strings.Replace(set(", kustomize: {commonLabels: {team: a}}}}}"), "'{{path}}'", "'p/{{name}}'", 1), placed, ""},
+		"the folder of a set":              {strings.Replace(set(", kustomize: {commonLabels: {team: a}}}}}"), "'{{path}}'", "'o/{{name}}'", 1), placed, "on its way"},
+		"a folder whose name begins so":    {strings.Replace(set(", kustomize: {commonLabels: {team: a}}}}}"), "'{{path}}'", "'o{{name}}'", 1), placed, "on its way"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			old := map[string]string{"p.yaml": policy, "k.yaml": tt.tool, "o/kustomization.yaml": "resources: []\n"}
-			recent := map[string]string{"p.yaml": policy, "k.yaml": tt.tool, "o/kustomization.yaml": "resources: []\n", "o/a.yaml": tt.pod}
+			old := map[string]string{"p.yaml": policy, "k.yaml": tt.tool, "o/kustomization.yaml": "resources: []\n", "p/kustomization.yaml": "resources: []\n"}
+			recent := map[string]string{"p.yaml": policy, "k.yaml": tt.tool, "o/kustomization.yaml": "resources: []\n", "p/kustomization.yaml": "resources: []\n", "o/a.yaml": tt.pod}
 			checkReasons(t, folderSide(t, old, ""), folderSide(t, recent, ""), tt.want)
 		})
 	}
@@ -59,7 +72,7 @@ func TestWideningByKustomization(t *testing.T) {
 	const (
 		policy = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: shop}, spec: {endpointSelector: {matchLabels: {app: web}}, ingress: [{fromEndpoints: [{matchLabels: {team: a}}]}]}}\n"
 		pod    = "{apiVersion: v1, kind: Pod, metadata: {name: NAME, namespace: shop, labels: {app: x}}, spec: {containers: [{name: a, image: a}]}}\n"
-		told   = "on its way"
+		told   = "kustomization.yaml may change it on its way"
 	)
 	first, second := strings.Replace(pod, "NAME", "a", 1), strings.Replace(pod, "NAME", "b", 1)
 	for name, tt := range map[string]struct{ says, overlay, want string }{
@@ -70,6 +83,12 @@ func TestWideningByKustomization(t *testing.T) {
 		"another namespace":                 {"namespace: lab", "", told},
 		"its namespace":                     {"namespace: shop", "", ""},
 		"patches of pods":                   {"patches: [{patch: x, target: {kind: Pod}}]", "", told},
+		"patches of one by its name":        {"patches: [{patch: x, target: {kind: Pod, name: other}}]", "", ""},
+		"patches of this one by its name":   {"patches: [{patch: x, target: {kind: Pod, name: b}}]", "", told},
+		"patches of its later name":         {"nameSuffix: -v2\npatches: [{patch: x, target: {kind: Pod, name: b-v2}}]", "", told},
+		"patches by an expression":          {"patches: [{patch: x, target: {kind: Pod, name: '.*'}}]", "", told},
+		"an older patch of one by its name": {"patchesJson6902: [{path: x.yaml, target: {version: v1, kind: Pod, name: other}}]", "", ""},
+		"an older patch of this one":        {"patchesJson6902: [{path: x.yaml, target: {version: v1, kind: Pod, name: b}}]", "", told},
 		"patches by a label":                {"patches: [{patch: x, target: {labelSelector: app=x}}]", "", told},
 		"patches by an annotation":          {"patches: [{patch: x, target: {annotationSelector: a=b}}]", "", told},
 		"patches of others":                 {"patches: [{patch: x, target: {kind: HelmRelease}}]", "", ""},
@@ -94,6 +113,49 @@ func TestWideningByKustomization(t *testing.T) {
 				}
 			}
 			checkReasons(t, folderSide(t, files(first), ""), folderSide(t, files(first+"---\n"+second), ""), tt.want)
+		})
+	}
+}
+
+// TestWideningByUnknownKustomization has a new pod beside a kustomization of which not all is known, and which changes what it takes. It takes no file that it cannot name.
+func TestWideningByUnknownKustomization(t *testing.T) {
+	t.Parallel()
+	const (
+		policy = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: shop}, spec: {endpointSelector: {matchLabels: {app: web}}, ingress: [{fromEndpoints: [{matchLabels: {team: a}}]}]}}\n"
+		pod    = "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop, labels: {app: x}}, spec: {containers: [{name: a, image: a}]}}\n"
+		told   = "on its way"
+	)
+	for name, tt := range map[string]struct{ takes, pod, want string }{
+		"a repository":                   {"resources: ['https://github.com/a/b//c?ref=v1']", "o/a.yaml", ""},
+		"a file of a release":            {"resources: ['https://github.com/a/b/releases/download/v1/install.yaml']", "o/a.yaml", ""},
+		"the file, by its address":       {"resources: ['https://raw.githubusercontent.com/a/b/main/o/a.yaml']", "o/a.yaml", told},
+		"a chart":                        {"helmCharts: [{name: c, repo: 'https://charts.example', version: '1'}]", "o/a.yaml", ""},
+		"a chart of its own":             {"helmCharts: [{name: c}]", "k/charts/c/a.yaml", told},
+		"a chart of a folder":            {"helmGlobals: {chartHome: ../h}\nhelmCharts: [{name: c}]", "h/c/a.yaml", told},
+		"a file that is not there":       {"resources: [b.yaml]", "o/a.yaml", ""},
+		"a folder that is not there":     {"resources: [../b]", "o/a.yaml", ""},
+		"a folder without kustomization": {"resources: [../o]", "o/a.yaml", told},
+		"one that is not read":           {"resources: [../u]", "o/a.yaml", told},
+		"a generator":                    {"generators: [g.yaml]", "o/a.yaml", told},
+		"a folder beside":                {"resources: [../base]", "o/a.yaml", ""},
+		"a folder beside, with the pod":  {"resources: [../base]", "base/a.yaml", told},
+		"its repository, by its address": {"resources: ['github.com/a/b/base?ref=main']", "base/a.yaml", told},
+		"all of its repository":          {"resources: ['https://github.com/a/b?ref=main']", "a.yaml", told},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := func(pods string) map[string]string {
+				out := map[string]string{
+					"p.yaml": policy, "k/kustomization.yaml": "namespace: lab\n" + tt.takes + "\n", "base/kustomization.yaml": "resources: [a.yaml]\n", "base/a.yaml": strings.ReplaceAll(pod, "name: a,", "name: b,"),
+					"u/Kustomization": "resources: [../o]\n", "kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": strings.ReplaceAll(pod, "name: a,", "name: c,"),
+				}
+				if tt.takes != "resources: [../u]" {
+					delete(out, "u/Kustomization")
+				}
+				out[tt.pod] += pods
+				return out
+			}
+			checkReasons(t, folderSide(t, files(""), ""), folderSide(t, files("---\n"+pod), ""), tt.want)
 		})
 	}
 }

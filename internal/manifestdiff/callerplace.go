@@ -24,7 +24,7 @@ func (c *comparison) placesOf(o clusterobject.Object) []string {
 		return []string{o.Namespace}
 	}
 	if c.allPlaces == nil {
-		found := map[string]bool{o.Namespace: true}
+		found := map[string]bool{"default": true}
 		for _, other := range c.objects() {
 			found[other.Written()] = true
 			if other.Kind == "Namespace" && other.Group == "" {
@@ -44,7 +44,10 @@ func (c *comparison) placesOf(o clusterobject.Object) []string {
 		delete(found, "")
 		c.allPlaces = slices.Sorted(maps.Keys(found))
 	}
-	return c.allPlaces
+	if slices.Contains(c.allPlaces, o.Namespace) {
+		return c.allPlaces
+	}
+	return append([]string{o.Namespace}, c.allPlaces...)
 }
 
 // addNamespaces adds the namespaces that a value of a policy names: by a field of that name, by the label of a namespace, or in an identity.

@@ -80,7 +80,7 @@ func (c *comparison) alone(o clusterobject.Object, other, own workloads, effect 
 		effect = isAlone
 	}
 	if by, moves := c.changedBy(o); moves && o.Written() == "" && clusterobject.IsOfPlane(o.Namespace) {
-		effect += ", and " + by.String() + " may change it on its way"
+		effect += ", and " + c.toolText(by) + " may change it on its way"
 	}
 	if o.IsOfSystem() && o.Category != clusterobject.Namespace {
 		return []Change{changeOf(o, effect)}
@@ -115,7 +115,7 @@ func (c *comparison) alone(o clusterobject.Object, other, own workloads, effect 
 			found = append(found, changeOf(o, "calls as somebody whom policies may let in, by a label that a cluster makes, and the other side does not have the object"))
 		}
 		if by, changes := c.changedBy(o); changes && len(found) == 0 && !c.symmetric {
-			found = append(found, changeOf(o, "is new, and "+by.String()+" may change it on its way"))
+			found = append(found, changeOf(o, "is new, and "+c.toolText(by)+" may change it on its way"))
 		}
 		if len(found) == 0 && !c.symmetric && c.fillsWhatCounts(o, own) {
 			found = append(found, changeOf(o, "is new, and has a placeholder where it counts, in whose place a tool puts something"))

@@ -43,6 +43,8 @@ type comparison struct {
 	variables map[string]bool
 	// allPlaces are the namespaces in which an object without one may be, nil where nobody has asked.
 	allPlaces []string
+	// allReaches are what kustomizations of NEW take, nil where nobody has asked.
+	allReaches []*reach
 
 	// isIstio is true where a document is of Istio, byAddress where a policy has an address: a caller may be chosen by it, and
 	// byOrigin where callers are chosen by it in another way too.
@@ -118,7 +120,7 @@ func (c *comparison) addObject(o clusterobject.Object) {
 		c.programs.add(o)
 		if o.IsIdentity() {
 			for _, name := range o.Secrets() {
-				c.tokens[o.Namespace+"/"+name] = true
+				addPlaced(c.tokens, o, name)
 			}
 		}
 		if o.Kind == "MeshIdentity" {
@@ -147,8 +149,16 @@ func (c *comparison) addDisks() {
 
 // addAuthority notes the Secret with the key of an issuer that a mesh may use: the key makes certificates of any name.
 func (c *comparison) addAuthority(o clusterobject.Object) {
-	if name, _ := fieldvalue.Lookup(o.Fields, "spec", "ca", "secretName").(string); o.Group == "cert-manager.io" && (o.Category != clusterobject.Config || c.isUsed(o)) {
-		c.tokens[o.Namespace+"/"+name] = true
+	if name, _ := fieldvalue.Lookup(o.Fields, "spec", "ca", "secretName").(string); name != "" && o.Group == "cert-manager.io" && (o.Category != clusterobject.Config || c.isUsed(o)) {
+		addPlaced(c.tokens, o, name)
+	}
+}
+
+// addPlaced adds a name in the namespace of an object. Where the object names none, that may be each one: the name stands behind "/" alone then.
+func addPlaced(names map[string]bool, o clusterobject.Object, name string) {
+	names[o.Namespace+"/"+name] = true
+	if !o.Universal && o.Written() == "" {
+		names["/"+name] = true
 	}
 }
 

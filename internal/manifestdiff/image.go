@@ -216,12 +216,13 @@ func isElsewhere(at, name string) bool {
 	return ofRepository.MatchString(name) || filepath.IsAbs(name) || !filepath.IsLocal(filepath.Join(at, name))
 }
 
-// takesByURL reports whether a kustomization takes a folder of the side from its repository: that is the part of the URL behind the last "//".
+// takesByURL reports whether a kustomization takes a folder of the side from its repository: that is the part of the URL behind the last "//", or its end. The folder of the
+// side may be the whole repository.
 func takesByURL(of clusterobject.Object, at string) bool {
 	return slices.ContainsFunc(of.TakenNames(), func(name string) bool {
 		name, _, _ = strings.Cut(name, "?")
 		i := strings.LastIndex(name, "//")
 		path := delivery.Clean(name[max(i, 0):])
-		return ofRepository.MatchString(name) && i > 0 && (path == at || strings.HasSuffix(path, "/"+at))
+		return ofRepository.MatchString(name) && (at == "." && !isManifestFile(path) || path == at || strings.HasSuffix(path, "/"+at))
 	})
 }

@@ -63,7 +63,7 @@ func isForTool(o clusterobject.Object) bool {
 func (c *comparison) sendsToken(o clusterobject.Object) bool {
 	return fieldvalue.Any(o.Fields, func(value any) bool {
 		name, _ := value.(string)
-		return name != "" && c.tokens[o.Namespace+"/"+name]
+		return name != "" && (c.tokens[o.Namespace+"/"+name] || c.tokens["/"+name])
 	})
 }
 

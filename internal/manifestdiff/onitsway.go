@@ -3,7 +3,9 @@ package manifestdiff
 import (
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/delivery"
@@ -24,19 +26,25 @@ func (c *comparison) changedBy(o clusterobject.Object) (clusterobject.Object, bo
 			return by, true
 		}
 	}
-	all, files := c.recent.folder().Kustomizations(), c.customizationFiles(c.recent)
-	for _, of := range all {
-		docs, known := c.takenBy(of, files)
-		if known && !slices.ContainsFunc(docs, func(doc manifest.Document) bool { return doc.Place("") == o.Doc.Place("") }) {
+	for _, of := range c.reaches() {
+		if !of.takes(o.File(), delivery.PathIn(c.recent.Root, o.File())) {
 			continue
 		}
-		for _, by := range c.overlaysOf(of, all) {
+		for _, by := range of.overlays(c.recent.Root, c.allReaches) {
 			if kustomizeChanges(by, o) {
 				return by, true
 			}
 		}
 	}
 	return clusterobject.Object{}, false
+}
+
+// toolText names what may change an object. A kustomization and a file of Fleet have no name but that of their file.
+func (c *comparison) toolText(by clusterobject.Object) string {
+	if by.Name == "" {
+		return delivery.PathIn(c.recent.Root, by.File())
+	}
+	return by.String()
 }
 
 // idleKeys are the keys of kustomizations that change no object.
@@ -52,8 +60,8 @@ func kustomizeChanges(by, o clusterobject.Object) bool {
 			if o.MovesTo(value) {
 				return true
 			}
-		case key == "patches":
-			if list, _ := value.([]any); slices.ContainsFunc(list, func(patch any) bool { return !isOfOtherKind(patch, o) }) {
+		case key == "patches", key == "patchesJson6902":
+			if list, _ := value.([]any); slices.ContainsFunc(list, func(patch any) bool { return !isOfOtherKind(patch, o) && !hasOtherName(patch, o) }) {
 				return true
 			}
 		default:
@@ -68,6 +76,15 @@ func isOfOtherKind(patch any, o clusterobject.Object) bool {
 	kind, _ := fieldvalue.Lookup(patch, "target", "kind").(string)
 	return plainKind.MatchString(kind) && kind != o.Kind
 }
+
+// hasOtherName reports whether the target of a patch has another name than an object, also where a kustomization puts something in front of that or behind it.
+func hasOtherName(patch any, o clusterobject.Object) bool {
+	name, _ := fieldvalue.Lookup(patch, "target", "name").(string)
+	return plainName.MatchString(name) && !strings.Contains(name, o.Name)
+}
+
+// plainName is a name that, as an expression, is about itself alone.
+var plainName = regexp.MustCompile(`^[a-z0-9-]+$`)
 
 // mayTake reports whether a tool that takes a folder may take a file: it is below the folder, or the folder is none of the side, which may be a part of a repository.
 func (c *comparison) mayTake(folder, file string) bool {
@@ -98,7 +115,7 @@ func (c *comparison) fluxChanges(by, o clusterobject.Object) bool {
 // argoChanges reports whether an Application of Argo CD may change an object by Kustomize or a plugin.
 func (c *comparison) argoChanges(by, o clusterobject.Object) bool {
 	namespace := fieldvalue.Lookup(by.Fields, "spec", "destination", "namespace")
-	if o.Written() == "" && o.MovesTo(namespace) {
+	if o.Written() == "" && o.Kind != "Namespace" && o.MovesTo(namespace) {
 		return true
 	}
 	return slices.ContainsFunc(by.Sources(), func(source map[string]any) bool {
@@ -110,12 +127,6 @@ func (c *comparison) argoChanges(by, o clusterobject.Object) bool {
 		return len(settings) > 0 || source["plugin"] != nil || o.MovesTo(fieldvalue.Lookup(source, "kustomize", "namespace")) ||
 			c.setsAny(fieldvalue.Lookup(source, "kustomize", "commonLabels"), fieldvalue.Lookup(source, "kustomize", "commonAnnotations"))
 	})
-}
-
-// templateChanges reports whether the Applications that an ApplicationSet makes may change an object. Its generators choose their folders.
-func (c *comparison) templateChanges(by, o clusterobject.Object) bool {
-	made := clusterobject.Object{Identity: by.Identity, Fields: map[string]any{"spec": fieldvalue.Lookup(by.Fields, "spec", "template", "spec")}}
-	return fieldvalue.Lookup(by.Fields, "spec", "templatePatch") != nil || c.argoChanges(made, o)
 }
 
 // fleetChanging are the keys of a fleet.yaml by which Fleet changes what it takes from the folder of the file, and from below.

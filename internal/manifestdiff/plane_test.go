@@ -37,5 +37,9 @@ func TestPlacedInPlanes(t *testing.T) {
 		change{tt.name, tt.same, "", tt.is}.expect(t, tt.want)
 	}
 	change{"a role that changes", flux("istio-system"), strings.Replace(role(""), "update", "get", 1), role("")}.expect(t, "has changed")
+	binding := "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: b}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}\nsubjects: [{kind: ServiceAccount, name: a, namespace: shop}]\n"
+	reading := strings.Replace(role(""), "update", "get", 1)
+	change{"a binding of a role that reads", together(flux("kube-system"), reading), "", binding}.expect(t, "")
+	change{"a binding of a role that writes", together(flux("kube-system"), role("")), "", binding}.expect(t, "pass a sidecar")
 	change{"a role that changes elsewhere", flux("shop"), strings.Replace(role(""), "update", "get", 1), role("")}.expect(t, "")
 }

@@ -83,6 +83,6 @@ func (w *walker) givesToken(path string, was, is any) bool {
 func (w *walker) namesToken(value any) bool {
 	return fieldvalue.Any(value, func(value any) bool {
 		name, isText := value.(string)
-		return isText && (w.tokens[w.namespace+"/"+name] || w.claims[w.namespace+"/"+name])
+		return isText && (w.tokens[w.namespace+"/"+name] || w.tokens["/"+name] || w.claims[w.namespace+"/"+name])
 	})
 }
