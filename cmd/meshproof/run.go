@@ -231,7 +231,7 @@ func (o runOptions) suite(paths []string, stderr io.Writer) (matrix.Suite, error
 	draws := len(selection.Profiles) > 0 || o.report != ""
 	for _, name := range []string{"sets", "seed"} {
 		if o.flags.Changed(name) && !(draws && o.compiler.isForeign()) {
-			return s, fmt.Errorf("--%s: policies are drawn only for another compiler, with --profile or --report: see meshproof run --help", name)
+			return s, fmt.Errorf("--%s: policies are drawn only for another compiler, with --profile or --report: leave --%s out, or see meshproof run --help", name, name)
 		}
 	}
 	if draws {

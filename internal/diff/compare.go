@@ -66,6 +66,8 @@ type Opinion struct {
 	// Place is "file:line" of what decides, ShadowPlace of what decides in the shadow. They
 	// are empty where no line does.
 	Place, ShadowPlace string
+	// form says how a request is refused, where both sides refuse it by the same words.
+	form string
 }
 
 // Kind is the effect of a change.
@@ -203,11 +205,17 @@ func hasURIs(r policy.Request) bool {
 	return !slices.ContainsFunc(r.URIs, func(name string) bool { return strings.ContainsFunc(name, unicode.IsControl) })
 }
 
-// locate finds the lines that decide the witness.
+// locate finds the lines that decide the witness, and tells two refusals apart that are of different layers.
 func (c *Change) locate(was, is verdict.Inbound) {
+	if o, n := c.Old.Decision, c.New.Decision; o.Effect == policy.Deny && n.Effect == policy.Deny && o.Layer != n.Layer && c.Old.rule() == c.New.rule() {
+		c.Old.form, c.New.form = forms[o.Layer], forms[n.Layer]
+	}
 	c.Old.Place, c.Old.ShadowPlace = was.Locate(c.Witness)
 	c.New.Place, c.New.ShadowPlace = is.Locate(c.Witness)
 }
+
+// forms say what a caller gets that is refused on each layer.
+var forms = [...]string{policy.L4: "a closed connection", policy.L7: "a 403, or PERMISSION_DENIED of gRPC"}
 
 // decide returns the decision on a request, which is a deny where mTLS keeps its caller out.
 func decide(in verdict.Inbound, r policy.Request) policy.Decision {

@@ -164,7 +164,7 @@ func (d *Difference) widenings() []string {
 		out = append(out, "only NEW has "+name+", so that nothing can be compared")
 	}
 	if len(d.Unread) > 0 {
-		out = append(out, "nothing can be said of "+d.unread()+": meshproof does not read it, and it may let callers in: review it by hand, in a change of its own")
+		out = append(out, "what meshproof does not judge has changed, and may let callers in: "+d.unread()+": review it by hand, in a change of its own")
 	}
 	if reasons := d.sampled(); len(reasons) > 0 {
 		out = append(out, "the cover is sampled: "+strings.Join(reasons, "; "))

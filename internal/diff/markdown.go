@@ -53,8 +53,19 @@ func (d *Difference) Markdown() string {
 	return markdown.Sheet("What the change of policies decides otherwise", paragraphs, []string{"effect", "inbound", "requests", "such as", "old", "new"}, rows)
 }
 
-// text is the rule that decides.
-func (o Opinion) text() string {
+// text is the rule that decides, with the form of a refusal that differs in nothing else.
+func (o Opinion) text() string { return o.formed(o.rule()) }
+
+// formed is a text of what decides, with the form of the refusal.
+func (o Opinion) formed(text string) string {
+	if o.form == "" {
+		return text
+	}
+	return text + " (" + o.form + ")"
+}
+
+// rule is the rule that decides.
+func (o Opinion) rule() string {
 	if o.Decision.Effect == policy.NoRoute {
 		return cmp.Or(o.Reason, "no route takes the request: nothing judges it")
 	}
@@ -74,7 +85,7 @@ func (o Opinion) placedText() string {
 func (o Opinion) cell(shadow bool) string {
 	out, observed := o.text(), "none"
 	if o.Place != "" {
-		out = o.Place + ": " + o.Decision.Verdict.String()
+		out = o.formed(o.Place + ": " + o.Decision.Verdict.String())
 	}
 	if !shadow {
 		return out

@@ -81,7 +81,7 @@ func TestRoutesAlone(t *testing.T) {
 	for _, tt := range []struct {
 		name, recent, verdict string
 	}{
-		{"unread", service + mesh, "access widens, or may widen: nothing can be said of unread.yaml:3 (Mesh default/default) is new: meshproof does not read it, and it may let callers in: review it by hand, in a change of its own"},
+		{"unread", service + mesh, "access widens, or may widen: what meshproof does not judge has changed, and may let callers in: unread.yaml:3 (Mesh default/default) is new: review it by hand, in a change of its own"},
 		{"changed", service + bound, "no policy about access is there to compare: routes and timeouts let no caller in"},
 		{"unasked", service + never, "access widens, or may widen: nothing can be said of kri_mt_default___n_: its requirements contradict each other; on the nearest workload, it is of mesh \"default\", the workload of mesh \"x\""},
 	} {

@@ -162,7 +162,11 @@ func (n *node) differsIn(from map[string]any, keys int, field string) (at string
 	for _, e := range n.entries {
 		value, ok := from[e.key]
 		if !ok {
-			return fieldpath.Child(field, e.key), e.line, fmt.Sprintf("kubectl does not read the key %q here: write it so that every reader of YAML reads the same, such as in quotes, with a space behind the colon", shorten(e.key))
+			const quoted = "write it so that every reader of YAML reads the same, such as in quotes, with a space behind the colon that ends it"
+			if other, ok := n.readInstead(e.key, from); ok {
+				return fieldpath.Child(field, e.key), e.line, fmt.Sprintf("kubectl reads the key %q here, and meshproof %q: %s", shorten(other), shorten(e.key), quoted)
+			}
+			return fieldpath.Child(field, e.key), e.line, fmt.Sprintf("kubectl does not read the key %q here: %s", shorten(e.key), quoted)
 		}
 		if at, line, reason := e.value.differs(value, fieldpath.Child(field, e.key)); reason != "" {
 			return at, line, reason
@@ -172,6 +176,28 @@ func (n *node) differsIn(from map[string]any, keys int, field string) (at string
 		return field, n.line, fmt.Sprintf("kubectl reads %d keys here, and meshproof %d: write them so that every reader of YAML reads the same", keys, len(n.entries))
 	}
 	return "", 0, ""
+}
+
+// readInstead returns the only key of the second reader that stands for a key of the node which it lacks: one that goes on
+// behind a colon, or else one that the node lacks.
+func (n *node) readInstead(lacked string, from map[string]any) (key string, ok bool) {
+	var others, longer []string
+	for key := range from {
+		if slices.ContainsFunc(n.entries, func(e entry) bool { return e.key == key }) {
+			continue
+		}
+		others = append(others, key)
+		if strings.HasPrefix(key, lacked+":") {
+			longer = append(longer, key)
+		}
+	}
+	if len(longer) > 0 {
+		others = longer
+	}
+	if len(others) != 1 {
+		return "", false
+	}
+	return others[0], true
 }
 
 // isWhole reports whether a text is written as a whole number.

@@ -11,6 +11,7 @@ import (
 func TestParseRefusesWhatKubectlReadsOtherwise(t *testing.T) {
 	t.Parallel()
 	const quoted = ": write it so that every reader of YAML reads the same, such as in quotes"
+	const ends = ", with a space behind the colon that ends it"
 	const apart = ": separate documents by a line that is ---"
 	// The lexer of meshproof reads such a number as a text, and the policy of a foreign compiler would have a text.
 	const beyond = " is beyond 64 bits, and no two readers of YAML keep it alike: write a smaller number, or a text in quotes"
@@ -32,7 +33,9 @@ func TestParseRefusesWhatKubectlReadsOtherwise(t *testing.T) {
 		"a:\n  b: -9223372036854775809\n":               "p.yaml:2: a.b: -9223372036854775809" + beyond,
 		"a: 1_000_000_000_000_000_000_000\n":            "p.yaml:1: a: 1_000_000_000_000_000_000_000" + beyond,
 		`{"a": 18446744073709551616}`:                   "p.yaml:1: a: 18446744073709551616" + beyond,
-		"y: a\n":                                        `p.yaml:1: y: kubectl does not read the key "y" here: write it so that every reader of YAML reads the same, such as in quotes, with a space behind the colon`,
+		"y: a\n":                                        `p.yaml:1: y: kubectl reads the key "true" here, and meshproof "y"` + quoted + ends,
+		"a: {k8s:app.example: b}\n":                     `p.yaml:1: a.k8s: kubectl reads the key "k8s:app.example" here, and meshproof "k8s"` + quoted + ends,
+		"{y: a, n: b}\n":                                `p.yaml:1: y: kubectl does not read the key "y" here` + quoted + ends,
 		"a: \"b\\\n  c\"\nd: 'e\n\n  f'\ng: e\u0085f\n": "",
 	} {
 		if docs, err := manifest.Parse("p.yaml", []byte(yaml)); err == nil || want != "" && err.Error() != want {

@@ -65,7 +65,7 @@ func Broader(was, is []Policy, before, after Options) (out []string) {
 	out = slices.Concat(sentences(added, "a rule lets in ", ""), sentences(lost, "no rule shuts out ", " any more"))
 	for _, s := range old.closed {
 		if !slices.ContainsFunc(recent.closed, func(wide subject) bool { return wide.covers(s) }) {
-			out = append(out, "no rule shuts out everything that no rule is about any more, of "+s.String())
+			out = append(out, s.String()+" is not closed any more: what no rule is about gets in, in every protocol")
 		}
 	}
 	slices.Sort(out)

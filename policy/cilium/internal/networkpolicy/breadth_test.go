@@ -47,3 +47,13 @@ func TestBroaderThanNothing(t *testing.T) {
 		}
 	}
 }
+
+// Without the policy that closes endpoints they let in more than callers of the lab can show.
+func TestBroaderWithoutWhatCloses(t *testing.T) {
+	t.Parallel()
+	ps := parseAll(t, one("CiliumNetworkPolicy", "name: web, namespace: shop", "spec: {endpointSelector: {matchLabels: {app: web}}, ingress: [{}]}"))
+	const want = `each endpoint with app in ["web"], io.kubernetes.pod.namespace in ["shop"] is not closed any more: what no rule is about gets in, in every protocol`
+	if got := networkpolicy.Broader(ps, nil, networkpolicy.Options{}, networkpolicy.Options{}); !slices.Equal(got, []string{want}) {
+		t.Errorf("%q", got)
+	}
+}

@@ -59,6 +59,9 @@ func onName(t capability.Target, name string) capability.Target {
 			return reason
 		}
 		return func() string {
+			if in.Name == "" {
+				return fmt.Sprintf("its rules ask for the port %q, the inbound has no name", name)
+			}
 			return fmt.Sprintf("its rules ask for the port %q, the inbound has the name %q", name, in.Name)
 		}
 	}

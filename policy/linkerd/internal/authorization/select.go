@@ -18,6 +18,8 @@ func (s Server) miss(in policy.Inbound) string {
 		return reason
 	}
 	switch {
+	case s.portName != "" && in.Name == "":
+		return fmt.Sprintf("it takes the port %s, the inbound has no name", s.portName)
 	case s.portName != "" && s.portName != in.Name:
 		return fmt.Sprintf("it takes the port %s, the inbound has the name %q", s.portName, in.Name)
 	case s.portName == "" && s.port != in.Port:
