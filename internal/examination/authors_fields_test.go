@@ -10,8 +10,8 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// within changes the mappings that stand under a key, in policies of a kind, or of any kind.
-func within(kind, key string, change func(of object)) mistaken {
+// changesUnder changes the mappings that stand under a key, in policies of a kind, or of any kind.
+func changesUnder(kind, key string, change func(of object)) mistaken {
 	return mistaken{reads: func(p object) {
 		if kind != "" && p["kind"] != kind {
 			return
@@ -28,14 +28,14 @@ func within(kind, key string, change func(of object)) mistaken {
 func mapping(v any) object { of, _ := v.(object); return of }
 func items(v any) []any    { of, _ := v.([]any); return of }
 
-// without returns a list without some of its items.
-func without(list any, drop func(item any) bool) []any {
+// restOf returns a list without some of its items.
+func restOf(list any, drop func(item any) bool) []any {
 	return slices.DeleteFunc(append([]any{}, items(list)...), drop)
 }
 
 // unbounded leaves the HTTP rules of a rule out where its callers stand in one of the fields.
 func unbounded(kind string, fields ...string) mistaken {
-	return within(kind, "ingress", func(rule object) {
+	return changesUnder(kind, "ingress", func(rule object) {
 		if slices.ContainsFunc(fields, func(field string) bool { return rule[field] != nil }) {
 			for _, ports := range items(rule["toPorts"]) {
 				delete(mapping(ports), "rules")
@@ -97,7 +97,7 @@ func excludesNobody(action, key, field, never string) mistaken {
 // losesPrefixes leaves out the values that end in a star, where others stand beside them.
 func losesPrefixes(action, key, field string) mistaken {
 	return ofAction(action, key, func(of object) {
-		rest := without(of[field], func(item any) bool { return strings.HasSuffix(fmt.Sprint(item), "*") })
+		rest := restOf(of[field], func(item any) bool { return strings.HasSuffix(fmt.Sprint(item), "*") })
 		if len(rest) > 0 {
 			of[field] = rest
 		}
@@ -106,7 +106,7 @@ func losesPrefixes(action, key, field string) mistaken {
 
 // ofMatcher changes the matcher of a field in the items of a list of Kuma.
 func ofMatcher(list, field string, change func(matcher object)) mistaken {
-	return within("", list, func(of object) {
+	return changesUnder("", list, func(of object) {
 		if matcher := mapping(of[field]); matcher != nil {
 			change(matcher)
 		}
@@ -139,13 +139,13 @@ var mistakesInFields = map[string]map[string]mistaken{
 		"HTTP rules of a block with exceptions":    unbounded("", "fromCIDRSet"),
 		"HTTP rules of entities":                   unbounded("", "fromEntities"),
 		"HTTP rules of a clusterwide policy":       unbounded("CiliumClusterwideNetworkPolicy", "fromEndpoints", "fromEntities"),
-		"ports of a clusterwide policy":            within("CiliumClusterwideNetworkPolicy", "ingress", func(rule object) { delete(rule, "toPorts") }),
-		"denied ports of a clusterwide policy":     within("CiliumClusterwideNetworkPolicy", "ingressDeny", func(rule object) { delete(rule, "toPorts") }),
-		"a rule of ICMP is one of all":             within("", "ingress", func(rule object) { delete(rule, "icmps") }),
-		"a denial of ICMP is one of all":           within("", "ingressDeny", func(rule object) { delete(rule, "icmps") }),
-		"expressions of a denied peer":             within("", "ingressDeny", func(rule object) { dropExpressions(rule["fromEndpoints"]) }),
-		"the first denied port":                    within("", "ingressDeny", firstPorts),
-		"names of denied ports":                    within("", "ingressDeny", withoutNamedPorts),
+		"ports of a clusterwide policy":            changesUnder("CiliumClusterwideNetworkPolicy", "ingress", func(rule object) { delete(rule, "toPorts") }),
+		"denied ports of a clusterwide policy":     changesUnder("CiliumClusterwideNetworkPolicy", "ingressDeny", func(rule object) { delete(rule, "toPorts") }),
+		"a rule of ICMP is one of all":             changesUnder("", "ingress", func(rule object) { delete(rule, "icmps") }),
+		"a denial of ICMP is one of all":           changesUnder("", "ingressDeny", func(rule object) { delete(rule, "icmps") }),
+		"expressions of a denied peer":             changesUnder("", "ingressDeny", func(rule object) { dropExpressions(rule["fromEndpoints"]) }),
+		"the first denied port":                    changesUnder("", "ingressDeny", firstPorts),
+		"names of denied ports":                    changesUnder("", "ingressDeny", withoutNamedPorts),
 		"a dot of a path":                          texts(literalDot, "path"),
 		"once or more is any number of times":      texts(func(s string) string { return strings.ReplaceAll(s, ".+", ".*") }, "path"),
 		"a header's value up to a second colon":    ofHeaders(func(value string) string { before, _, _ := strings.Cut(value, ":"); return before }),
@@ -163,7 +163,7 @@ var mistakesInFields = map[string]map[string]mistaken{
 		"a star of methods is no field":                 starIsAbsent("methods"),
 		"a star of hosts is no field":                   starIsAbsent("hosts"),
 		"the first condition of a DENY":                 ofAction("DENY", "rules", func(rule object) { firstItem(rule, "when") }),
-		"an empty rule of a DENY":                       ofAction("DENY", "spec", func(spec object) { spec["rules"] = without(spec["rules"], isEmpty) }),
+		"an empty rule of a DENY":                       ofAction("DENY", "spec", func(spec object) { spec["rules"] = restOf(spec["rules"], isEmpty) }),
 		"a DENY of a port and HTTP on tcp":              ofAction("DENY", "operation", neverWithPorts),
 		"prefixes of names beside whole ones":           losesPrefixes("ALLOW", "source", "principals"),
 		"prefixes of excluded names":                    losesPrefixes("DENY", "source", "notPrincipals"),
@@ -185,18 +185,18 @@ var mistakesInFields = map[string]map[string]mistaken{
 		"the path of a shadow is a prefix of all": ofMatcher("allowWithShadowDeny", "path", func(matcher object) { matcher["type"], matcher["value"] = "Prefix", "/" }),
 	},
 	"linkerd": {
-		"a protocol that is said to be unknown": within("Server", "", func(spec object) {
+		"a protocol that is said to be unknown": changesUnder("Server", "", func(spec object) {
 			if spec["proxyProtocol"] == "unknown" {
 				spec["proxyProtocol"] = "opaque"
 			}
 		}),
-		"a path without a value": within("HTTPRoute", "path", func(path object) {
+		"a path without a value": changesUnder("HTTPRoute", "path", func(path object) {
 			if path["value"] == nil {
 				path["value"] = "/nothing"
 			}
 		}),
-		"a rule without matches": within("HTTPRoute", "", func(spec object) {
-			spec["rules"] = without(spec["rules"], isEmpty)
+		"a rule without matches": changesUnder("HTTPRoute", "", func(spec object) {
+			spec["rules"] = restOf(spec["rules"], isEmpty)
 		}),
 	},
 }
@@ -218,7 +218,7 @@ func firstPorts(rule object) {
 // withoutNamedPorts reads the ports of a rule that are numbers.
 func withoutNamedPorts(rule object) {
 	for _, ports := range items(rule["toPorts"]) {
-		mapping(ports)["ports"] = without(mapping(ports)["ports"], func(port any) bool { return fmt.Sprint(mapping(port)["port"]) > "9" })
+		mapping(ports)["ports"] = restOf(mapping(ports)["ports"], func(port any) bool { return fmt.Sprint(mapping(port)["port"]) > "9" })
 	}
 }
 
@@ -234,7 +234,7 @@ func isEmpty(item any) bool { return len(mapping(item)) == 0 }
 
 // starIsAbsent leaves out a field whose only value is a star.
 func starIsAbsent(field string) mistaken {
-	return within("", "operation", func(of object) {
+	return changesUnder("", "operation", func(of object) {
 		if list := items(of[field]); len(list) == 1 && list[0] == "*" {
 			delete(of, field)
 		}
