@@ -18,7 +18,7 @@ var harmless = []excuse{
 	{`<DoesNotExist>: values is dropped`, "the list is empty"},
 	{`: jwks(Uri)? is dropped`, "the lab has the keys of each issuer"},
 	{`: outputClaimToHeaders is dropped`, "it adds a header for the workload"},
-	{`icmps\[\]`, "no caller speaks ICMP"},
+	{`icmps\[\]|fromEndpoints is dropped beside icmps`, "no caller speaks ICMP"},
 	{`\.client: unauthenticated is dropped|\.meshTLS: unauthenticatedTLS is dropped`, "what is false says nothing, and without what is true the grant is refused"},
 	{`parentRefs\[\]<Service>`, "a route of a Service is about the way out"},
 	{`^HTTPRoute of policy\.linkerd\.io\.spec\.parentRefs\[\]<Server>: group is dropped`, "the group is the default of Linkerd's own route"},
