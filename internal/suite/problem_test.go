@@ -270,6 +270,9 @@ func TestNegativeControlsOfRefusals(t *testing.T) {
 		}
 	}
 	for _, r := range (Runner{Harness: sharedEnvoy.Get(t), Compiler: AllowEverything}).Run(t.Context(), refused...) {
+		if len(r.Case.Routing) > 0 {
+			continue // meshproof reads routes and timeouts itself: no compiler is asked about them
+		}
 		if r.Passed() || r.Fault || r.Err == nil || !strings.Contains(r.Err.Error(), "the compiler accepts policies that must be refused") {
 			t.Errorf("%s: AllowEverything: passed %t, fault %t, error %v", r.Case.Place, r.Passed(), r.Fault, r.Err)
 		}
