@@ -54,10 +54,11 @@ func (o Object) WithoutCommonMetadata() any {
 	return fields
 }
 
-// MovesTo reports whether an object gets another namespace than it names by a tool. Where it names none, each one counts that it may have, but that of a control plane.
+// MovesTo reports whether an object gets another namespace than it names by a tool. Where it names none, each one counts that it may have, but that of a control plane. Kustomize gives a
+// Namespace that name.
 func (o Object) MovesTo(namespace any) bool {
 	name, _ := namespace.(string)
-	return name != "" && (o.Written() != "" && o.Written() != name || o.Written() == "" && IsOfPlane(name))
+	return name != "" && (o.IsNamespaced() || o.Kind == "Namespace") && (o.Written() != "" && o.Written() != name || o.Written() == "" && IsOfPlane(name))
 }
 
 // Takes returns the folders from which a tool takes manifests by an object.

@@ -129,3 +129,15 @@ func TestInPlanes(t *testing.T) {
 		}
 	}
 }
+
+// A kind without namespaces is of none, whatever a tool says.
+func TestKindsOfTheCluster(t *testing.T) {
+	t.Parallel()
+	const role = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r}}"
+	of := folder(t, map[string]string{"a/r.yaml": role, "f.yaml": strings.Replace(flux, "path: PATH", "path: ./a, targetNamespace: istio-system", 1)})
+	for _, o := range of.InPlanes(clusterobject.ReadAll(of.Others)).All {
+		if o.Kind == "ClusterRole" && (o.Category != clusterobject.Harmless || o.String() != "ClusterRole r") {
+			t.Errorf("%s has the category %d", o, o.Category)
+		}
+	}
+}

@@ -20,14 +20,14 @@ type placement struct {
 }
 
 // InPlanes returns the objects of a list, each in the namespace of the control plane, or of the tool that applies or signs objects, in which Flux, Argo CD or
-// Kustomize places it. That is so for an object that names no namespace. Where no path of a tool leads into the folder, the folder may be a part of a repository, and each path counts.
+// Kustomize places it. That is so for an object of a kind with namespaces that names none. Where no path of a tool leads into the folder, the folder may be a part of a repository, and each path counts.
 func (f Folder) InPlanes(all clusterobject.List) clusterobject.List {
 	placements := f.placements(all)
 	if len(placements) == 0 {
 		return all
 	}
 	return all.Map(func(o clusterobject.Object) clusterobject.Object {
-		if o.Universal || o.Written() != "" || o.IsNone() || o.Kind == "Namespace" {
+		if !o.IsNamespaced() || o.Written() != "" || o.IsNone() {
 			return o
 		}
 		file := PathIn(f.Root, o.File())

@@ -30,7 +30,7 @@ func TestDoubtsOfNamespaces(t *testing.T) {
 		"a namespace with others":     {in("AuthorizationPolicy", "shop", "d"), "", ""},
 		"a namespace of a mesh":       {in("AuthorizationPolicy", "istio-system", "d"), "", ""},
 		"no namespace":                {"{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: d}, spec: {}}", "", ""},
-		"no namespace, but a cluster": {"{apiVersion: cilium.io/v2, kind: CiliumClusterwideNetworkPolicy, metadata: {name: d}, spec: {}}", "", "CiliumClusterwideNetworkPolicy default/d may not be applied: OLD has no CiliumClusterwideNetworkPolicy of cilium.io"},
+		"no namespace, but a cluster": {"{apiVersion: cilium.io/v2, kind: CiliumClusterwideNetworkPolicy, metadata: {name: d}, spec: {}}", "", "CiliumClusterwideNetworkPolicy d may not be applied: OLD has no CiliumClusterwideNetworkPolicy of cilium.io"},
 		"two in a new namespace":      {in("AuthorizationPolicy", "root", "d") + "\n---\n" + in("AuthorizationPolicy", "root", "e"), "", "AuthorizationPolicy root/d, AuthorizationPolicy root/e may"},
 		"nothing has changed":         {"", "", ""},
 	} {

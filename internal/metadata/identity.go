@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -29,13 +30,15 @@ func IdentityOf(doc manifest.Document) Identity {
 	return Identity{group, head.Kind, cmp.Or(TextAt(doc, "metadata.namespace"), "default"), TextAt(doc, "metadata.name"), false}
 }
 
-// String names the document, as in "Deployment shop/web".
+// String names the document, as in "Deployment shop/web" and "ClusterRole reader".
 func (i Identity) String() string {
 	switch {
 	case i.Kind == "":
 		return "a document without a kind"
 	case i.Name == "":
 		return i.Kind
+	case !i.Universal && !i.IsNamespaced():
+		return i.Kind + " " + i.Name
 	default:
 		return i.Kind + " " + i.Namespace + "/" + i.Name
 	}
@@ -56,7 +59,24 @@ func FileOf(doc manifest.Document) string {
 	return place[:max(0, strings.LastIndexByte(strings.SplitN(place, ": ", 2)[0], ':'))]
 }
 
-// IsNamespaced reports whether a policy of this identity is of a namespace, named or not.
+// ofCluster are the kinds of Kubernetes, of its tools and of the meshes that have no namespace, by their groups.
+var ofCluster = map[string][]string{
+	"":                             {"Namespace", "Node", "PersistentVolume"},
+	"admissionregistration.k8s.io": {"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "MutatingWebhookConfiguration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ValidatingWebhookConfiguration"},
+	"apiextensions.k8s.io":         {"CustomResourceDefinition"},
+	"apiregistration.k8s.io":       {"APIService"},
+	"cert-manager.io":              {"ClusterIssuer"},
+	"cilium.io":                    {"CiliumClusterwideNetworkPolicy", "CiliumIdentity", "CiliumNode"},
+	"external-secrets.io":          {"ClusterExternalSecret", "ClusterSecretStore"},
+	"gateway.networking.k8s.io":    {"GatewayClass"},
+	"kyverno.io":                   {"ClusterPolicy"},
+	"networking.k8s.io":            {"IngressClass"},
+	"rbac.authorization.k8s.io":    {"ClusterRole", "ClusterRoleBinding"},
+	"scheduling.k8s.io":            {"PriorityClass"},
+	"storage.k8s.io":               {"StorageClass"},
+}
+
+// IsNamespaced reports whether a document of this identity is of a namespace, named or not, as far as its kind is known.
 func (i Identity) IsNamespaced() bool {
-	return !i.Universal && i.Kind != "CiliumClusterwideNetworkPolicy"
+	return !i.Universal && !slices.Contains(ofCluster[i.Group], i.Kind)
 }
