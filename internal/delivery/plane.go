@@ -7,7 +7,6 @@ import (
 	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/internal/metadata"
-	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // placement is a tool that gives objects without a namespace one of a control plane.
@@ -42,40 +41,53 @@ func (f Folder) InPlanes(all clusterobject.List) clusterobject.List {
 
 // placements returns the tools among some objects that give others the namespace of a control plane.
 func (f Folder) placements(all clusterobject.List) (out []placement) {
-	add := func(namespace any, folder string, files ...string) {
-		if name, _ := namespace.(string); clusterobject.IsOfPlane(name) {
-			out = append(out, placement{name, folder, files})
-		}
-	}
-	isOwn := func(folder string) bool {
-		return folder == "." || slices.ContainsFunc(f.Placed, func(doc manifest.Document) bool { return IsBelow(PathIn(f.Root, metadata.FileOf(doc)), folder) })
-	}
-	isPart := true
-	for _, by := range all.All {
-		for _, at := range by.Takes() {
-			isPart = isPart && !isOwn(Clean(at))
-		}
-	}
+	var byTools []placement
 	for _, by := range all.All {
 		if by.IsOfKustomize() {
-			if namespace := fieldvalue.Lookup(by.Fields, "namespace"); namespace != nil {
-				add(namespace, PathIn(f.Root, filepath.Dir(by.File())), f.takenBy(by)...)
+			for _, namespace := range planesIn(fieldvalue.Lookup(by.Fields, "namespace")) {
+				out = append(out, placement{namespace, PathIn(f.Root, filepath.Dir(by.File())), f.takenBy(by)})
 			}
 			continue
 		}
-		for _, at := range by.Takes() {
-			if at = Clean(at); isPart {
-				at = "."
-			}
-			for _, field := range [][]string{{"spec", "targetNamespace"}, {"spec", "destination", "namespace"}} {
-				add(fieldvalue.Lookup(by.Fields, field...), at)
-			}
-			for _, source := range by.Sources() {
-				add(fieldvalue.Lookup(source, "kustomize", "namespace"), at)
+		named := []any{fieldvalue.Lookup(by.Fields, "spec", "targetNamespace"), fieldvalue.Lookup(by.Fields, "spec", "destination", "namespace")}
+		for _, source := range by.Sources() {
+			named = append(named, fieldvalue.Lookup(source, "kustomize", "namespace"))
+		}
+		for _, namespace := range planesIn(named...) {
+			for _, at := range by.Takes() {
+				byTools = append(byTools, placement{namespace: namespace, folder: Clean(at)})
 			}
 		}
 	}
+	if len(byTools) > 0 && f.isPart(all) {
+		for i := range byTools {
+			byTools[i].folder = "."
+		}
+	}
+	return append(out, byTools...)
+}
+
+// planesIn returns those of some values that are the namespace of a control plane.
+func planesIn(values ...any) (out []string) {
+	for _, value := range values {
+		if name, _ := value.(string); clusterobject.IsOfPlane(name) {
+			out = append(out, name)
+		}
+	}
 	return out
+}
+
+// isPart reports whether no path of a tool leads into the folder, so that it may be a part of a repository.
+func (f Folder) isPart(all clusterobject.List) bool {
+	folders := map[string]bool{".": true}
+	for _, doc := range f.Placed {
+		for at := PathIn(f.Root, metadata.FileOf(doc)); !folders[at]; at = filepath.Dir(at) {
+			folders[at] = true
+		}
+	}
+	return !slices.ContainsFunc(all.All, func(by clusterobject.Object) bool {
+		return slices.ContainsFunc(by.Takes(), func(at string) bool { return folders[Clean(at)] })
+	})
 }
 
 // takenBy returns the files and folders that a kustomization names, and those that are named by the kustomizations in these, as paths in the root.
