@@ -24,6 +24,8 @@ type Folder struct {
 	Root string
 	// Placed are the documents that stand in files of the folder. Policies are read by a dialect, and Others are not.
 	Placed, Policies, Others []manifest.Document
+	// Files are the contents of the files of tools, by their paths in the folder.
+	Files map[string]string
 }
 
 // FilesOf returns the files and folders that a kustomization may name, as paths beside it; nil for another

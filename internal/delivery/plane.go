@@ -14,16 +14,18 @@ type placement struct {
 	namespace string
 	// folder is what the tool takes, as a path in the root.
 	folder string
-	// files are single files and folders that a kustomization names, beside its folder.
-	files []string
 }
 
 // InPlanes returns the objects of a list, each in the namespace of the control plane, or of the tool that applies or signs objects, in which Flux, Argo CD or
 // Kustomize places it. That is so for an object of a kind with namespaces that names none. Where no path of a tool leads into the folder, the folder may be a part of a repository, and each path counts.
 func (f Folder) InPlanes(all clusterobject.List) clusterobject.List {
-	placements := f.placements(all)
+	placements, kustomized := f.placements(all)
 	if len(placements) == 0 {
 		return all
+	}
+	reaches := &Reaches{}
+	if kustomized {
+		reaches = f.Reaches()
 	}
 	return all.Map(func(o clusterobject.Object) clusterobject.Object {
 		if !o.IsNamespaced() || o.Written() != "" || o.IsNone() {
@@ -31,21 +33,27 @@ func (f Folder) InPlanes(all clusterobject.List) clusterobject.List {
 		}
 		file := PathIn(f.Root, o.File())
 		for _, p := range placements {
-			if p.folder == "." || IsBelow(file, p.folder) || slices.ContainsFunc(p.files, func(of string) bool { return IsBelow(file, of) }) {
+			if p.folder == "." || IsBelow(file, p.folder) {
 				return o.PlacedIn(p.namespace)
+			}
+		}
+		for _, by := range reaches.Takers(o.File()) {
+			if of := planesIn(fieldvalue.Lookup(by.Fields, "namespace")); len(of) > 0 {
+				return o.PlacedIn(of[0])
 			}
 		}
 		return o
 	})
 }
 
-// placements returns the tools among some objects that give others the namespace of a control plane.
-func (f Folder) placements(all clusterobject.List) (out []placement) {
+// placements returns the tools among some objects that give others the namespace of a control plane, and whether a kustomization is one of them: of
+// that, the folder in which it stands.
+func (f Folder) placements(all clusterobject.List) (out []placement, kustomized bool) {
 	var byTools []placement
 	for _, by := range all.All {
 		if by.IsOfKustomize() {
 			for _, namespace := range planesIn(fieldvalue.Lookup(by.Fields, "namespace")) {
-				out = append(out, placement{namespace, PathIn(f.Root, filepath.Dir(by.File())), f.takenBy(by)})
+				out, kustomized = append(out, placement{namespace, PathIn(f.Root, filepath.Dir(by.File()))}), true
 			}
 			continue
 		}
@@ -55,7 +63,7 @@ func (f Folder) placements(all clusterobject.List) (out []placement) {
 		}
 		for _, namespace := range planesIn(named...) {
 			for _, at := range by.Takes() {
-				byTools = append(byTools, placement{namespace: namespace, folder: Clean(at)})
+				byTools = append(byTools, placement{namespace, Clean(at)})
 			}
 		}
 	}
@@ -64,7 +72,7 @@ func (f Folder) placements(all clusterobject.List) (out []placement) {
 			byTools[i].folder = "."
 		}
 	}
-	return append(out, byTools...)
+	return append(out, byTools...), kustomized
 }
 
 // planesIn returns those of some values that are the namespace of a control plane.
@@ -88,21 +96,4 @@ func (f Folder) isPart(all clusterobject.List) bool {
 	return !slices.ContainsFunc(all.All, func(by clusterobject.Object) bool {
 		return slices.ContainsFunc(by.Takes(), func(at string) bool { return folders[Clean(at)] })
 	})
-}
-
-// takenBy returns the files and folders that a kustomization names, and those that are named by the kustomizations in these, as paths in the root.
-func (f Folder) takenBy(by clusterobject.Object) (out []string) {
-	byDir, seen := f.KustomizationsByDir(), map[string]bool{}
-	for waiting := FilesOf(by.Doc); len(waiting) > 0; waiting = waiting[1:] {
-		file := waiting[0]
-		if seen[file] {
-			continue
-		}
-		seen[file] = true
-		out = append(out, PathIn(f.Root, file))
-		if below, found := byDir[file]; found {
-			waiting = append(waiting, FilesOf(below.Doc)...)
-		}
-	}
-	return out
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/delivery"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/internal/mention"
 )
@@ -43,8 +44,8 @@ type comparison struct {
 	variables map[string]bool
 	// allPlaces are the namespaces in which an object without one may be, nil where nobody has asked.
 	allPlaces []string
-	// allReaches are what kustomizations of NEW take, nil where nobody has asked.
-	allReaches []*reach
+	// allReaches are what kustomizations of the second side take, nil where nobody has asked.
+	allReaches *delivery.Reaches
 
 	// isIstio is true where a document is of Istio, byAddress where a policy has an address: a caller may be chosen by it, and
 	// byOrigin where callers are chosen by it in another way too.

@@ -149,7 +149,7 @@ func (c *comparison) areOf(namespace string, o clusterobject.Object) bool {
 			for _, of := range side.folder().Kustomizations() {
 				folder := delivery.PathIn(side.Root, filepath.Dir(of.File()))
 				if isIn(of.Doc) && slices.ContainsFunc(of.TakenNames(), func(name string) bool {
-					return isElsewhere(folder, name) || at != "." && !delivery.IsBelow(filepath.Join(folder, name), at)
+					return delivery.IsElsewhere(folder, name) || at != "." && !delivery.IsBelow(filepath.Join(folder, name), at)
 				}) {
 					return false
 				}

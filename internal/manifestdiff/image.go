@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/delivery"
@@ -136,7 +135,7 @@ func imagesOf(value any) (out []map[string]any, known bool) {
 func (c *comparison) takesWorkloadsAlone(o clusterobject.Object, files map[string]customizationFile) bool {
 	docs, known := c.takenBy(o, files)
 	all := c.recent.folder().Kustomizations()
-	if !known || slices.ContainsFunc(c.overlaysOf(o, all), placesInPlane) || slices.ContainsFunc(all, carriesValues) {
+	if !known || slices.ContainsFunc(c.reaches().Overlays(o), placesInPlane) || slices.ContainsFunc(all, carriesValues) {
 		return false
 	}
 	return !slices.ContainsFunc(docs, func(doc manifest.Document) bool {
@@ -170,7 +169,7 @@ func (c *comparison) takenBy(o clusterobject.Object, files map[string]customizat
 		}
 		for _, name := range o.TakenNames() {
 			path := filepath.Join(at, name)
-			if known = known && !isElsewhere(at, name); !known || seen[path] {
+			if known = known && !delivery.IsElsewhere(at, name); !known || seen[path] {
 				continue
 			}
 			seen[path] = true
@@ -191,38 +190,4 @@ func (c *comparison) takenBy(o clusterobject.Object, files map[string]customizat
 	}
 	take(delivery.PathIn(root, filepath.Dir(o.File())), o)
 	return out, known
-}
-
-// overlaysOf returns a kustomization and those of all that take it, by others too.
-func (c *comparison) overlaysOf(o clusterobject.Object, all []clusterobject.Object) []clusterobject.Object {
-	out, seen := []clusterobject.Object{o}, map[string]bool{o.File(): true}
-	for i := 0; i < len(out); i++ {
-		dir := filepath.Dir(out[i].File())
-		for _, other := range all {
-			if !seen[other.File()] && (slices.Contains(delivery.FilesOf(other.Doc), dir) || takesByURL(other, delivery.PathIn(c.recent.Root, dir))) {
-				seen[other.File()] = true
-				out = append(out, other)
-			}
-		}
-	}
-	return out
-}
-
-// ofRepository finds what Kustomize takes for a repository, also where a folder has that name (NewRepoSpecFromURL in api/internal/git).
-var ofRepository = regexp.MustCompile(`(?i)[?@:\n]|github\.com|\.git|_git/`)
-
-// isElsewhere reports whether a resource of a kustomization in a folder is none of the side: a repository, or a path out of the side.
-func isElsewhere(at, name string) bool {
-	return ofRepository.MatchString(name) || filepath.IsAbs(name) || !filepath.IsLocal(filepath.Join(at, name))
-}
-
-// takesByURL reports whether a kustomization takes a folder of the side from its repository: that is the part of the URL behind the last "//", or its end. The folder of the
-// side may be the whole repository.
-func takesByURL(of clusterobject.Object, at string) bool {
-	return slices.ContainsFunc(of.TakenNames(), func(name string) bool {
-		name, _, _ = strings.Cut(name, "?")
-		i := strings.LastIndex(name, "//")
-		path := delivery.Clean(name[max(i, 0):])
-		return ofRepository.MatchString(name) && (at == "." && !isManifestFile(path) || path == at || strings.HasSuffix(path, "/"+at))
-	})
 }

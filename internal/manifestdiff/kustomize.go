@@ -49,6 +49,14 @@ func otherFiles(old, recent map[string]string, what string) (out []Change) {
 // harmlessKeys are the keys of a kustomization by which it changes no policy.
 var harmlessKeys = fieldpath.SetOf("apiVersion kind metadata resources bases images replicas configMapGenerator secretGenerator generatorOptions sortOptions buildMetadata")
 
+// reaches returns what the kustomizations of the second side take.
+func (c *comparison) reaches() *delivery.Reaches {
+	if c.allReaches == nil {
+		c.allReaches = c.recent.folder().Reaches()
+	}
+	return c.allReaches
+}
+
 // compareKustomized names what Kustomize does with policies of which some have changed: it changes them, or
 // leaves one out that hides what another one lets in.
 func (c *comparison) compareKustomized(policies clusterobject.List) (out []Change) {

@@ -51,7 +51,7 @@ type Side struct {
 
 // folder is the side as a folder of which tools take manifests.
 func (s Side) folder() delivery.Folder {
-	return delivery.Folder{Root: s.Root, Placed: s.Placed, Policies: s.Policies, Others: s.Others}
+	return delivery.Folder{Root: s.Root, Placed: s.Placed, Policies: s.Policies, Others: s.Others, Files: s.Files}
 }
 
 // Change is one difference between two sides.

@@ -26,14 +26,9 @@ func (c *comparison) changedBy(o clusterobject.Object) (clusterobject.Object, bo
 			return by, true
 		}
 	}
-	for _, of := range c.reaches() {
-		if !of.takes(o.File(), delivery.PathIn(c.recent.Root, o.File())) {
-			continue
-		}
-		for _, by := range of.overlays(c.recent.Root, c.allReaches) {
-			if kustomizeChanges(by, o) {
-				return by, true
-			}
+	for _, by := range c.reaches().Takers(o.File()) {
+		if kustomizeChanges(by, o) {
+			return by, true
 		}
 	}
 	return clusterobject.Object{}, false
