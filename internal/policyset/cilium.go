@@ -196,6 +196,8 @@ func (g *generator) ciliumDeny() object {
 	rule, _ := g.ciliumPeers("from")
 	if g.OneIn(2) {
 		rule["toPorts"] = []object{{"ports": choice.Items(g.Chooser, 1, 2, g.ciliumPort)}}
+	} else if g.OneIn(8) {
+		rule["icmps"] = g.icmps() // a denial of no connection
 	}
 	return rule
 }

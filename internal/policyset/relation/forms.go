@@ -153,7 +153,7 @@ func (m *relation) inDomain(field, key, value, trustDomain string) string {
 }
 
 // manyItems makes two lists longer than lists usually are, and one of them is a list of texts. Of two kinds it takes the one of
-// which there are fewer. Paths and objects make many classes, so that they get fewer new items, and many that they have
+// which there are fewer, or often the one of which there are most. Paths and objects make many classes, so that they get fewer new items, and many that they have
 // already: these make no class, and a compiler that reads so many items and no more misses the last ones. Some lists are much
 // longer than others. Without a least number it is one list of texts alone: where sources ask for many fields, classes are many already.
 func (m *relation) manyItems(policies []any, least, most int) {
@@ -179,6 +179,9 @@ func (m *relation) manyItems(policies []any, least, most int) {
 		key, other := choice.Pick(m.Chooser, keys...), choice.Pick(m.Chooser, keys...)
 		if len(byKey[other]) < len(byKey[key]) {
 			key = other
+		}
+		if isOften := m.rank/8%2 == 0; isOften && least > 0 {
+			key = slices.MaxFunc(keys, func(a, b string) int { return len(byKey[a]) - len(byKey[b]) })
 		}
 		of := choice.Pick(m.Chooser, byKey[key]...)
 		if isText(of) {

@@ -49,7 +49,7 @@ func (t turn) list(out *cases.Case, policies []any, options any, profile feature
 	l := lister{server: server{dresser{choice.Random(h.Sum64(), uint64(t)), 4}}, set: out, policies: slices.Clone(policies), profile: profile}
 	l.namespaces = append(choice.Items(l.Chooser, 2, 5, func() string { return l.noun() + "-" + l.word(6) }), out.Inbounds[0].Workload.Namespace)
 	if len(out.Options.Peers) > 0 {
-		l.pods(string(text))
+		l.pods(string(text), options)
 	}
 	if t.isManifold() && len(text) < mostListedBytes/8 {
 		l.manyPods()

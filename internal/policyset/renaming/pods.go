@@ -13,15 +13,19 @@ import (
 )
 
 // pods makes pods of the workloads: a ReplicaSet names them, and their account has the old name. It adds pods that only call. A
-// workload that the text of policies and options names keeps its name.
-func (l *lister) pods(text string) {
+// workload that the text of policies and options names keeps its name; stated are the options.
+func (l *lister) pods(text string, stated any) {
 	renamed := map[string]policy.Workload{}
 	pod := func(w policy.Workload) policy.Workload {
 		key := w.Namespace + "/" + w.Name
 		to, known := renamed[key]
 		if !known {
 			to = l.podOf(w, choice.Pick(l.Chooser, podKinds...), 0, l.hash(l.Number(8, 10)))
-			if strings.Contains(text, `"`+w.Name+`"`) || strings.Contains(text, key+`"`) {
+			isNamed := strings.Contains(text, `"`+w.Name+`"`)
+			if namesNoPod[l.profile] {
+				isNamed = strings.Contains(fmt.Sprint(stated), w.Name) // what the policies have is the value of a label
+			}
+			if isNamed || strings.Contains(text, key+`"`) {
 				to.Name = w.Name
 			}
 			renamed[key] = to
@@ -40,7 +44,7 @@ func (l *lister) pods(text string) {
 	}
 	beside, td := l.set.Inbounds[0].Workload, l.set.Inbounds[0].Identity.TrustDomain()
 	var callers [][2]string
-	if !l.OneIn(3) {
+	if l.OneIn(2) {
 		callers = slices.Concat(systemWorkloads[l.profile], systemWorkloads[""])
 	}
 	for range l.Number(3, 7) {
@@ -65,6 +69,9 @@ func (l *lister) pods(text string) {
 	}
 }
 
+// namesNoPod has the profiles whose policies choose pods by labels alone.
+var namesNoPod = map[feature.Profile]bool{feature.IstioAuthz: true, feature.LinkerdAuthz: true, feature.CiliumIngress: true}
+
 // systemWorkloads are those of each cluster, and those of a mesh, by namespace and name.
 var systemWorkloads = map[feature.Profile][][2]string{
 	"":                    {{"kube-system", "coredns"}, {"kube-system", "kube-proxy"}, {"monitoring", "prometheus"}},
@@ -84,7 +91,8 @@ const (
 	ofJob
 )
 
-var podKinds = []podKind{ofReplicaSet, ofReplicaSet, ofStatefulSet, ofDaemonSet, ofJob}
+// podKinds has most pods as most are: of a ReplicaSet.
+var podKinds = []podKind{ofReplicaSet, ofReplicaSet, ofReplicaSet, ofReplicaSet, ofReplicaSet, ofStatefulSet, ofDaemonSet, ofJob}
 
 // podOf is a pod of the workload, the one at an index, with the labels that its controller, a chart and the injector of its mesh give it. One without
 // labels has none.
