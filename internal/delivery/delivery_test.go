@@ -55,7 +55,7 @@ func TestInstallations(t *testing.T) {
 	} {
 		var got []string
 		of := folder(t, tt.files)
-		for _, one := range delivery.Installations(of, of) {
+		for _, one := range delivery.Installations(of, of, clusterobject.ReadAll(of.Others)) {
 			got = append(got, one.Name)
 		}
 		if !slices.Equal(got, tt.want) {
@@ -68,7 +68,7 @@ func TestInstallations(t *testing.T) {
 func TestPoliciesOfAnInstallation(t *testing.T) {
 	t.Parallel()
 	of := folder(t, map[string]string{"dev/p.yaml": policy, "prod/p.yaml": policy, "p.yaml": policy})
-	for _, one := range delivery.Installations(of, of) {
+	for _, one := range delivery.Installations(of, of, clusterobject.ReadAll(of.Others)) {
 		for _, kept := range [][]manifest.Document{one.OfOld(of.Policies), one.OfRecent(of.Policies)} {
 			if len(kept) != 2 {
 				t.Errorf("%s has %d policies, want its own and the one that is for all", one, len(kept))

@@ -107,7 +107,7 @@ func (all Flux) comes(file string, on []string) bool {
 	on = append(slices.Clone(on), file)
 	for folder := filepath.Dir(file); ; {
 		if of, found := all.kustomizations[folder]; found {
-			return slices.Contains(FilesOf(of.Doc), filepath.Clean(file))
+			return slices.Contains(FilesOf(of), filepath.Clean(file))
 		}
 		up := filepath.Dir(folder)
 		if up == folder || all.take(PathIn(all.root, folder), on) {

@@ -29,9 +29,8 @@ type Folder struct {
 }
 
 // FilesOf returns the files and folders that a kustomization may name, as paths beside it; nil for another
-// document. A URL is none of them: it stays what it is as long as the kustomization does.
-func FilesOf(doc manifest.Document) (out []string) {
-	o := clusterobject.Read(doc)
+// object. A URL is none of them: it stays what it is as long as the kustomization does.
+func FilesOf(o clusterobject.Object) (out []string) {
 	if !o.IsOfKustomize() {
 		return nil
 	}

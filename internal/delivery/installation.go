@@ -85,8 +85,9 @@ func (i Installation) policiesIn(root string, policies []manifest.Document) []ma
 // Installations returns the clusters and stages that the names of folders and files tell apart: those below a folder
 // such as clusters, those of which several have names such as dev and prod, and those that have one workload, account or Service each, which no cluster
 // has twice. So it does with what stands outside of folders that nobody may apply, and with what tools take by their objects.
-// A cluster is there once more without what is not applied so, and without the clusters beside the folders that it is in.
-func Installations(old, recent Folder) (out []Installation) {
+// A cluster is there once more without what is not applied so, and without the clusters beside the folders that it is in. Objects are those of the second
+// side beside the policies.
+func Installations(old, recent Folder, objects clusterobject.List) (out []Installation) {
 	beside, idle := map[string]map[string]bool{}, map[string]bool{}
 	add := func(parent, name string) {
 		if beside[parent] == nil {
@@ -115,7 +116,7 @@ func Installations(old, recent Folder) (out []Installation) {
 	if len(unapplied) > 0 {
 		out = append(out, Installation{others: unapplied, roots: roots, why: "so its name says"})
 	}
-	if untaken := recent.untaken(); len(untaken) > 0 {
+	if untaken := recent.untaken(objects); len(untaken) > 0 {
 		out = append(out, Installation{others: untaken, roots: roots, why: "no Kustomization of Flux and no Application of Argo CD takes it"})
 		unapplied = slices.Concat(unapplied, untaken)
 	}

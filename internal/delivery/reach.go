@@ -103,7 +103,7 @@ var chartKeys = []string{"helmCharts", "helmChartInflationGenerator", "helmGloba
 func reachOf(of clusterobject.Object, isUnread func(folder string) bool) *reach {
 	dir := filepath.Dir(of.File())
 	out := &reach{kustomization: of, files: map[string]bool{}, isAny: fieldvalue.Lookup(of.Fields, "generators") != nil}
-	named := FilesOf(of.Doc)
+	named := FilesOf(of)
 	for _, file := range named {
 		out.files[file] = true
 	}

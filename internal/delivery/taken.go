@@ -13,7 +13,7 @@ import (
 
 // untaken returns the files with policies of which no Kustomization of Flux and no Application of Argo CD takes the folder, as paths in the folder of the side. It
 // returns none where no such object takes any of the folder, or where it is not known what one takes.
-func (s Folder) untaken() (out []string) {
+func (s Folder) untaken(beside clusterobject.List) (out []string) {
 	var taken []string
 	files := map[string]bool{}
 	for _, doc := range s.Placed {
@@ -23,11 +23,11 @@ func (s Folder) untaken() (out []string) {
 	customized := map[string][]string{}
 	for _, o := range s.Kustomizations() {
 		at := PathIn(s.Root, o.File())
-		for _, file := range FilesOf(o.Doc) {
+		for _, file := range FilesOf(o) {
 			customized[at] = append(customized[at], PathIn(s.Root, file))
 		}
 	}
-	for _, o := range clusterobject.ReadAll(s.Others).All {
+	for _, o := range beside.All {
 		switch {
 		case o.IsOfKustomize():
 			continue

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/delivery"
 	"github.com/meshproof/meshproof/internal/dialects"
@@ -179,7 +180,7 @@ func (f *Files) addToolFiles(to *manifestdiff.Side) error {
 		}
 	}
 	for _, doc := range documents {
-		for _, path := range delivery.FilesOf(doc) {
+		for _, path := range delivery.FilesOf(clusterobject.Read(doc)) {
 			inside, err := filepath.Rel(f.root, path)
 			switch {
 			case err != nil || inside == ".." || strings.HasPrefix(inside, ".."+string(filepath.Separator)):

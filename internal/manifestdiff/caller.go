@@ -36,7 +36,7 @@ func callersOf(peers mention.Words) callers {
 			continue // a part of another word
 		}
 		named = append(named, word)
-		if _, key, isLabel := strings.Cut(word, namespaceLabelPrefix); isLabel && key != "" && key != "kubernetes.io/metadata.name" {
+		if _, key, isLabel := strings.Cut(word, mention.OfNamespaces); isLabel && key != "" && key != "kubernetes.io/metadata.name" {
 			out.ofNamespaces = append(out.ofNamespaces, key)
 		}
 		_, behind, inNamespace := strings.Cut(word, "/ns/")
@@ -61,9 +61,6 @@ func callersOf(peers mention.Words) callers {
 	out.named = strings.Join(named, "\n")
 	return out
 }
-
-// namespaceLabelPrefix ends what stands in front of the label of a namespace in a selector of Cilium.
-const namespaceLabelPrefix = "namespace.labels."
 
 // choosesNamespace reports whether policies may choose callers by a label of a namespace. A namespace that no document describes may have each label.
 func (c *comparison) choosesNamespace(name string) bool {

@@ -79,8 +79,10 @@ func (c *comparison) alone(o clusterobject.Object, other, own workloads, effect 
 	if c.symmetric {
 		effect = isAlone
 	}
-	if by, moves := c.changedBy(o); moves && o.Written() == "" && clusterobject.IsOfPlane(o.Namespace) {
-		effect += ", and " + c.toolText(by) + " may change it on its way"
+	if o.Written() == "" && clusterobject.IsOfPlane(o.Namespace) {
+		if by, moves := c.changedBy(o); moves {
+			effect += ", and " + c.toolText(by) + " may change it on its way"
+		}
 	}
 	if o.IsOfSystem() && o.Category != clusterobject.Namespace {
 		return []Change{changeOf(o, effect)}

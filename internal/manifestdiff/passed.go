@@ -54,7 +54,7 @@ func Compare(old, recent Side, symmetric bool) Result {
 	c := newComparison(old, recent, symmetric)
 	out := Result{Changes: c.changes(), Doubts: c.doubts()}
 	if !symmetric {
-		out.Installations = delivery.Installations(old.folder(), recent.folder())
+		out.Installations = delivery.Installations(old.folder(), recent.folder(), c.recentObjects)
 	}
 	out.Passed, out.Compared = c.rest()
 	return out

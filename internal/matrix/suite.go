@@ -193,19 +193,25 @@ func (s Suite) Run(ctx context.Context) ([]summary.Run, error) {
 func (s Suite) Unstarted(err error) (out []report.Run) {
 	switch err := err.(type) {
 	case *StartError:
-		run := report.Run{
-			Meshproof: Version(), Implementation: s.Implementation, Date: time.Now().UTC().Truncate(time.Second), Envoy: err.Version, Runtime: s.Runtime.String(),
-			Profiles: s.Selection.Claimed(), Unsupported: s.Selection.Unsupported(), AnyNames: s.AnyNames, Shard: s.Shard.String(), Cases: []report.Case{},
-		}
-		if !s.foreign() && s.Implementation.Project == "" {
-			run.Implementation = Reference()
-		}
+		run := s.head(time.Now(), err.Version, s.Runtime)
 		run.Add(report.Build(result.Case{Case: cases.Case{Name: "the start of Envoy"}, Err: err, Fault: true}))
 		out = append(out, run)
 	case interface{ Unwrap() []error }:
 		for _, one := range err.Unwrap() {
 			out = append(out, s.Unstarted(one)...)
 		}
+	}
+	return out
+}
+
+// head is a run without cases: what ran, and when it began.
+func (s Suite) head(began time.Time, version string, runtime harness.Runtime) report.Run {
+	out := report.Run{
+		Meshproof: Version(), Implementation: s.Implementation, Date: began.UTC().Truncate(time.Second), Envoy: version, Runtime: runtime.String(),
+		Profiles: s.Selection.Claimed(), Unsupported: s.Selection.Unsupported(), AnyNames: s.AnyNames, Shard: s.Shard.String(), Cases: []report.Case{},
+	}
+	if !s.foreign() && s.Implementation.Project == "" {
+		out.Implementation = Reference()
 	}
 	return out
 }
@@ -309,15 +315,9 @@ func (u *underway) result(plan []cases.Case, ran map[string]result.Case, fresh *
 	if err != nil {
 		sum, err = "", &DigestError{VersionError{u.Version(), err}}
 	}
-	out := &summary.Run{Report: report.Run{
-		Meshproof: Version(), Implementation: s.Implementation, Date: u.began.UTC().Truncate(time.Second),
-		Envoy: u.Version(), EnvoySHA256: sum, Runtime: u.Runtime().String(), Behavior: u.Behavior().Answers(),
-		Profiles: s.Selection.Claimed(), Unsupported: s.Selection.Unsupported(), AnyNames: s.AnyNames, Shard: s.Shard.String(),
-		Cases: []report.Case{}, Milliseconds: float64(time.Since(u.began).Microseconds()) / 1000,
-	}}
-	if !s.foreign() && s.Implementation.Project == "" {
-		out.Report.Implementation = Reference()
-	}
+	out := &summary.Run{Report: s.head(u.began, u.Version(), u.Runtime())}
+	out.Report.EnvoySHA256, out.Report.Behavior = sum, u.Behavior().Answers()
+	out.Report.Milliseconds = float64(time.Since(u.began).Microseconds()) / 1000
 	add := func(r result.Case) {
 		if s.Explain != nil {
 			r.Explain(func(q result.Request) string { return s.Explain(r.Case, q) })

@@ -13,6 +13,9 @@ import (
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
+// OfNamespaces ends what stands in front of the label of a namespace in a selector of Cilium.
+const OfNamespaces = "namespace.labels."
+
 // Words are the words of documents.
 type Words map[string]bool
 
@@ -23,7 +26,7 @@ func (w Words) Has(word string) bool { return word != "" && w[word] }
 // of a namespace.
 func (w Words) add(text string) {
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("{}[]\",': \n\t\r=|&()!<>;`\\", r) }) {
-		_, label, _ := strings.Cut(word, "namespace.labels.")
+		_, label, _ := strings.Cut(word, OfNamespaces)
 		w[word], w[label] = true, true
 		for _, part := range strings.FieldsFunc(word, func(r rune) bool { return r == '/' || r == '.' }) {
 			w["/"+part] = true

@@ -15,7 +15,7 @@ import (
 // pods makes pods of the workloads: a ReplicaSet names them, and their account has the old name. It adds pods that only call. A
 // workload that the text of policies and options names keeps its name; stated are the options.
 func (l *lister) pods(text string, stated any) {
-	renamed := map[string]policy.Workload{}
+	renamed, options := map[string]policy.Workload{}, fmt.Sprint(stated)
 	pod := func(w policy.Workload) policy.Workload {
 		key := w.Namespace + "/" + w.Name
 		to, known := renamed[key]
@@ -23,7 +23,7 @@ func (l *lister) pods(text string, stated any) {
 			to = l.podOf(w, choice.Pick(l.Chooser, podKinds...), 0, l.hash(l.Number(8, 10)))
 			isNamed := strings.Contains(text, `"`+w.Name+`"`)
 			if namesNoPod[l.profile] {
-				isNamed = strings.Contains(fmt.Sprint(stated), w.Name) // what the policies have is the value of a label
+				isNamed = strings.Contains(options, w.Name) // what the policies have is the value of a label
 			}
 			if isNamed || strings.Contains(text, key+`"`) {
 				to.Name = w.Name
