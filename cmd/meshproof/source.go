@@ -157,7 +157,7 @@ func (o *sourceOptions) cases(paths []string) ([]lab.Case, *lab.Files, error) {
 func (o *sourceOptions) casesOf(files *lab.Files, s lab.Surroundings) ([]lab.Case, lab.Population, error) {
 	all, population, err := files.CasesInFull(s)
 	if err == nil {
-		all, err = lab.Choose(all, o.only)
+		all, err = files.Choose(all, o.only)
 	}
 	return all, population, o.nothingLeft(err)
 }

@@ -13,6 +13,8 @@ type NoInboundError struct {
 	Name string
 	// Inbounds are the names of all inbounds.
 	Inbounds []string
+	// Described says which flags describe the workload of the folder that has the name, "" where none has it.
+	Described string
 }
 
 // mostNamed is how many inbounds an error lists.
@@ -20,7 +22,10 @@ const mostNamed = 20
 
 // Error lists the inbounds.
 func (e *NoInboundError) Error() string {
-	if len(e.Inbounds) == 0 {
+	switch {
+	case e.Described != "":
+		return fmt.Sprintf("there is no inbound %q: %s", e.Name, e.Described)
+	case len(e.Inbounds) == 0:
 		return fmt.Sprintf("there is no inbound %q, and no other one: leave it out", e.Name)
 	}
 	names, more := slices.Compact(slices.Clone(e.Inbounds)), ""

@@ -205,6 +205,34 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// TestFlagsOfADeployment has an error that says how a workload of the folder is described.
+func TestFlagsOfADeployment(t *testing.T) {
+	t.Parallel()
+	const web = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: {template: {metadata: {labels: {tier: front, app: web}},
+  spec: {containers: [{name: web, ports: [{name: http, containerPort: 9090}]}]}}}}
+`
+	const flags = "--namespace shop --label app=web --label tier=front"
+	for to, want := range map[string]string{
+		"web/http": flags + " --port 9090", "web/9090": flags + " --port 9090", "web/1": flags, "web": flags, "shop/http": "",
+	} {
+		files, err := lab.Open(lab.Choice{}, write(t, map[string]string{"a.yaml": aPolicy, "dp.yaml": aDataplane, "web.yaml": web}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		none := (*lab.NoInboundError)(nil)
+		if _, err := files.Subjects(to, lab.Surroundings{}); !errors.As(err, &none) || !strings.HasSuffix(none.Described, want) || (want == "") != (none.Described == "") {
+			t.Errorf("%s: %v", to, err)
+		}
+		all, _, err := files.CasesInFull(lab.Surroundings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := files.Choose(all, to); !errors.As(err, &none) || !strings.HasSuffix(none.Described, want) || (want != "") != strings.Contains(err.Error(), "leave out --to") {
+			t.Errorf("%s: %v", to, err)
+		}
+	}
+}
+
 // TestFilesOfOtherTools has files that cannot be read. In a folder, those that no cluster takes are left out; a case never is.
 func TestFilesOfOtherTools(t *testing.T) {
 	t.Parallel()

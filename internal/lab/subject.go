@@ -130,6 +130,7 @@ func (f *Files) Subjects(to string, s Surroundings) ([]Subject, error) {
 		return nil, err
 	}
 	if len(out) == 0 {
+		none.Described = f.describedBy(to)
 		return nil, none
 	}
 	return out, nil

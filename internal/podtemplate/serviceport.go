@@ -82,6 +82,16 @@ func (t Template) PortNames() (names []string, known bool) {
 	return names, len(fieldvalue.Mappings(t.pods.Spec["containers"])) > 0
 }
 
+// Port returns the number of the port of the pods that has this name, or this number.
+func (t Template) Port(named string) (number uint16, known bool) {
+	for port := range t.containerPorts {
+		if number, known = portOf(port["containerPort"]); known && (port["name"] == named || fmt.Sprint(number) == named) {
+			return number, true
+		}
+	}
+	return 0, false
+}
+
 // containerPorts yields the ports that the containers of the pods state.
 func (t Template) containerPorts(yield func(map[string]any) bool) {
 	for _, field := range []string{"containers", "initContainers"} {
