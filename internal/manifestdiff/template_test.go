@@ -59,6 +59,19 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
+// A file of ytt with overlays changes what stands in others, although nothing in it is an object. Such a file with values alone says nothing.
+func TestOverlays(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"#@ load(\"@ytt:overlay\", \"overlay\")\n#@overlay/match by=overlay.all, expects=1\n---\nspec: {action: AUDIT}\n": "what is applied is unknown",
+		"#@overlay/match by=overlay.all\n---\nspec: {action: AUDIT}\n":                                                      "what is applied is unknown",
+		"#@data/values\n---\nspec: {action: AUDIT}\n":                                                                       "",
+		"# {{ .a }} is an overlay\n---\nspec: {action: AUDIT}\n":                                                            "",
+	} {
+		change{text, together(policy, text), "", ""}.expect(t, want)
+	}
+}
+
 // Another value of a variable counts where it stands for what may matter, and not where it is that of an image.
 func TestVariables(t *testing.T) {
 	t.Parallel()
