@@ -46,6 +46,8 @@ type comparison struct {
 	allPlaces []string
 	// allReaches are what kustomizations of the second side take, nil where nobody has asked.
 	allReaches *delivery.Reaches
+	// allDeliveries are the objects of the second side with those of tools that they make, nil where nobody has asked.
+	allDeliveries []clusterobject.Object
 
 	// isIstio is true where a document is of Istio, byAddress where a policy has an address: a caller may be chosen by it, and
 	// byOrigin where callers are chosen by it in another way too.
