@@ -76,6 +76,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 		named: mention.Words{}, peers: mention.Words{}, identities: mention.Words{}, volumes: mention.Words{}, disks: mention.Words{},
 		programs: programs{words: map[string]bool{}, asked: map[string]bool{}}, claims: map[string]bool{}, tokens: map[string]bool{}, variables: map[string]bool{}, told: told{},
 	}
+	c.oldObjects, c.recentObjects = pairByFile(old, recent, c.oldObjects, c.recentObjects)
 	c.olds, c.recents = workloadsOf(c.oldObjects.All), workloadsOf(c.recentObjects.All)
 	for _, o := range c.policies() {
 		c.addPolicy(o)
