@@ -132,6 +132,10 @@ func TestInPlanes(t *testing.T) {
 		"a release elsewhere":          {map[string]string{"a/templates/r.yaml": role, "f.yaml": strings.NewReplacer("NAMESPACE", "kube-system", "spec: {chart: {", "spec: {targetNamespace: shop, chart: {").Replace(release)}, "default"},
 		"a file of Fleet":              {map[string]string{"a/r.yaml": role, "a/fleet.yaml": "{defaultNamespace: istio-system}"}, "istio-system"},
 		"a component":                  {map[string]string{"a/r.yaml": role, "a/kustomization.yaml": "{components: [../c], resources: [r.yaml]}", "c/kustomization.yaml": "{kind: Component, namespace: linkerd}"}, "linkerd"},
+		"a part of the path":           {map[string]string{"apps/a/r.yaml": role, "f.yaml": inPlane}, "kube-system"},
+		"beside a part of the path":    {map[string]string{"apps/a/p.yaml": policy, "apps/b/r.yaml": role, "f.yaml": inPlane}, "default"},
+		"a path above the folder":      {map[string]string{"a/r.yaml": role, "f.yaml": strings.Replace(inPlane, "./a", "./apps/a", 1)}, "kube-system"},
+		"beside a path above it":       {map[string]string{"a/p.yaml": policy, "b/r.yaml": role, "f.yaml": strings.Replace(inPlane, "./a", "./apps/a", 1)}, "default"},
 		"an object of another folder":  {map[string]string{"a/r.yaml": strings.Replace(role, "name: r", "name: r, namespace: shop", 1), "f.yaml": inPlane}, "shop"},
 	} {
 		of := folder(t, tt.files)

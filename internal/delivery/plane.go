@@ -7,7 +7,6 @@ import (
 
 	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
-	"github.com/meshproof/meshproof/internal/metadata"
 )
 
 // placement is a tool that gives objects without a namespace one of a control plane.
@@ -83,12 +82,26 @@ func (f Folder) placements(all clusterobject.List) (out []placement, kustomized 
 			}
 		}
 	}
-	if len(byTools) > 0 && f.isPart(tools) {
-		for i := range byTools {
-			byTools[i].folder = "."
+	if len(byTools) == 0 {
+		return out, kustomized
+	}
+	folders := f.Folders()
+	isPart := !slices.ContainsFunc(tools, func(by clusterobject.Object) bool {
+		return slices.ContainsFunc(by.Takes(), func(at string) bool {
+			folder := Literal(at)
+			return (folder != "." || !strings.Contains(at, "{{")) && len(folders.Named(folder)) > 0 // a parameter may lead anywhere
+		})
+	})
+	for _, p := range byTools {
+		in := folders.Named(p.folder)
+		if isPart {
+			in = []string{"."}
+		}
+		for _, folder := range in {
+			out = append(out, placement{p.namespace, folder})
 		}
 	}
-	return append(out, byTools...), kustomized
+	return out, kustomized
 }
 
 // givenBy returns the namespaces of control planes that an object of Flux or Argo CD gives to what it takes, "" for a parameter. A release has its own namespace
@@ -115,20 +128,4 @@ func planesIn(values ...any) (out []string) {
 		}
 	}
 	return out
-}
-
-// isPart reports whether no path of a tool leads into the folder, so that it may be a part of a repository.
-func (f Folder) isPart(tools []clusterobject.Object) bool {
-	folders := map[string]bool{".": true}
-	for _, doc := range f.Placed {
-		for at := PathIn(f.Root, metadata.FileOf(doc)); !folders[at]; at = filepath.Dir(at) {
-			folders[at] = true
-		}
-	}
-	return !slices.ContainsFunc(tools, func(by clusterobject.Object) bool {
-		return slices.ContainsFunc(by.Takes(), func(at string) bool {
-			folder := Literal(at)
-			return folders[folder] && (folder != "." || !strings.Contains(at, "{{")) // a parameter may lead anywhere
-		})
-	})
 }

@@ -11,9 +11,7 @@ import (
 	"github.com/meshproof/meshproof/internal/delivery"
 	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
-	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/internal/rendering"
-	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // changedBy returns the object of Flux, Argo CD, Fleet or Kustomize that may change a new object on its way, so that it is not applied as it is compared; false where there is none.
@@ -107,9 +105,11 @@ func (c *comparison) mayTakeBy(by, o clusterobject.Object) bool {
 
 // mayTake reports whether a tool that takes a folder may take a file: it is below the folder, or the folder is none of the side, which may be a part of a repository.
 func (c *comparison) mayTake(folder, file string) bool {
-	return folder == "." || delivery.IsBelow(file, folder) || !slices.ContainsFunc(c.recent.Placed, func(doc manifest.Document) bool {
-		return delivery.IsBelow(delivery.PathIn(c.recent.Root, metadata.FileOf(doc)), folder)
-	})
+	if c.allFolders == nil {
+		c.allFolders = c.recent.folder().Folders()
+	}
+	named := c.allFolders.Named(folder)
+	return folder == "." || len(named) == 0 || slices.ContainsFunc(named, func(of string) bool { return delivery.IsBelow(file, of) })
 }
 
 // fluxChanges reports whether a Kustomization of Flux may change an object. Its patches are for a kind that their target names, and the labels that it gives all objects
