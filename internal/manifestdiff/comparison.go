@@ -31,6 +31,8 @@ type comparison struct {
 	callers                  callers
 	// targets are the names of Dataplanes and services that policies of Kuma have.
 	targets []string
+	// givenLabels says of keys of labels whether an unknown object may give them to others, as far as somebody has asked.
+	givenLabels map[string]bool
 	// programs are what may change labels and annotations, or read them.
 	programs programs
 	// volumes are the names of volumes of sidecars.
@@ -76,7 +78,7 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 		oldPolicies: clusterobject.ReadAll(old.Policies), recentPolicies: clusterobject.ReadAll(recent.Policies),
 		oldDataplanes: clusterobject.ReadAll(old.Dataplanes), recentDataplanes: clusterobject.ReadAll(recent.Dataplanes),
 		named: mention.Words{}, peers: mention.Words{}, identities: mention.Words{}, volumes: mention.Words{}, disks: mention.Words{},
-		programs: programs{words: map[string]bool{}, asked: map[string]bool{}}, claims: map[string]bool{}, tokens: map[string]bool{}, variables: map[string]bool{}, told: told{},
+		programs: programs{words: map[string]bool{}, asked: map[string]bool{}}, claims: map[string]bool{}, tokens: map[string]bool{}, variables: map[string]bool{}, givenLabels: map[string]bool{}, told: told{},
 	}
 	c.oldObjects, c.recentObjects = pairByFile(old, recent, c.oldObjects, c.recentObjects)
 	c.olds, c.recents = workloadsOf(c.oldObjects.All), workloadsOf(c.recentObjects.All)
