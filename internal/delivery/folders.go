@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/metadata"
 )
 
@@ -40,4 +41,14 @@ func (f Folders) Named(path string) (out []string) {
 		}
 	}
 	return out
+}
+
+// ArePart reports whether no path of some tools leads into the folders, so that these may be a part of a repository in which the paths begin elsewhere.
+func (f Folders) ArePart(tools []clusterobject.Object) bool {
+	return !slices.ContainsFunc(tools, func(by clusterobject.Object) bool {
+		return slices.ContainsFunc(by.Takes(), func(at string) bool {
+			folder := Literal(at)
+			return folder != "." && len(f.Named(folder)) > 0 // each root has that one
+		})
+	})
 }

@@ -86,12 +86,7 @@ func (f Folder) placements(all clusterobject.List) (out []placement, kustomized 
 		return out, kustomized
 	}
 	folders := f.Folders()
-	isPart := !slices.ContainsFunc(tools, func(by clusterobject.Object) bool {
-		return slices.ContainsFunc(by.Takes(), func(at string) bool {
-			folder := Literal(at)
-			return (folder != "." || !strings.Contains(at, "{{")) && len(folders.Named(folder)) > 0 // a parameter may lead anywhere
-		})
-	})
+	isPart := folders.ArePart(tools)
 	for _, p := range byTools {
 		in := folders.Named(p.folder)
 		if isPart {
