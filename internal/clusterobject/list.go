@@ -32,12 +32,27 @@ func ReadAll(docs []manifest.Document) List {
 
 // Map returns the list with what a function makes of each object, by the same keys.
 func (l List) Map(of func(Object) Object) List {
+	return l.each(func(o Object) Object {
+		made := of(o)
+		made.Key = o.Key
+		return made
+	})
+}
+
+// ByOtherKeys returns the list with the key that a function gives to each object.
+func (l List) ByOtherKeys(key func(Object) string) List {
+	return l.each(func(o Object) Object {
+		o.Key = key(o)
+		return o
+	})
+}
+
+func (l List) each(of func(Object) Object) List {
 	out := List{ByKey: map[string][]Object{}, Repeated: l.Repeated}
 	for _, o := range l.All {
 		made := of(o)
-		made.Key = o.Key
 		out.All = append(out.All, made)
-		out.ByKey[o.Key] = append(out.ByKey[o.Key], made)
+		out.ByKey[made.Key] = append(out.ByKey[made.Key], made)
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package clusterobject
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -71,6 +72,10 @@ func (o Object) Takes() (out []string) {
 		if at, _ := fieldvalue.Lookup(o.Fields, "spec", "chart", "spec", "chart").(string); strings.HasPrefix(at, ".") {
 			out = append(out, at)
 		}
+	case o.Group == "argoproj.io" && o.Kind == "ApplicationSet":
+		for _, made := range o.Applications() {
+			out = append(out, made.Takes()...)
+		}
 	case o.Group == "argoproj.io" && o.Kind == "Application":
 		for _, source := range o.Sources() {
 			at, _ := source["path"].(string)
@@ -83,11 +88,87 @@ func (o Object) Takes() (out []string) {
 	return out
 }
 
-// Sources returns the sources of an Application of Argo CD.
+// Sources returns the sources of an Application of Argo CD, with the one from which a hydrator writes out what is applied.
 func (o Object) Sources() []map[string]any {
 	out := fieldvalue.Mappings(fieldvalue.Lookup(o.Fields, "spec", "sources"))
-	if source, ok := fieldvalue.Lookup(o.Fields, "spec", "source").(map[string]any); ok {
-		out = append(out, source)
+	for _, field := range [][]string{{"spec", "source"}, {"spec", "sourceHydrator", "drySource"}} {
+		if source, ok := fieldvalue.Lookup(o.Fields, field...).(map[string]any); ok {
+			out = append(out, source)
+		}
+	}
+	return out
+}
+
+// Applications returns an Application of Argo CD, or those that an ApplicationSet makes: by its template, and by that with the template of a
+// generator over it. Their parameters stand as they are written.
+func (o Object) Applications() []Object {
+	switch {
+	case o.Group != "argoproj.io":
+		return nil
+	case o.Kind == "Application":
+		return []Object{o}
+	case o.Kind != "ApplicationSet":
+		return nil
+	}
+	template := fieldvalue.Lookup(o.Fields, "spec", "template")
+	specs := []any{fieldvalue.Lookup(template, "spec")}
+	fieldvalue.Any(fieldvalue.Lookup(o.Fields, "spec", "generators"), func(value any) bool {
+		if own := fieldvalue.Lookup(value, "template", "spec"); own != nil {
+			specs = append(specs, overlaid(own, specs[0]))
+		}
+		return false
+	})
+	var out []Object
+	for _, spec := range specs {
+		made := Object{Identity: o.Identity, Doc: o.Doc, Fields: map[string]any{"spec": spec}}
+		made.Kind = "Application"
+		out = append(out, made)
+	}
+	return out
+}
+
+// overlaid puts the fields of one value over those of another one.
+func overlaid(own, other any) any {
+	fields, isMapping := own.(map[string]any)
+	below, areMappings := other.(map[string]any)
+	if !isMapping || !areMappings {
+		return own
+	}
+	out := maps.Clone(below)
+	for key, value := range fields {
+		out[key] = overlaid(value, below[key])
+	}
+	return out
+}
+
+// IsFleetFile reports whether a document says how Fleet applies the folder of its file.
+func (o Object) IsFleetFile() bool {
+	name := filepath.Base(o.File())
+	return o.Kind == "" && (name == "fleet.yaml" || name == "fleet.yml")
+}
+
+// deliveryGroups are the groups of the objects by which Flux and Argo CD take folders.
+var deliveryGroups = []string{"argoproj.io", "helm.toolkit.fluxcd.io", "kustomize.toolkit.fluxcd.io"}
+
+// Deliveries returns the objects of a list, and those of Flux and Argo CD that others have in their fields, such as a ResourceSet: something
+// makes these. They have the names of their makers.
+func (l List) Deliveries() []Object {
+	out := slices.Clone(l.All)
+	for _, o := range l.All {
+		if o.Category != Unknown {
+			continue
+		}
+		fieldvalue.Any(fieldvalue.Lookup(o.Fields, "spec"), func(value any) bool {
+			fields := fieldvalue.Mapping(value)
+			version, _ := fields["apiVersion"].(string)
+			kind, _ := fields["kind"].(string)
+			if group, _, _ := strings.Cut(version, "/"); slices.Contains(deliveryGroups, group) {
+				made := o
+				made.Group, made.Kind, made.Fields = group, kind, fields
+				out = append(out, made)
+			}
+			return false
+		})
 	}
 	return out
 }

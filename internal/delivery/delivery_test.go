@@ -104,6 +104,10 @@ func TestInPlanes(t *testing.T) {
 	const role = "{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r}}"
 	inPlane := strings.Replace(flux, "path: PATH", "path: ./a, targetNamespace: kube-system", 1)
 	valuesOf := "{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {name: c, namespace: argocd}, spec: {destination: {namespace: kube-system}, sources: [{repoURL: r, chart: c}, {repoURL: r, ref: v}]}}"
+	const (
+		set     = "{apiVersion: argoproj.io/v1alpha1, kind: ApplicationSet, metadata: {name: s, namespace: argocd}, spec: {generators: [{git: {}}], template: {spec: {destination: {namespace: NAMESPACE}, source: {repoURL: r, path: 'a/{{path.basename}}'}}}}}"
+		release = "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: h, namespace: NAMESPACE}, spec: {chart: {spec: {chart: ./a}}}}"
+	)
 	placed := strings.Replace(kustomization, "resources: [RESOURCES]", "namespace: kyverno, resources: [../a/r.yaml]", 1)
 	for name, tt := range map[string]struct {
 		files map[string]string
@@ -119,6 +123,19 @@ func TestInPlanes(t *testing.T) {
 		"a file beside the list":       {map[string]string{"k/r.yaml": role, "k/kustomization.yaml": placed}, "kyverno"},
 		"values of a chart":            {map[string]string{"a/r.yaml": role, "f.yaml": valuesOf}, "default"},
 		"a chart beside a folder":      {map[string]string{"a/r.yaml": role, "f.yaml": strings.Replace(valuesOf, "ref: v", "ref: v, path: a", 1)}, "kube-system"},
+		"a set of Applications":        {map[string]string{"a/r.yaml": role, "f.yaml": strings.Replace(set, "NAMESPACE", "kyverno", 1)}, "kyverno"},
+		"a set by the folder":          {map[string]string{"a/kube-system/r.yaml": role, "f.yaml": strings.Replace(set, "NAMESPACE", "'{{path.basename}}'", 1)}, "kube-system"},
+		"a set by another folder":      {map[string]string{"a/shop/r.yaml": role, "f.yaml": strings.Replace(set, "NAMESPACE", "'{{path.basename}}'", 1)}, "default"},
+		"a set that leads elsewhere":   {map[string]string{"b/kube-system/r.yaml": role, "a/p.yaml": policy, "f.yaml": strings.Replace(set, "NAMESPACE", "'{{path.basename}}'", 1)}, "default"},
+		"a hydrator":                   {map[string]string{"a/r.yaml": role, "f.yaml": "{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {name: c, namespace: argocd}, spec: {destination: {namespace: kube-system}, sourceHydrator: {drySource: {path: a}}}}"}, "kube-system"},
+		"a release":                    {map[string]string{"a/templates/r.yaml": role, "f.yaml": strings.Replace(release, "NAMESPACE", "kube-system", 1)}, "kube-system"},
+		"a release elsewhere":          {map[string]string{"a/templates/r.yaml": role, "f.yaml": strings.NewReplacer("NAMESPACE", "kube-system", "spec: {chart: {", "spec: {targetNamespace: shop, chart: {").Replace(release)}, "default"},
+		"a file of Fleet":              {map[string]string{"a/r.yaml": role, "a/fleet.yaml": "{defaultNamespace: istio-system}"}, "istio-system"},
+		"a component":                  {map[string]string{"a/r.yaml": role, "a/kustomization.yaml": "{components: [../c], resources: [r.yaml]}", "c/kustomization.yaml": "{kind: Component, namespace: linkerd}"}, "linkerd"},
+		"a part of the path":           {map[string]string{"apps/a/r.yaml": role, "f.yaml": inPlane}, "kube-system"},
+		"beside a part of the path":    {map[string]string{"apps/a/p.yaml": policy, "apps/b/r.yaml": role, "f.yaml": inPlane}, "default"},
+		"a path above the folder":      {map[string]string{"a/r.yaml": role, "f.yaml": strings.Replace(inPlane, "./a", "./apps/a", 1)}, "kube-system"},
+		"beside a path above it":       {map[string]string{"a/p.yaml": policy, "b/r.yaml": role, "f.yaml": strings.Replace(inPlane, "./a", "./apps/a", 1)}, "default"},
 		"an object of another folder":  {map[string]string{"a/r.yaml": strings.Replace(role, "name: r", "name: r, namespace: shop", 1), "f.yaml": inPlane}, "shop"},
 	} {
 		of := folder(t, tt.files)

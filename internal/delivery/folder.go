@@ -99,5 +99,14 @@ func partsIn(root string, doc manifest.Document) []string {
 // Clean returns a folder as an object writes it, as a path from the root of the repository.
 func Clean(at string) string { return strings.TrimPrefix(path.Clean(at), "/") }
 
+// Literal returns a folder as an object writes it, as [Clean] does, and of one with a parameter the folder that stands in front of that.
+func Literal(at string) string {
+	literal, _, hasParameter := strings.Cut(at, "{{")
+	if hasParameter {
+		literal, _ = path.Split(literal)
+	}
+	return Clean(literal)
+}
+
 // IsBelow reports whether a file is in a folder or below it, or is what has the name itself.
 func IsBelow(file, folder string) bool { return file == folder || strings.HasPrefix(file, folder+"/") }

@@ -3,20 +3,36 @@ package delivery
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
-	"github.com/meshproof/meshproof/internal/metadata"
 )
 
 // placement is a tool that gives objects without a namespace one of a control plane.
 type placement struct {
+	// namespace is "" where a parameter stands for it: it may be the name of each folder in which the object stands.
 	namespace string
 	// folder is what the tool takes, as a path in the root.
 	folder string
 }
 
-// InPlanes returns the objects of a list, each in the namespace of the control plane, or of the tool that applies or signs objects, in which Flux, Argo CD or
+// namespaceOf is the namespace that a placement gives to what stands in a file, "" where that is none of a control plane.
+func (p placement) namespaceOf(file string) string {
+	if p.folder != "." && !IsBelow(file, p.folder) {
+		return ""
+	}
+	if p.namespace != "" {
+		return p.namespace
+	}
+	parts := strings.Split(filepath.Dir(file), string(filepath.Separator))
+	if i := slices.IndexFunc(parts, clusterobject.IsOfPlane); i >= 0 {
+		return parts[i]
+	}
+	return ""
+}
+
+// InPlanes returns the objects of a list, each in the namespace of the control plane, or of the tool that applies or signs objects, in which Flux, Argo CD, Fleet or
 // Kustomize places it. That is so for an object of a kind with namespaces that names none. Where no path of a tool leads into the folder, the folder may be a part of a repository, and each path counts.
 func (f Folder) InPlanes(all clusterobject.List) clusterobject.List {
 	placements, kustomized := f.placements(all)
@@ -33,11 +49,11 @@ func (f Folder) InPlanes(all clusterobject.List) clusterobject.List {
 		}
 		file := PathIn(f.Root, o.File())
 		for _, p := range placements {
-			if p.folder == "." || IsBelow(file, p.folder) {
-				return o.PlacedIn(p.namespace)
+			if namespace := p.namespaceOf(file); namespace != "" {
+				return o.PlacedIn(namespace)
 			}
 		}
-		for _, by := range reaches.Takers(o.File()) {
+		for _, by := range reaches.WithComponents(reaches.Takers(o.File())) {
 			if of := planesIn(fieldvalue.Lookup(by.Fields, "namespace")); len(of) > 0 {
 				return o.PlacedIn(of[0])
 			}
@@ -50,29 +66,53 @@ func (f Folder) InPlanes(all clusterobject.List) clusterobject.List {
 // that, the folder in which it stands.
 func (f Folder) placements(all clusterobject.List) (out []placement, kustomized bool) {
 	var byTools []placement
-	for _, by := range all.All {
-		if by.IsOfKustomize() {
-			for _, namespace := range planesIn(fieldvalue.Lookup(by.Fields, "namespace")) {
-				out, kustomized = append(out, placement{namespace, PathIn(f.Root, filepath.Dir(by.File()))}), true
+	tools := all.Deliveries()
+	for _, by := range tools {
+		if by.IsOfKustomize() || by.IsFleetFile() {
+			for _, namespace := range planesIn(fieldvalue.Lookup(by.Fields, "namespace"), fieldvalue.Lookup(by.Fields, "defaultNamespace")) {
+				out, kustomized = append(out, placement{namespace, PathIn(f.Root, filepath.Dir(by.File()))}), kustomized || by.IsOfKustomize()
 			}
 			continue
 		}
-		named := []any{fieldvalue.Lookup(by.Fields, "spec", "targetNamespace"), fieldvalue.Lookup(by.Fields, "spec", "destination", "namespace")}
-		for _, source := range by.Sources() {
-			named = append(named, fieldvalue.Lookup(source, "kustomize", "namespace"))
-		}
-		for _, namespace := range planesIn(named...) {
-			for _, at := range by.Takes() {
-				byTools = append(byTools, placement{namespace, Clean(at)})
+		for _, one := range append(by.Applications(), by) {
+			for _, namespace := range givenBy(one) {
+				for _, at := range one.Takes() {
+					byTools = append(byTools, placement{namespace, Literal(at)})
+				}
 			}
 		}
 	}
-	if len(byTools) > 0 && f.isPart(all) {
-		for i := range byTools {
-			byTools[i].folder = "."
+	if len(byTools) == 0 {
+		return out, kustomized
+	}
+	folders := f.Folders()
+	isPart := folders.ArePart(tools)
+	for _, p := range byTools {
+		in := folders.Named(p.folder)
+		if isPart {
+			in = []string{"."}
+		}
+		for _, folder := range in {
+			out = append(out, placement{p.namespace, folder})
 		}
 	}
-	return append(out, byTools...), kustomized
+	return out, kustomized
+}
+
+// givenBy returns the namespaces of control planes that an object of Flux or Argo CD gives to what it takes, "" for a parameter. A release has its own namespace
+// where it names no other one.
+func givenBy(o clusterobject.Object) (out []string) {
+	values := []any{fieldvalue.Lookup(o.Fields, "spec", "targetNamespace"), fieldvalue.Lookup(o.Fields, "spec", "destination", "namespace")}
+	if o.Kind == "HelmRelease" && values[0] == nil {
+		values = append(values, o.Namespace)
+	}
+	for _, source := range o.Sources() {
+		values = append(values, fieldvalue.Lookup(source, "kustomize", "namespace"))
+	}
+	if slices.ContainsFunc(values, func(value any) bool { text, _ := value.(string); return strings.Contains(text, "{{") }) {
+		out = append(out, "")
+	}
+	return append(out, planesIn(values...)...)
 }
 
 // planesIn returns those of some values that are the namespace of a control plane.
@@ -83,17 +123,4 @@ func planesIn(values ...any) (out []string) {
 		}
 	}
 	return out
-}
-
-// isPart reports whether no path of a tool leads into the folder, so that it may be a part of a repository.
-func (f Folder) isPart(all clusterobject.List) bool {
-	folders := map[string]bool{".": true}
-	for _, doc := range f.Placed {
-		for at := PathIn(f.Root, metadata.FileOf(doc)); !folders[at]; at = filepath.Dir(at) {
-			folders[at] = true
-		}
-	}
-	return !slices.ContainsFunc(all.All, func(by clusterobject.Object) bool {
-		return slices.ContainsFunc(by.Takes(), func(at string) bool { return folders[Clean(at)] })
-	})
 }

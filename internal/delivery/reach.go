@@ -81,6 +81,23 @@ func (r *Reaches) overlays(from *reach) []clusterobject.Object {
 	return from.takers
 }
 
+// WithComponents returns some kustomizations with the components that they take, by others too: a component changes what such a kustomization takes.
+func (r *Reaches) WithComponents(all []clusterobject.Object) []clusterobject.Object {
+	seen := map[string]bool{}
+	for i := 0; i < len(all); i++ {
+		for _, name := range fieldvalue.Texts(fieldvalue.Lookup(all[i].Fields, "components")) {
+			dir := filepath.Join(filepath.Dir(all[i].File()), name)
+			for _, of := range r.all {
+				if file := of.kustomization.File(); !seen[file] && filepath.Dir(file) == dir {
+					seen[file] = true
+					all = append(all, of.kustomization)
+				}
+			}
+		}
+	}
+	return all
+}
+
 // unreadKustomizations returns a function that reports whether a kustomization that is not read may stand in a folder.
 func (s Folder) unreadKustomizations() func(folder string) bool {
 	folders, read := map[string]bool{}, map[string]bool{}

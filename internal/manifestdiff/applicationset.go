@@ -1,32 +1,20 @@
 package manifestdiff
 
 import (
-	"path"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/clusterobject"
-	"github.com/meshproof/meshproof/internal/delivery"
 	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// templateChanges reports whether the Applications that an ApplicationSet makes may change an object. Its generators choose their folders, below the part of a path that stands in front of a parameter.
-func (c *comparison) templateChanges(by, o clusterobject.Object) bool {
-	if patch := fieldvalue.Lookup(by.Fields, "spec", "templatePatch"); patch != nil && !isIdlePatch(patch) {
-		return true
-	}
-	made := clusterobject.Object{Identity: by.Identity, Fields: map[string]any{"spec": fieldvalue.Lookup(by.Fields, "spec", "template", "spec")}}
-	made.Kind = "Application"
-	return c.argoChanges(made, o) && slices.ContainsFunc(made.Takes(), func(at string) bool {
-		literal, _, hasParameter := strings.Cut(at, "{{")
-		if hasParameter {
-			literal, _ = path.Split(literal)
-		}
-		return c.mayTake(delivery.Clean(literal), delivery.PathIn(c.recent.Root, o.File()))
-	})
+// patchesTemplate reports whether an ApplicationSet has a patch by which its Applications may change what they take.
+func patchesTemplate(by clusterobject.Object) bool {
+	patch := fieldvalue.Lookup(by.Fields, "spec", "templatePatch")
+	return by.Kind == "ApplicationSet" && patch != nil && !isIdlePatch(patch)
 }
 
 var (

@@ -62,16 +62,38 @@ func callersOf(peers mention.Words) callers {
 	return out
 }
 
-// choosesNamespace reports whether policies may choose callers by a label of a namespace. A namespace that no document describes may have each label.
+// choosesNamespace reports whether policies may choose callers by a label of a namespace. A namespace that no document describes may have each label, and one
+// that a document describes may get a label that an unknown object names, such as a kustomization.
 func (c *comparison) choosesNamespace(name string) bool {
 	return slices.ContainsFunc(c.callers.ofNamespaces, func(key string) bool {
-		i := slices.IndexFunc(c.recentObjects.All, func(o clusterobject.Object) bool { return o.Kind == "Namespace" && o.Group == "" && o.Name == name })
-		if i < 0 {
-			return true
+		isDescribed, hasLabel := false, false
+		for _, o := range c.recentObjects.All {
+			if o.Kind == "Namespace" && o.Group == "" && o.Name == name {
+				value := o.Label(key)
+				isDescribed, hasLabel = true, hasLabel || value != nil && c.callsBy(key, value)
+			}
 		}
-		value := fieldvalue.Lookup(c.recentObjects.All[i].Fields, "metadata", "labels", key)
-		return value != nil && c.callsBy(key, value)
+		return !isDescribed || hasLabel || c.givesLabel(key)
 	})
+}
+
+// givesLabel reports whether an unknown object of the second side names the key of a label, also at the end of a path of a patch in JSON: it may give
+// the label to another object.
+func (c *comparison) givesLabel(key string) bool {
+	given, asked := c.givenLabels[key]
+	if asked {
+		return given
+	}
+	words := mention.Words{}
+	for _, o := range c.recentObjects.All {
+		if o.Category == clusterobject.Unknown {
+			words.AddSelectors(o.Fields)
+		}
+	}
+	end := "labels/" + strings.ReplaceAll(key, "/", "~1")
+	given = words.Has(key) || slices.ContainsFunc(slices.Collect(maps.Keys(words)), func(word string) bool { return strings.HasSuffix(word, end) })
+	c.givenLabels[key] = given
+	return given
 }
 
 // callsBy reports whether policies may choose callers by a label: they have its key, and its value or an

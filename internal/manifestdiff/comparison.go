@@ -31,6 +31,8 @@ type comparison struct {
 	callers                  callers
 	// targets are the names of Dataplanes and services that policies of Kuma have.
 	targets []string
+	// givenLabels says of keys of labels whether an unknown object may give them to others, as far as somebody has asked.
+	givenLabels map[string]bool
 	// programs are what may change labels and annotations, or read them.
 	programs programs
 	// volumes are the names of volumes of sidecars.
@@ -46,6 +48,11 @@ type comparison struct {
 	allPlaces []string
 	// allReaches are what kustomizations of the second side take, nil where nobody has asked.
 	allReaches *delivery.Reaches
+	// allFolders are the folders of the second side, nil where nobody has asked, and isPart is true where no path of a tool leads into them.
+	allFolders delivery.Folders
+	isPart     bool
+	// allDeliveries are the objects of the second side with those of tools that they make, nil where nobody has asked.
+	allDeliveries []clusterobject.Object
 
 	// isIstio is true where a document is of Istio, byAddress where a policy has an address: a caller may be chosen by it, and
 	// byOrigin where callers are chosen by it in another way too.
@@ -72,8 +79,9 @@ func newComparison(old, recent Side, symmetric bool) *comparison {
 		oldPolicies: clusterobject.ReadAll(old.Policies), recentPolicies: clusterobject.ReadAll(recent.Policies),
 		oldDataplanes: clusterobject.ReadAll(old.Dataplanes), recentDataplanes: clusterobject.ReadAll(recent.Dataplanes),
 		named: mention.Words{}, peers: mention.Words{}, identities: mention.Words{}, volumes: mention.Words{}, disks: mention.Words{},
-		programs: programs{words: map[string]bool{}, asked: map[string]bool{}}, claims: map[string]bool{}, tokens: map[string]bool{}, variables: map[string]bool{}, told: told{},
+		programs: programs{words: map[string]bool{}, asked: map[string]bool{}}, claims: map[string]bool{}, tokens: map[string]bool{}, variables: map[string]bool{}, givenLabels: map[string]bool{}, told: told{},
 	}
+	c.oldObjects, c.recentObjects = pairByFile(old, recent, c.oldObjects, c.recentObjects)
 	c.olds, c.recents = workloadsOf(c.oldObjects.All), workloadsOf(c.recentObjects.All)
 	for _, o := range c.policies() {
 		c.addPolicy(o)

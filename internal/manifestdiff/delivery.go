@@ -33,16 +33,10 @@ var harmlessOfDeliveries = map[string]map[string]bool{
 // isOfForeignChart reports whether an object applies a chart that is no folder of a repository.
 func isOfForeignChart(o clusterobject.Object) bool {
 	if o.Kind == "Application" && o.Group == "argoproj.io" {
-		if fieldvalue.Lookup(o.Fields, "spec", "sourceHydrator") != nil {
-			return false // It takes the place of the sources.
-		}
-		sources, _ := fieldvalue.Lookup(o.Fields, "spec", "sources").([]any)
-		if source := fieldvalue.Lookup(o.Fields, "spec", "source"); source != nil {
-			sources = append([]any{source}, sources...)
-		}
-		return len(sources) > 0 && !slices.ContainsFunc(sources, func(source any) bool {
+		sources := o.Sources()
+		return len(sources) > 0 && !slices.ContainsFunc(sources, func(source map[string]any) bool {
 			// A source with a ref alone is one of values.
-			says := func(key string) bool { text, _ := fieldvalue.Lookup(source, key).(string); return text != "" }
+			says := func(key string) bool { text, _ := source[key].(string); return text != "" }
 			return !says("chart") && (!says("ref") || says("path"))
 		})
 	}

@@ -80,6 +80,7 @@ func (c *comparison) doubts() (out []Doubt) {
 		}
 	}
 	out = append(out, d.byFolder(c.old, c.recent)...)
+	out = append(out, c.byScript(d)...)
 	out = append(out, c.byDeletion(d)...)
 	out = append(out, d.byNamespace(c.oldObjects, c.recentObjects)...)
 	out = append(out, d.byDiscovery(slices.Concat(c.recentObjects.All, c.oldObjects.All))...)

@@ -39,6 +39,9 @@ func TestMutatedWorkloads(t *testing.T) {
 	gatekeeper := func(location string) string {
 		return "apiVersion: mutations.gatekeeper.sh/v1\nkind: AssignMetadata\nmetadata: {name: g}\nspec: {location: '" + location + "', parameters: {assign: {value: front}}}\n"
 	}
+	admission := func(expression string) string {
+		return "apiVersion: admissionregistration.k8s.io/v1\nkind: MutatingAdmissionPolicy\nmetadata: {name: m}\nspec: {mutations: [{applyConfiguration: {expression: '" + expression + "'}}]}\n"
+	}
 	pod := "apiVersion: v1\nkind: Pod\nmetadata: {name: web2, namespace: shop, labels: {app: x}}\nspec: {containers: [{name: a, image: a}]}\n"
 	for _, tt := range []struct{ name, mutator, want string }{
 		{"an account", kyverno("patchStrategicMerge: {spec: {serviceAccountName: fe}}"), told},
@@ -46,6 +49,12 @@ func TestMutatedWorkloads(t *testing.T) {
 		{"a label that counts, where there is none", kyverno("patchStrategicMerge: {metadata: {labels: {+(role): front}}}"), told},
 		{"a label that counts, by a patch in JSON", kyverno("patchesJson6902: '[{op: add, path: /metadata/labels/role, value: front}]'"), told},
 		{"another label", kyverno("patchStrategicMerge: {metadata: {labels: {team: front}}}"), ""},
+		{"a label that counts, by a patch of all labels", kyverno("patchesJson6902: \"- op: add\\n  path: /metadata/labels\\n  value: {role: front}\""), told},
+		{"another label, by a patch of all labels", kyverno("patchesJson6902: \"- op: add\\n  path: /metadata/labels\\n  value: {team: front}\""), ""},
+		{"a label that counts, by an expression", admission("Object{metadata: Object.metadata{labels: Object.metadata.labels{role: \"front\"}}}"), told},
+		{"a label that counts, by a mapping of an expression", admission("Object{metadata: Object.metadata{labels: {\"role\": \"front\"}}}"), told},
+		{"a label that counts, by a path of an expression", admission("[JSONPatch{op: \"add\", path: \"/metadata/labels/\" + jsonpatch.escapeKey(\"role\"), value: \"front\"}]"), told},
+		{"another label, by an expression", admission("Object{metadata: Object.metadata{labels: Object.metadata.labels{team: \"front\"}}}"), ""},
 		{"an image", kyverno("patchStrategicMerge: {spec: {containers: [{image: a}]}}"), ""},
 		{"an account that is asked for alone", strings.Replace(kyverno(""), "mutate: {}", "validate: {pattern: {spec: {serviceAccountName: fe}}}", 1), ""},
 		{"a label of Gatekeeper", gatekeeper("metadata.labels.role"), told},

@@ -26,6 +26,10 @@ func TestCallersByNamespace(t *testing.T) {
 		{"another value", together(cilium(byLabel), namespace("team: blue")), ""},
 		{"another label", together(cilium(byLabel), namespace("unit: red")), ""},
 		{"a namespace that no document describes", cilium(byLabel), told},
+		{"a label that a kustomization gives", together(cilium(byLabel), namespace("unit: red"), "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nlabels: [{pairs: {team: red}}]\n"), told},
+		{"another label of a kustomization", together(cilium(byLabel), namespace("unit: red"), "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nlabels: [{pairs: {unit: red}}]\n"), ""},
+		{"a label of a domain, by a patch", together(cilium(strings.Replace(byLabel, "team", "a.example/team", 1)), namespace("unit: red"),
+			"apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\npatches: [{target: {kind: Namespace}, patch: '[{op: add, path: /metadata/labels/a.example~1team, value: red}]'}]\n"), told},
 		{"the label of its name", together(cilium("matchLabels: {'k8s:io.cilium.k8s.namespace.labels.kubernetes.io/metadata.name': cart}"), namespace("team: red")), ""},
 	} {
 		change{tt.name, tt.same, "", web}.expect(t, tt.want)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
@@ -88,6 +89,13 @@ var mutating = []string{"mutate", "mutations", "location", "parameters", "patch"
 // ofLabel finds the key of a label in a path, in the manner of JSON patches, of expressions and of Gatekeeper.
 var ofLabel = regexp.MustCompile(`labels(?:/|\.|\[?["'])([A-Za-z0-9][A-Za-z0-9._~/-]*)`)
 
+// keyInText finds the keys of mappings in a text, such as an expression or a patch, and what a function there has in quotes; wordsOfPatches are
+// those by which a patch says what it does.
+var (
+	keyInText      = regexp.MustCompile(`([A-Za-z0-9][A-Za-z0-9._/-]*)["']?\s*[:)]`)
+	wordsOfPatches = fieldpath.SetOf("from key labels metadata op path spec template type value values")
+)
+
 // mutationChanges reports whether an object that changes others as an API server gets them may give a new workload an account, or a label by which policies choose callers.
 func (c *comparison) mutationChanges(by clusterobject.Object) bool {
 	if !by.Mutates() {
@@ -99,6 +107,9 @@ func (c *comparison) mutationChanges(by clusterobject.Object) bool {
 			found = found || strings.Contains(text, "serviceAccount")
 			for _, key := range ofLabel.FindAllStringSubmatch(text, -1) {
 				found = found || c.peers.Has(strings.ReplaceAll(key[1], "~1", "/"))
+			}
+			for _, key := range keyInText.FindAllStringSubmatch(text, -1) {
+				found = found || strings.Contains(text, "labels") && !wordsOfPatches[key[1]] && c.peers.Has(key[1])
 			}
 		})
 		return found || fieldvalue.Any(value, func(value any) bool {

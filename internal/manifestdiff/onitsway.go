@@ -11,18 +11,13 @@ import (
 	"github.com/meshproof/meshproof/internal/delivery"
 	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
-	"github.com/meshproof/meshproof/internal/metadata"
-	"github.com/meshproof/meshproof/policy/manifest"
+	"github.com/meshproof/meshproof/internal/rendering"
 )
 
 // changedBy returns the object of Flux, Argo CD, Fleet or Kustomize that may change a new object on its way, so that it is not applied as it is compared; false where there is none.
 func (c *comparison) changedBy(o clusterobject.Object) (clusterobject.Object, bool) {
-	for _, by := range c.recentObjects.All {
-		if by.Kind == "ApplicationSet" && by.Group == "argoproj.io" && c.templateChanges(by, o) || c.fleetChanges(by, o) || c.mutationChanges(by) {
-			return by, true
-		}
-		changes := by.Group == "argoproj.io" && c.argoChanges(by, o) || by.Group == "kustomize.toolkit.fluxcd.io" && c.fluxChanges(by, o)
-		if changes && slices.ContainsFunc(by.Takes(), func(at string) bool { return c.mayTake(delivery.Clean(at), delivery.PathIn(c.recent.Root, o.File())) }) {
+	for _, by := range c.deliveries() {
+		if c.mayChange(by, o) {
 			return by, true
 		}
 	}
@@ -32,6 +27,20 @@ func (c *comparison) changedBy(o clusterobject.Object) (clusterobject.Object, bo
 		}
 	}
 	return clusterobject.Object{}, false
+}
+
+// mayChange reports whether one object of a tool may change another object on its way.
+func (c *comparison) mayChange(by, o clusterobject.Object) bool {
+	switch by.Group {
+	case "argoproj.io":
+		return patchesTemplate(by) || slices.ContainsFunc(by.Applications(), func(made clusterobject.Object) bool { return c.argoChanges(made, o) && c.mayTakeBy(made, o) })
+	case "kustomize.toolkit.fluxcd.io":
+		return c.fluxChanges(by, o) && c.mayTakeBy(by, o)
+	case "helm.toolkit.fluxcd.io":
+		return fieldvalue.Lookup(by.Fields, "spec", "postRenderers") != nil && c.mayTakeBy(by, o)
+	default:
+		return c.mutationChanges(by) || fleetChanges(by, o)
+	}
 }
 
 // toolText names what may change an object. A kustomization and a file of Fleet have no name but that of their file.
@@ -81,11 +90,27 @@ func hasOtherName(patch any, o clusterobject.Object) bool {
 // plainName is a name that, as an expression, is about itself alone.
 var plainName = regexp.MustCompile(`^[a-z0-9-]+$`)
 
+// deliveries returns the objects of the second side, with those of tools that others of them make.
+func (c *comparison) deliveries() []clusterobject.Object {
+	if c.allDeliveries == nil {
+		c.allDeliveries = c.recentObjects.Deliveries()
+	}
+	return c.allDeliveries
+}
+
+// mayTakeBy reports whether a tool may take the file of an object by another object.
+func (c *comparison) mayTakeBy(by, o clusterobject.Object) bool {
+	return slices.ContainsFunc(by.Takes(), func(at string) bool { return c.mayTake(delivery.Literal(at), delivery.PathIn(c.recent.Root, o.File())) })
+}
+
 // mayTake reports whether a tool that takes a folder may take a file: it is below the folder, or the folder is none of the side, which may be a part of a repository.
 func (c *comparison) mayTake(folder, file string) bool {
-	return folder == "." || delivery.IsBelow(file, folder) || !slices.ContainsFunc(c.recent.Placed, func(doc manifest.Document) bool {
-		return delivery.IsBelow(delivery.PathIn(c.recent.Root, metadata.FileOf(doc)), folder)
-	})
+	if c.allFolders == nil {
+		c.allFolders = c.recent.folder().Folders()
+		c.isPart = c.allFolders.ArePart(c.deliveries())
+	}
+	named := c.allFolders.Named(folder)
+	return folder == "." || len(named) == 0 && c.isPart || slices.ContainsFunc(named, func(of string) bool { return delivery.IsBelow(file, of) })
 }
 
 // fluxChanges reports whether a Kustomization of Flux may change an object. Its patches are for a kind that their target names, and the labels that it gives all objects
@@ -128,12 +153,8 @@ func (c *comparison) argoChanges(by, o clusterobject.Object) bool {
 var fleetChanging = []string{"namespace", "kustomize", "yaml", "overlays", "targetCustomizations"}
 
 // fleetChanges reports whether a document is a fleet.yaml by which an object may change.
-func (c *comparison) fleetChanges(by, o clusterobject.Object) bool {
-	name := filepath.Base(by.File())
-	if by.Kind != "" || name != "fleet.yaml" && name != "fleet.yml" || !delivery.IsBelow(o.File(), filepath.Dir(by.File())) {
-		return false
-	}
-	return slices.ContainsFunc(fleetChanging, func(key string) bool { return fieldvalue.Lookup(by.Fields, key) != nil })
+func fleetChanges(by, o clusterobject.Object) bool {
+	return by.IsFleetFile() && delivery.IsBelow(o.File(), filepath.Dir(by.File())) && slices.ContainsFunc(fleetChanging, func(key string) bool { return fieldvalue.Lookup(by.Fields, key) != nil })
 }
 
 // setsAny reports whether labels or annotations that a tool gives objects matter on one of them.
@@ -141,7 +162,7 @@ func (c *comparison) setsAny(labels, annotations any) bool {
 	w := walker{comparison: c, category: clusterobject.Namespace}
 	for i, settings := range []any{labels, annotations} {
 		for key, value := range fieldvalue.Mapping(settings) {
-			if w.matters(i == 0, key, nil, value) {
+			if rendering.PlaceholderIn(key) != "" || w.matters(i == 0, key, nil, value) {
 				return true
 			}
 		}

@@ -3,6 +3,7 @@ package manifestdiff
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/assumption"
 	"github.com/meshproof/meshproof/internal/clusterobject"
@@ -24,12 +25,21 @@ func (c *comparison) compareTemplates() (out []Change) {
 		}
 	}
 	for _, side := range []Side{c.recent, c.old} {
-		for _, found := range rendering.InstructionsOf(slices.Concat(side.Policies, side.Dataplanes, slices.DeleteFunc(slices.Clone(side.Others), saysNothing))) {
+		found := rendering.InstructionsOf(slices.Concat(side.Policies, side.Dataplanes, slices.DeleteFunc(slices.Clone(side.Others), saysNothing)))
+		for _, found := range append(found, overlaysOf(side)...) {
 			effect := fmt.Sprintf("stands in a file with the comment %q, which a template tool reads, and %s", found.Text, rendering.Remedy)
 			out = append(out, Change{found.Place, found.Document.String(), effect})
 		}
 	}
 	return out
+}
+
+// overlaysOf returns the instructions of files of ytt by which it changes other files. The documents there say nothing by themselves.
+func overlaysOf(side Side) []rendering.Instruction {
+	silent := slices.DeleteFunc(slices.Clone(side.Others), func(doc manifest.Document) bool { return !saysNothing(doc) })
+	return slices.DeleteFunc(rendering.InstructionsOf(silent), func(found rendering.Instruction) bool {
+		return !strings.HasPrefix(found.Text, "#@") || !strings.Contains(found.Text, "overlay")
+	})
 }
 
 // saysNothing reports whether nothing of a document is taken for true: it is no object, or one of which each change is named. A template tool

@@ -59,6 +59,26 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
+// A file of ytt with overlays changes what stands in others, although nothing in it is an object. Such a file with values alone says nothing.
+func TestOverlays(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"#@ load(\"@ytt:overlay\", \"overlay\")\n#@overlay/match by=overlay.all, expects=1\n---\nspec: {action: AUDIT}\n": true,
+		"#@overlay/match by=overlay.all\n---\nspec: {action: AUDIT}\n":                                                    true,
+		"#@data/values\n---\nspec: {action: AUDIT}\n":                                                                     false,
+		"# {{ .a }} is an overlay\n---\nspec: {action: AUDIT}\n":                                                          false,
+	} {
+		docs, err := manifest.Parse("o.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		side := manifestdiff.Side{Others: docs}
+		if changes := manifestdiff.Changes(side, side); want != (len(changes) > 0) {
+			t.Errorf("%s: %v", text, changes)
+		}
+	}
+}
+
 // Another value of a variable counts where it stands for what may matter, and not where it is that of an image.
 func TestVariables(t *testing.T) {
 	t.Parallel()

@@ -9,11 +9,12 @@ import (
 )
 
 // IsKustomization reports whether a document tells Kustomize what to apply. Kustomize knows its own file by the
-// name, and needs no kind in it.
+// name, and needs neither a kind nor a version in it (FixKustomizationPostUnmarshalling in api/types/kustomization.go).
 func IsKustomization(doc manifest.Document) bool {
 	head := doc.Type()
 	group, _, _ := strings.Cut(head.APIVersion, "/")
-	return group == "kustomize.config.k8s.io" || head.Type == "" && head.Kind == "" && IsKustomizationFile(metadata.FileOf(doc))
+	isPlain := head.Type == "" && head.APIVersion == "" && (head.Kind == "" || head.Kind == "Kustomization" || head.Kind == "Component")
+	return group == "kustomize.config.k8s.io" || isPlain && IsKustomizationFile(metadata.FileOf(doc))
 }
 
 // IsKustomizationFile reports whether a file has a name under which Kustomize looks for its own.

@@ -19,11 +19,12 @@ import (
 // (FieldDataplaneDataplaneResource in pkg/core/xds).
 const registered = "dataplane.resource"
 
-// otherDataplane says in what a node states another Dataplane than the one beside the policies, where that matters; "" for nothing. The one
-// beside the policies may be an older copy, which other policies select.
+// otherDataplane says in what a node states another Dataplane than the one beside the policies, or than a case or flags describe, where that
+// matters; "" for nothing. The one beside the policies may be an older copy, which other policies select.
 func (s *subject) otherDataplane(in cases.Inbound, enforced sidecar.Inbound, nodes []dump.Node) (string, error) {
+	stands := "the one beside the policies"
 	if s.dataplane == "" {
-		return "", nil
+		stands = "what describes the workload"
 	}
 	for _, node := range nodes {
 		stated, has := node.Metadata[registered]
@@ -38,8 +39,8 @@ func (s *subject) otherDataplane(in cases.Inbound, enforced sidecar.Inbound, nod
 		if i < 0 {
 			return fmt.Sprintf("the Dataplane that the node states (%s) has no inbound on port %d", registered, in.Port), nil
 		}
-		if address := own.Addresses[i]; address.IsValid() && len(s.addresses) > 0 && !s.hasAddress(address) || !slices.Contains(s.workloads, own.Workloads[i]) {
-			return fmt.Sprintf("the Dataplane that the node states (%s) has another address or another place of the workload for port %d than the one beside the policies", registered, in.Port), nil
+		if address := own.Addresses[i]; s.dataplane != "" && (address.IsValid() && len(s.addresses) > 0 && !s.hasAddress(address) || !slices.Contains(s.workloads, own.Workloads[i])) {
+			return fmt.Sprintf("the Dataplane that the node states (%s) has another address or another place of the workload for port %d than %s", registered, in.Port, stands), nil
 		}
 		as := in
 		as.Name, as.Tags = own.Inbounds[i].Name, withComputed(own.Inbounds[i].Tags, in.Tags)
@@ -49,7 +50,7 @@ func (s *subject) otherDataplane(in cases.Inbound, enforced sidecar.Inbound, nod
 			return "", err
 		}
 		if differs {
-			return fmt.Sprintf("the Dataplane that the node states (%s) has other labels, other tags or another name for port %d than the one beside the policies, and the policies decide otherwise for it", registered, in.Port), nil
+			return fmt.Sprintf("the Dataplane that the node states (%s) has other labels, other tags or another name for port %d than %s, and the policies decide otherwise for it", registered, in.Port, stands), nil
 		}
 	}
 	return "", nil
@@ -71,11 +72,15 @@ func parseRegistered(stated any) (*dataplane.Dataplane, error) {
 	return dataplane.Parse(docs[0])
 }
 
+// computed are the labels and tags of a Dataplane that a control plane gives it (AllComputedLabels in pkg/core/resources/labels, and the tag of the zone). On universal
+// nobody but the author gives it others of Kuma, such as kuma.io/workload.
+var computed = strings.Fields("kuma.io/mesh kuma.io/display-name kuma.io/origin kuma.io/zone kuma.io/env kuma.io/proxy-type k8s.kuma.io/namespace kuma.io/listener-zoneingress kuma.io/listener-zoneegress")
+
 // withComputed returns labels or tags with those that a control plane computes, and that they lack.
 func withComputed(own, others map[string]string) map[string]string {
 	out := map[string]string{}
-	for key, value := range others {
-		if strings.Contains(key, "kuma.io/") && key != "kuma.io/service" {
+	for _, key := range computed {
+		if value, has := others[key]; has {
 			out[key] = value
 		}
 	}

@@ -2,7 +2,16 @@ package verify
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 // registering has the node of Kuma's sidecar state the Dataplane with which it registered.
@@ -30,6 +39,7 @@ func TestRegisteredDataplane(t *testing.T) {
 		"another label":                 {verified, head + "labels: {app: backend, tier: web}\n" + place},
 		"as JSON":                       {verified, `{"type": "Dataplane", "mesh": "default", "name": "dp", "labels": {"app": "backend"}, "networking": {"address": "10.0.0.7", "inbound": [{"name": "http-port", "port": 8080}, {"port": 6379}]}}`},
 		"another value of a label":      {unverified, head + "labels: {app: payments}\n" + place},
+		"another label of Kuma":         {verified, head + "labels: {kuma.io/workload: w, app: backend}\n" + place},
 		"without a label":               {unverified, head + place},
 		"another name of an inbound":    {unverified, head + labels + "networking: {address: 10.0.0.7, inbound: [{name: other, port: 8080, protocol: http}, {port: 6379, protocol: tcp}]}\n"},
 		"without one of its inbounds":   {unverified, head + labels + "networking: {address: 10.0.0.7, inbound: [{name: http-port, port: 8080, protocol: http}]}\n"},
@@ -52,4 +62,32 @@ func TestRegisteredDataplane(t *testing.T) {
 			t.Errorf("%s, want %s", got, unverified)
 		}
 	})
+}
+
+// Flags describe the workload where no Dataplane stands beside the policies, and the one that the node states counts all the same.
+func TestRegisteredBesideFlags(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text, err := os.ReadFile("../../examples/sidecar/policies/mtp.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "mtp.yaml"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files, err := lab.Open(lab.Choice{}, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := policy.Inbound{Name: "http-port", Port: 8080, Protocol: policy.HTTP, Workload: policy.Workload{Mesh: "default", Name: "dp", Namespace: "ns-1", Zone: "zone-1", Origin: "zone", Labels: map[string]string{"app": "backend"}}}
+	all, err := files.CasesFor(lab.Surroundings{Options: language.Options{TrustDomain: spiffeid.RequireTrustDomainFromString("default.zone-1.mesh.local")}}, [][]policy.Inbound{{in}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{registeredText: false, strings.Replace(registeredText, "backend", "payments", 1): true} {
+		v := matchedDump(t, all, files, "", exampleDump(t), kumaBootstrap, kumaClusters, registering(text), completed)
+		if got := strings.Contains(strings.Join(lines(v.Unverified), "\n"), "for port 8080 than what describes"); got != want {
+			t.Errorf("%s: %q", text, lines(v.Unverified))
+		}
+	}
 }
