@@ -48,7 +48,36 @@ var forgedPatches = []forged{
 	{"Kuma's own state in front, for what is behind the cluster", unverified, []edit{tcpFront("set_filter_state.v3.Config", `"on_new_connection": [`+stateOf("kuma.a", "envoy.string", `, "shared_with_upstream": "ONCE"`)+`]`)}},
 	{"Kafka behind", verified, []edit{at1(tcpChain+".filters", typed("k", "envoy.extensions.filters.network.kafka_broker.v3.KafkaBroker", `"stat_prefix": "x"`))}},
 	{"Kafka in front", unverified, []edit{tcpFront("kafka_broker.v3.KafkaBroker", `"stat_prefix": "x"`)}},
+	{"limits of a service behind", verified, []edit{limits, behindRBAC(limitsBy(asksLimits))}},
+	{"limits of a service in front", unverified, []edit{limits, push(filters, limitsBy(asksLimits))}},
+	{"limits of a service behind a decision by a header, which it may add", unverified, []edit{limits, byRole, behindRBAC(limitsBy(asksLimits))}},
+	{"limits of a service behind a decision by the host, which it may add", unverified, []edit{limits, byHeader(":authority"), behindRBAC(limitsBy(asksLimits))}},
+	{"limits of a service that is not in the dump", unverified, []edit{behindRBAC(limitsBy(asksLimits))}},
+	{"limits of a service that is the workload", unverified, []edit{clusters(ownCluster, redis, static("limits", "127.0.0.1", 8080)), behindRBAC(limitsBy(asksLimits))}},
+	{"limits of a service that is the inbound's own cluster", unverified, []edit{behindRBAC(limitsBy(`{"envoy_grpc": {"cluster_name": "self_inbound_dp_http-port"}}`))}},
+	{"limits of a service that is another inbound, over mTLS", unverified, []edit{clusters(ownCluster, redis, having(static("limits", "10.0.0.7", 6379), meshTLS(""))), behindRBAC(limitsBy(asksLimits))}},
+	{"limits of a service by connections of the filter's own", unverified, []edit{behindRBAC(limitsBy(`{"google_grpc": {"target_uri": "10.9.9.9:8081", "stat_prefix": "x"}}`))}},
+	{"limits of a service on tcp behind", verified, []edit{limits, at1(tcpChain+".filters", typed("l", "envoy.extensions.filters.network.ratelimit.v3.RateLimit", `"stat_prefix": "x", "domain": "d", "rate_limit_service": {"grpc_service": `+asksLimits+`}`))}},
+	{"limits of a service on tcp in front", unverified, []edit{limits, tcpFront("ratelimit.v3.RateLimit", `"stat_prefix": "x", "domain": "d", "rate_limit_service": {"grpc_service": `+asksLimits+`}`)}},
+	{"limits of a service, of an outbound listener that others reach", verified, []edit{clusters(ownCluster, redis, otherRedis, static("limits", "10.9.9.9", 8081)), limitedOutbound}},
+	{"limits of the workload, of an outbound listener that others reach", unverified, []edit{clusters(ownCluster, redis, otherRedis, static("limits", "127.0.0.1", 8080)), limitedOutbound}},
+	{"limits of an inbound over mTLS, of an outbound listener that others reach", unverified, []edit{clusters(ownCluster, redis, otherRedis, having(static("limits", "10.0.0.7", 6379), meshTLS(""))), limitedOutbound}},
+	{"limits of a name with the port of a workload, of an outbound listener that others reach", unverified, []edit{clusters(ownCluster, redis, otherRedis, retyped(static("limits", "limits.example", 8080), `"type": "STRICT_DNS"`)), limitedOutbound}},
+	{"limits of the admin interface, of an outbound listener that others reach", unverified, []edit{kumaBootstrap, clusters(ownCluster, redis, otherRedis, static("limits", "127.0.0.1", 9901)), limitedOutbound}},
+	{"limits of a service that is not in the dump, of an outbound listener that others reach", unverified, []edit{clusters(ownCluster, redis, otherRedis), limitedOutbound}},
 	{"Mongo behind", verified, []edit{at1(tcpChain+".filters", typed("m", "envoy.extensions.filters.network.mongo_proxy.v3.MongoProxy", `"stat_prefix": "x"`))}},
+}
+
+// limits adds the cluster of a service for limits, asksLimits asks it, and limitsBy is a filter that asks a service.
+var limits = clusters(ownCluster, redis, static("limits", "10.9.9.9", 8081))
+
+const asksLimits = `{"envoy_grpc": {"cluster_name": "limits"}}`
+
+// limitedOutbound is an outbound listener that others reach, and that asks the service.
+var limitedOutbound = alone(drop("bind_to_port"), elsewhere, push("filter_chains.0.filters", typed("l", "envoy.extensions.filters.network.ratelimit.v3.RateLimit", `"stat_prefix": "x", "domain": "d", "rate_limit_service": {"grpc_service": `+asksLimits+`}`)))
+
+func limitsBy(service string) string {
+	return httpFilter("ratelimit.v3.RateLimit", `"domain": "d", "rate_limit_service": {"grpc_service": `+service+`}`)
 }
 
 // limit is a filter that limits requests, with more fields.
