@@ -89,7 +89,7 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 		// Which connections it gets is held against the Dataplanes.
 		clear(c.leads.destinations)
 	}
-	if r.leadsNowhere(l, c.leads, g) && r.isQuiet(of) {
+	if r.leadsNowhere(l, c.leads, g) && r.isQuiet(of, false) {
 		r.skip(l.Name, label, "it leads to a cluster without endpoints: no connection passes")
 		return
 	}
