@@ -157,9 +157,11 @@ func (c *calls) addManager(m *hcmv3.HttpConnectionManager) {
 		return true
 	})
 	for _, f := range m.HttpFilters {
-		if authorizesAlone(f) {
+		filter, _, _ := messages.Unpack(f.GetTypedConfig())
+		switch {
+		case authorizesAlone(f):
 			c.addSources(f.GetConfigDiscovery())
-		} else {
+		case !mayBeSkipped(filter):
 			c.add(f)
 		}
 	}

@@ -89,7 +89,7 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 		// Which connections it gets is held against the Dataplanes.
 		clear(c.leads.destinations)
 	}
-	if r.leadsNowhere(l, c.leads, g) && r.isQuiet(of) {
+	if r.leadsNowhere(l, c.leads, g) && r.isQuiet(of, false) {
 		r.skip(l.Name, label, "it leads to a cluster without endpoints: no connection passes")
 		return
 	}
@@ -197,6 +197,10 @@ func (c *chain) noteOther(name, typeURL string, m proto.Message, err error) {
 		return
 	}
 	kind, reason, tell := roleOf(message)
+	conditioned := mayBeSkipped(m)
+	if conditioned {
+		kind, reason = dump.BesideRBAC, "it aborts or delays requests under conditions of its own"
+	}
 	if !tell {
 		checkPassing(m.ProtoReflect(), nil, func(at *messages.Path, reason string) {
 			u := c.unknown(dump.BesideRBAC, name, reason)
@@ -205,7 +209,7 @@ func (c *chain) noteOther(name, typeURL string, m proto.Message, err error) {
 		})
 		return
 	}
-	contained, rewrites := containedFilters[message], rewritingFilters[message] || hidesKeys(m) || changesLine(m)
+	contained, rewrites := containedFilters[message] || conditioned, rewritingFilters[message] || hidesKeys(m) || changesLine(m)
 	if written, ok := changesByFilter(m); ok {
 		c.rewritten = append(c.rewritten, written)
 	}

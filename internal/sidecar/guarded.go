@@ -137,7 +137,10 @@ func (r *reader) leadsToGuarded(d dump.Decoded[*listenerv3.Listener], g guarded)
 	if why := r.movesCallers(d); reach.met && why != "" {
 		return who + " may reach it, and " + why
 	}
-	if reach.routed && (len(leads.calls.unread) > 0 || !r.areQuiet(l)) {
+	if reach.routed && len(d.Faults) > 0 {
+		return fmt.Sprintf("%s may reach it, and a part of it cannot be read: %s: %s", who, d.Faults[0].Path, d.Faults[0].What)
+	}
+	if reach.routed && (len(leads.calls.unread) > 0 || !r.areQuiet(l, true)) {
 		return who + " may reach it, and a filter or an extension of it is not known to send no requests of its own"
 	}
 	// Inbounds on every address do not tell which addresses the machine has.
@@ -193,7 +196,7 @@ func (r *reader) passesThrough(l *listenerv3.Listener, leads leading) bool {
 	if !l.GetUseOriginalDst().GetValue() || leads.chosen || leads.absent || len(leads.names) == 0 {
 		return false
 	}
-	if len(leads.calls.unread) > 0 || !r.areQuiet(l) {
+	if len(leads.calls.unread) > 0 || !r.areQuiet(l, false) {
 		return false
 	}
 	for name := range leads.names {

@@ -195,6 +195,9 @@ var containedFilters = map[string]bool{
 	"envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit":           true,
 	"envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit":      true,
 	"envoy.extensions.filters.network.local_ratelimit.v3.LocalRateLimit":        true,
+	// They ask a service for limits. Where its cluster leads is looked at as for a logger.
+	"envoy.extensions.filters.http.ratelimit.v3.RateLimit":    true,
+	"envoy.extensions.filters.network.ratelimit.v3.RateLimit": true,
 	mongoProxy:  true,
 	kafkaBroker: true,
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	matchingv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/common/matching/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/common/matcher/action/v3"
 	faultv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/fault/v3"
 	localratelimitv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/local_ratelimit/v3"
 	connectionlimitv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/connection_limit/v3"
@@ -57,6 +59,20 @@ var knownRefusals = messages.Closed{
 			local_rate_limit_per_downstream_connection local_cluster_rate_limit always_consume_default_token_bucket`,
 		answers: "status response_headers_to_add enable_x_ratelimit_headers enable_retry_after_header rate_limited_as_resource_exhausted",
 	},
+	// Kuma has faults for some callers behind conditions, which may skip them.
+	"envoy.extensions.common.matching.v3.ExtensionWithMatcher":             {messages.Read: "extension_config xds_matcher"},
+	"envoy.config.core.v3.TypedExtensionConfig":                            {messages.Read: "typed_config", measures: "name"},
+	"xds.core.v3.TypedExtensionConfig":                                     {messages.Read: "typed_config", measures: "name"},
+	"xds.type.matcher.v3.Matcher":                                          {messages.Read: "matcher_list on_no_match"},
+	"xds.type.matcher.v3.Matcher.OnMatch":                                  {messages.Read: "action matcher"},
+	"xds.type.matcher.v3.Matcher.MatcherList":                              {messages.Read: "matchers"},
+	"xds.type.matcher.v3.Matcher.MatcherList.FieldMatcher":                 {messages.Read: "predicate on_match"},
+	"xds.type.matcher.v3.Matcher.MatcherList.Predicate":                    {messages.Read: "single_predicate or_matcher and_matcher not_matcher"},
+	"xds.type.matcher.v3.Matcher.MatcherList.Predicate.PredicateList":      {messages.Read: "predicate"},
+	"xds.type.matcher.v3.Matcher.MatcherList.Predicate.SinglePredicate":    {messages.Read: "input", limits: "value_match"},
+	"envoy.extensions.matching.common_inputs.ssl.v3.UriSanInput":           {},
+	"envoy.extensions.matching.common_inputs.network.v3.ServerNameInput":   {},
+	"envoy.extensions.filters.common.matcher.action.v3.SkipFilter":         {},
 	"envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit": {measures: "stat_prefix", limits: "max_connections delay runtime_enabled"},
 	"envoy.extensions.filters.network.local_ratelimit.v3.LocalRateLimit":   {measures: "stat_prefix share_key", limits: "token_bucket runtime_enabled"},
 }
@@ -64,13 +80,30 @@ var knownRefusals = messages.Closed{
 var checkRefusals = knownRefusals.Checker()
 
 // refusesAlone reports whether a filter does nothing but delay and end requests and connections.
-func refusesAlone(m proto.Message) (refuses bool) {
+func refusesAlone(m proto.Message) bool {
 	switch m.(type) {
 	case *faultv3.HTTPFault, *localratelimitv3.LocalRateLimit, *connectionlimitv3.ConnectionLimit, *networklimitv3.LocalRateLimit:
-		refuses = true
-		checkRefusals(m.ProtoReflect(), nil, func(*messages.Path, string) { refuses = false })
+		return refusesInWhole(m)
 	}
+	return mayBeSkipped(m)
+}
+
+// refusesInWhole reports whether all that stands in a filter is known only to refuse.
+func refusesInWhole(m proto.Message) (refuses bool) {
+	refuses = true
+	checkRefusals(m.ProtoReflect(), nil, func(*messages.Path, string) { refuses = false })
 	return refuses
+}
+
+// mayBeSkipped reports whether a filter is one for faults that only delay and end requests, behind conditions which may skip it.
+func mayBeSkipped(m proto.Message) bool {
+	wrapped, ok := m.(*matchingv3.ExtensionWithMatcher)
+	if !ok || !refusesInWhole(m) {
+		return false
+	}
+	inside, faults, err := messages.Unpack(wrapped.GetExtensionConfig().GetTypedConfig())
+	_, ok = inside.(*faultv3.HTTPFault)
+	return ok && err == nil && len(faults) == 0
 }
 
 // knownState lists the fields of a filter that keeps a text about a connection.

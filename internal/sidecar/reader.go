@@ -123,6 +123,10 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 // servesOnlySidecar reports whether a listener is the mesh's own, for metrics or the health of the sidecar, and tells what it opens.
 func (r *reader) servesOnlySidecar(d dump.Decoded[*listenerv3.Listener], g guarded) bool {
 	l := d.Message
+	if r.opensTunnels(d) {
+		r.skip(l.Name, "", "Istio's own: it opens tunnels (HBONE) to other machines over mTLS, and leads to no workload of this one")
+		return true
+	}
 	if r.servesAgent(d, g) {
 		r.skip(l.Name, "", "Istio's own: it serves metrics or the health of the sidecar, and leads to no workload")
 		if reason := r.opensAdmin(l); reason != "" {

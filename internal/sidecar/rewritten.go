@@ -16,6 +16,7 @@ import (
 	grpcwebv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/grpc_web/v3"
 	headertometadatav3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/header_to_metadata/v3"
 	localratelimitv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/local_ratelimit/v3"
+	ratelimitv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ratelimit/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	"google.golang.org/protobuf/proto"
 
@@ -128,6 +129,10 @@ func changesByScript(source *corev3.DataSource) rewritten {
 
 // changesByFilter returns which headers a filter, or what a route says of one, writes behind RBAC.
 func changesByFilter(m proto.Message) (rewritten, bool) {
+	if _, asks := m.(*ratelimitv3.RateLimit); asks {
+		anyHeader := func(a *policy.Attribute) bool { return isAnyHeader(a) || a == attribute.Host }
+		return rewritten{anyHeader, "a service for limits, which may answer with headers to add, behind the filter", false}, true
+	}
 	names, ok := namesByFilter(m)
 	return rewritten{isHeader(names...), "a filter that writes it, behind the filter", false}, ok
 }

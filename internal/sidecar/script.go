@@ -117,7 +117,7 @@ func unprovenScript(source string) string {
 			return "its script computes the name of a member"
 		case !isLuaName(token):
 		case i > 0 && (before == "." || before == ":"):
-			if !luaMembers[token] {
+			if !luaMembers[token] && !setsOwnMetadata(tokens[i:]) {
 				return fmt.Sprintf("its script uses the member %q, which is not known to send no requests", token)
 			}
 		case luaGlobals[token] || !luaWords[token] && !own[token]:
@@ -125,6 +125,12 @@ func unprovenScript(source string) string {
 		}
 	}
 	return ""
+}
+
+// setsOwnMetadata reports whether a script sets metadata of a name that it writes out, and that is none of Envoy's: Envoy chooses endpoints
+// by envoy.lb. Kuma has such a script for the logs of outbound routes.
+func setsOwnMetadata(tokens []string) bool {
+	return len(tokens) > 3 && tokens[0] == "set" && tokens[1] == "(" && isPlainQuote(tokens[2]) && tokens[3] == "," && !strings.HasPrefix(tokens[2], luaQuote+"envoy.")
 }
 
 // isIndex reports whether a bracket holds nothing but a number.

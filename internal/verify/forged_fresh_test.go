@@ -40,7 +40,7 @@ var forgedFresh = []forged{
 	{"faults in front by a matcher of an unknown kind", unverified, []edit{front(faulty(`, "headers": [{"name": "x", "string_match": {"custom": ` + typed("x", "acme.Matcher", "") + `}}]`))}},
 	{"faults in front that a route replaces", verified, []edit{front(faulty("")), put(route+".typed_per_filter_config", `{"x": {"@type": "T/envoy.extensions.filters.http.fault.v3.HTTPFault"}}`)}},
 	{"faults in front that a route replaces by those that callers write", unverified, []edit{front(faulty("")), put(route+".typed_per_filter_config", `{"x": {"@type": "T/envoy.extensions.filters.http.fault.v3.HTTPFault", "delay": {"header_delay": {}}}}`)}},
-	{"faults in front under a condition", unverified, []edit{front(typed("f", "envoy.extensions.common.matching.v3.ExtensionWithMatcher", `"extension_config": `+httpFilter("fault.v3.HTTPFault", "")))}},
+	{"faults in front under a condition", verified, []edit{front(typed("f", "envoy.extensions.common.matching.v3.ExtensionWithMatcher", `"extension_config": `+httpFilter("fault.v3.HTTPFault", "")))}},
 	{"another cluster for functions behind", unverified, []edit{behindRBAC(httpFilter("aws_lambda.v3.Config", ""))}},
 	{"another token behind", unverified, []edit{behindRBAC(httpFilter("gcp_authn.v3.GcpAuthnFilterConfig", ""))}},
 	{"a cache behind", unverified, []edit{behindRBAC(httpFilter("cache.v3.CacheConfig", `"typed_config": {"@type": "T/envoy.extensions.http.cache.simple_http_cache.v3.SimpleHttpCacheConfig"}`))}},

@@ -47,6 +47,13 @@ var forgedNames = []forged{
 	// not tell where those go.
 	{"outbound over HTTP to another machine", verified, []edit{anotherMachine, calling("")}},
 	{"outbound, with a script that calls the workload", unverified, []edit{anotherMachine, calling(script(`function envoy_on_request(h) h:httpCall("self_inbound_dp_http-port", {[":method"]="GET", [":path"]="/", [":authority"]="a"}, "", 1) end`))}},
+	{"outbound, with Kuma's script for the logs of routes", verified, []edit{anotherMachine, calling(script(kumaScript))}},
+	{"outbound, with a script that chooses endpoints", unverified, []edit{anotherMachine, calling(script(strings.Replace(kumaScript, "kuma.routes", "envoy.lb", 1)))}},
+	{"outbound, with a script in a file", unverified, []edit{anotherMachine, calling(typed("lua", "envoy.extensions.filters.http.lua.v3.Lua", `"default_source_code": {"filename": "/x.lua"}`))}},
+	{"outbound, with a script, and a new field", unverified, []edit{anotherMachine, calling(typed("lua", "envoy.extensions.filters.http.lua.v3.Lua", `"calls": "w"`))}},
+	{"outbound, with a script that a route replaces", unverified, []edit{anotherMachine, calling(script(kumaScript), put("filter_chains.0.filters.0.typed_config.route_config.typed_per_filter_config", `{"lua": {"@type": "T/envoy.extensions.filters.http.lua.v3.LuaPerRoute", "source_code": {"inline_string": "function envoy_on_request(h) h:httpCall('self_inbound_dp_http-port', {}, '', 1) end"}}}`))}},
+	{"outbound, with a script, of a matcher of routes", unverified, []edit{anotherMachine, calling(script(kumaScript), put("filter_chains.0.filters.0.typed_config.route_config.virtual_hosts.0.matcher", `{}`))}},
+	{"outbound, with a new field of its connection manager", unverified, []edit{anotherMachine, calling("", put("filter_chains.0.filters.0.typed_config.leads", `"w"`))}},
 	{"outbound, with code", unverified, []edit{anotherMachine, calling(httpFilter("wasm.v3.Wasm", ""))}},
 	{"outbound, with a module", unverified, []edit{anotherMachine, calling(httpFilter("dynamic_modules.v3.DynamicModuleFilter", ""))}},
 	{"outbound, with a service that changes requests", unverified, []edit{anotherMachine, calling(httpFilter("ext_proc.v3.ExternalProcessor", `"grpc_service": {"envoy_grpc": {"cluster_name": "far"}}`))}},
@@ -99,3 +106,12 @@ func tracer(message, fields string) string {
 func tracing(message, fields string) edit {
 	return put(manager+".tracing", tracer(message, fields))
 }
+
+// kumaScript is the script that Kuma gives to outbound listeners whose logs are those of routes.
+const kumaScript = `function envoy_on_request(handle)
+  local meta = handle:metadata():get("route_kri")
+  if meta ~= nil then
+    handle:streamInfo():dynamicMetadata():set("kuma.routes", "route_kri", meta)
+  end
+end
+`

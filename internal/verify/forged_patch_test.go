@@ -1,6 +1,9 @@
 package verify
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // forgedPatches are what people put into sidecars by EnvoyFilters and MeshProxyPatches, and what it hides with one field more.
 var forgedPatches = []forged{
@@ -21,6 +24,27 @@ var forgedPatches = []forged{
 	{"a limit of new connections in front", verified, []edit{tcpFront("local_ratelimit.v3.LocalRateLimit", `"stat_prefix": "x", "token_bucket": {"max_tokens": 5, "fill_interval": "1s"}`)}},
 	{"a limit of new connections in front, with a new field", unverified, []edit{tcpFront("local_ratelimit.v3.LocalRateLimit", `"stat_prefix": "x", "lets_in": true`)}},
 	{"a limit of new connections of the listener", verified, []edit{add(listener+".listener_filters", typed("x", "envoy.extensions.filters.listener.local_ratelimit.v3.LocalRateLimit", `"stat_prefix": "x"`))}},
+
+	// Faults of Kuma for some callers.
+	{"faults for some callers in front", verified, []edit{push(filters, faultUnless(fault, bySAN, "SkipFilter"))}},
+	{"faults for some callers behind", verified, []edit{behindRBAC(faultUnless(fault, bySAN, "SkipFilter"))}},
+	{"faults for some callers, twice under one name", verified, []edit{push(filters, faultUnless(fault, bySAN, "SkipFilter")), push(filters, faultUnless(fault, bySAN, "SkipFilter"))}},
+	{"faults for some callers, with a new field", unverified, []edit{push(filters, faultUnless(strings.Replace(fault, `"abort"`, `"lets_in": true, "abort"`, 1), bySAN, "SkipFilter"))}},
+	{"faults for some callers, by headers of theirs", unverified, []edit{push(filters, faultUnless(strings.Replace(fault, `"http_status": 503`, `"header_abort": {}`, 1), bySAN, "SkipFilter"))}},
+	{"faults for some callers, by an unknown input", unverified, []edit{push(filters, faultUnless(fault, strings.Replace(bySAN, uriSAN, "acme.Input", 1), "SkipFilter"))}},
+	{"faults for some callers, by a match of its own", unverified, []edit{push(filters, faultUnless(fault, strings.Replace(bySAN, `"value_match": {"prefix": "spiffe://x/"}`, `"custom_match": `+typed("x", "acme.Match", ""), 1), "SkipFilter"))}},
+	{"faults for some callers, by another action", unverified, []edit{push(filters, faultUnless(fault, bySAN, "ExecuteFilterAction"))}},
+	{"a script for some callers", unverified, []edit{push(filters, faultUnless(lua(), bySAN, "SkipFilter"))}},
+	{"a limit for some callers, by an unknown extension", unverified, []edit{push(filters, faultUnless(limit(`, "rate_limits": [{"actions": [{"extension": {"name": "x", "typed_config": {"@type": "T/acme.Descriptor"}}}]}]`), bySAN, "SkipFilter"))}},
+	{"RBAC for some callers", unverified, []edit{func(dump any) any {
+		return editAt(dump, filters+".0", func(old any) any {
+			judge, _ := json.Marshal(old)
+			return value(strings.Replace(faultUnless(string(judge), bySAN, "SkipFilter"), `"name": "f"`, `"name": "envoy.filters.http.rbac"`, 1))
+		})
+	}}},
+	{"faults for some callers, of which a route has others", unverified, []edit{push(filters, faultUnless(fault, bySAN, "SkipFilter")), put(host+".typed_per_filter_config", `{"f": {"@type": "T/envoy.extensions.filters.http.lua.v3.LuaPerRoute", "disabled": true}}`)}},
+	{"faults for some callers, which a route switches off", verified, []edit{push(filters, faultUnless(fault, bySAN, "SkipFilter")), put(host+".typed_per_filter_config", `{"f": {"@type": "T/envoy.config.route.v3.FilterConfig", "disabled": true}}`)}},
+	{"faults for some callers, by the older field", unverified, []edit{push(filters, strings.Replace(faultUnless(fault, bySAN, "SkipFilter"), `"xds_matcher"`, `"matcher"`, 1))}},
 
 	// Filters that stand behind RBAC.
 	{"gRPC-Web behind", verified, []edit{behindRBAC(httpFilter("grpc_web.v3.GrpcWeb", ""))}},
@@ -48,7 +72,47 @@ var forgedPatches = []forged{
 	{"Kuma's own state in front, for what is behind the cluster", unverified, []edit{tcpFront("set_filter_state.v3.Config", `"on_new_connection": [`+stateOf("kuma.a", "envoy.string", `, "shared_with_upstream": "ONCE"`)+`]`)}},
 	{"Kafka behind", verified, []edit{at1(tcpChain+".filters", typed("k", "envoy.extensions.filters.network.kafka_broker.v3.KafkaBroker", `"stat_prefix": "x"`))}},
 	{"Kafka in front", unverified, []edit{tcpFront("kafka_broker.v3.KafkaBroker", `"stat_prefix": "x"`)}},
+	{"limits of a service behind", verified, []edit{limits, behindRBAC(limitsBy(asksLimits))}},
+	{"limits of a service in front", unverified, []edit{limits, push(filters, limitsBy(asksLimits))}},
+	{"limits of a service behind a decision by a header, which it may add", unverified, []edit{limits, byRole, behindRBAC(limitsBy(asksLimits))}},
+	{"limits of a service behind a decision by the host, which it may add", unverified, []edit{limits, byHeader(":authority"), behindRBAC(limitsBy(asksLimits))}},
+	{"limits of a service that is not in the dump", unverified, []edit{behindRBAC(limitsBy(asksLimits))}},
+	{"limits of a service that is the workload", unverified, []edit{clusters(ownCluster, redis, static("limits", "127.0.0.1", 8080)), behindRBAC(limitsBy(asksLimits))}},
+	{"limits of a service that is the inbound's own cluster", unverified, []edit{behindRBAC(limitsBy(`{"envoy_grpc": {"cluster_name": "self_inbound_dp_http-port"}}`))}},
+	{"limits of a service that is another inbound, over mTLS", unverified, []edit{clusters(ownCluster, redis, having(static("limits", "10.0.0.7", 6379), meshTLS(""))), behindRBAC(limitsBy(asksLimits))}},
+	{"limits of a service by connections of the filter's own", unverified, []edit{behindRBAC(limitsBy(`{"google_grpc": {"target_uri": "10.9.9.9:8081", "stat_prefix": "x"}}`))}},
+	{"limits of a service on tcp behind", verified, []edit{limits, at1(tcpChain+".filters", typed("l", "envoy.extensions.filters.network.ratelimit.v3.RateLimit", `"stat_prefix": "x", "domain": "d", "rate_limit_service": {"grpc_service": `+asksLimits+`}`))}},
+	{"limits of a service on tcp in front", unverified, []edit{limits, tcpFront("ratelimit.v3.RateLimit", `"stat_prefix": "x", "domain": "d", "rate_limit_service": {"grpc_service": `+asksLimits+`}`)}},
+	{"limits of a service, of an outbound listener that others reach", verified, []edit{clusters(ownCluster, redis, otherRedis, static("limits", "10.9.9.9", 8081)), limitedOutbound}},
+	{"limits of the workload, of an outbound listener that others reach", unverified, []edit{clusters(ownCluster, redis, otherRedis, static("limits", "127.0.0.1", 8080)), limitedOutbound}},
+	{"limits of an inbound over mTLS, of an outbound listener that others reach", unverified, []edit{clusters(ownCluster, redis, otherRedis, having(static("limits", "10.0.0.7", 6379), meshTLS(""))), limitedOutbound}},
+	{"limits of a name with the port of a workload, of an outbound listener that others reach", unverified, []edit{clusters(ownCluster, redis, otherRedis, retyped(static("limits", "limits.example", 8080), `"type": "STRICT_DNS"`)), limitedOutbound}},
+	{"limits of the admin interface, of an outbound listener that others reach", unverified, []edit{kumaBootstrap, clusters(ownCluster, redis, otherRedis, static("limits", "127.0.0.1", 9901)), limitedOutbound}},
+	{"limits of a service that is not in the dump, of an outbound listener that others reach", unverified, []edit{clusters(ownCluster, redis, otherRedis), limitedOutbound}},
 	{"Mongo behind", verified, []edit{at1(tcpChain+".filters", typed("m", "envoy.extensions.filters.network.mongo_proxy.v3.MongoProxy", `"stat_prefix": "x"`))}},
+}
+
+// fault ends some requests, and bySAN asks for callers; faultUnless skips a filter for the others, as Kuma does.
+var (
+	fault = typed("envoy.filters.http.fault", "envoy.extensions.filters.http.fault.v3.HTTPFault", `"abort": {"http_status": 503, "percentage": {"numerator": 12}}`)
+	bySAN = `{"not_matcher": {"single_predicate": {"input": ` + typed("envoy.matching.inputs.uri_san", uriSAN, "") + `, "value_match": {"prefix": "spiffe://x/"}}}}`
+)
+
+func faultUnless(filter, predicate, action string) string {
+	return typed("f", "envoy.extensions.common.matching.v3.ExtensionWithMatcher", `"extension_config": `+filter+`, "xds_matcher": {"matcher_list": {"matchers": [
+		{"predicate": `+predicate+`, "on_match": {"action": `+typed("skip", "envoy.extensions.filters.common.matcher.action.v3."+action, "")+`}}]}}`)
+}
+
+// limits adds the cluster of a service for limits, asksLimits asks it, and limitsBy is a filter that asks a service.
+var limits = clusters(ownCluster, redis, static("limits", "10.9.9.9", 8081))
+
+const asksLimits = `{"envoy_grpc": {"cluster_name": "limits"}}`
+
+// limitedOutbound is an outbound listener that others reach, and that asks the service.
+var limitedOutbound = alone(drop("bind_to_port"), elsewhere, push("filter_chains.0.filters", typed("l", "envoy.extensions.filters.network.ratelimit.v3.RateLimit", `"stat_prefix": "x", "domain": "d", "rate_limit_service": {"grpc_service": `+asksLimits+`}`)))
+
+func limitsBy(service string) string {
+	return httpFilter("ratelimit.v3.RateLimit", `"domain": "d", "rate_limit_service": {"grpc_service": `+service+`}`)
 }
 
 // limit is a filter that limits requests, with more fields.
