@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/plugin"
+	"github.com/meshproof/meshproof/internal/policyset"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/folder"
 	"github.com/meshproof/meshproof/internal/suite"
@@ -179,7 +179,7 @@ func (s Suite) matrix(ctx context.Context) (m matrix.Suite, end func() error, er
 		}
 	}
 	if len(s.Selection.Profiles) > 0 || s.ReportDir != "" {
-		m.Sets, m.Seed = matrix.FreshSets, cmp.Or(s.Seed, uint64(rand.Uint32()))
+		m.Sets, m.Seed = matrix.FreshSets, cmp.Or(s.Seed, policyset.NewSeed())
 	}
 	m.Compiler, end, err = s.compiler(ctx)
 	return m, end, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -84,7 +83,7 @@ func (o *fuzzOptions) check(cmd *cobra.Command) error {
 		return err
 	}
 	if !flags.Changed("seed") {
-		o.seed = uint64(rand.Uint32())
+		o.seed = policyset.NewSeed()
 	}
 	return o.compiler.check()
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/meshproof/meshproof/internal/flagvalue"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/matrix"
+	"github.com/meshproof/meshproof/internal/policyset"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/folder"
 	"github.com/meshproof/meshproof/internal/report/summary"
@@ -218,7 +218,7 @@ func (o runOptions) suite(paths []string, stderr io.Writer) (matrix.Suite, error
 		return matrix.Suite{}, err
 	}
 	if !o.flags.Changed("seed") {
-		o.seed = uint64(rand.Uint32())
+		o.seed = policyset.NewSeed()
 	}
 	s := matrix.Suite{Selection: selection, Shard: o.shard, Runtime: o.runtime, AnyNames: o.anyNames, Strict: o.strict, Again: o.againCommand(paths), Undigested: o.output == outputText && o.report == ""}
 	s.Explain = func(c cases.Case, q result.Request) string { return o.explain(c, q, len(paths) == 0) }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/meshproof/meshproof/internal/feature"
 )
 
 // clusters are what a whole cluster shows, and no part of it by itself: a compiler that is open where one of them holds is right for what
@@ -28,6 +30,19 @@ var clusters = map[string]is{
 		of := ownWorkload(q).Labels
 		return of["app.kubernetes.io/instance"] != "" && of["app.kubernetes.io/component"] != ""
 	},
+	"pods that a chart labels as its own": func(q question) bool { return ownWorkload(q).Labels["app.kubernetes.io/managed-by"] == "Helm" },
+	"pods with the labels of their node":  func(q question) bool { return ownWorkload(q).Labels["topology.kubernetes.io/zone"] != "" },
+	"pods with the label of a component":  func(q question) bool { return ownWorkload(q).Labels["k8s-app"] != "" },
+	"a port that is called http":          func(q question) bool { return q.Inbound.Name == "http" },
+	"objects of which the newest is young": func(q question) bool {
+		newest := time.Time{}
+		for _, p := range q.Policies {
+			if at, err := time.Parse(time.RFC3339, fmt.Sprint(metadata(p)["creationTimestamp"])); err == nil && at.After(newest) {
+				newest = at
+			}
+		}
+		return newest.Before(dayOfTests) && newest.After(dayOfTests.AddDate(0, -1, 0))
+	},
 	"objects without managers": func(q question) bool {
 		return everyPolicyHas(q, "uid", true) && everyPolicyHas(q, "managedFields", false)
 	},
@@ -40,6 +55,18 @@ var clusters = map[string]is{
 	"policies whose times are true": func(q question) bool {
 		return len(q.Policies) > 3 && !slices.ContainsFunc(q.Policies, func(p map[string]any) bool { return !timesAreTrue(p) })
 	},
+}
+
+// injectorLabels are labels that the injector of a mesh, or its agent, gives pods.
+var injectorLabels = map[feature.Profile]map[string]is{
+	feature.KumaMTP:       {"a pod with a sidecar of Kuma": hasLabel("kuma.io/sidecar-injection"), "a pod of a mesh": hasLabel("kuma.io/mesh"), "a pod of a namespace": hasLabel("k8s.kuma.io/namespace")},
+	feature.IstioAuthz:    {"a pod with a sidecar of Istio": hasLabel("sidecar.istio.io/inject"), "a pod of a network": hasLabel("topology.istio.io/network")},
+	feature.LinkerdAuthz:  {"a pod of a Deployment": hasLabel("linkerd.io/proxy-deployment"), "a pod of a workload": hasLabel("linkerd.io/workload-ns")},
+	feature.CiliumIngress: {"a pod with a label of Cilium": hasLabel("io.cilium/app")},
+}
+
+func hasLabel(key string) is {
+	return func(q question) bool { return ownWorkload(q).Labels[key] != "" }
 }
 
 func ofReplicaSet(name string, labels map[string]string) bool {
@@ -96,6 +123,9 @@ func namespacesHavePolicies(q question) bool {
 	}
 	return len(with) > 2
 }
+
+// dayOfTests is the day of the seeds that have none.
+var dayOfTests = time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC)
 
 // timesAreTrue reports whether an object was written behind its creation, and before this test was.
 func timesAreTrue(p map[string]any) bool {

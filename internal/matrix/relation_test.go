@@ -344,6 +344,7 @@ func TestRelatedSetsHaveEachRelation(t *testing.T) {
 			if profile != feature.KumaMTP {
 				maps.Copy(all, clusters)
 			}
+			maps.Copy(all, injectorLabels[profile])
 			maps.Copy(all, rareForms[""])
 			maps.Copy(all, rareForms[profile])
 			maps.Copy(all, jointKeys[""])

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/policyset/choice"
@@ -17,6 +18,9 @@ import (
 // Turns is how many sets in a row have most first characters of names. Four times as many have all of them several times.
 const Turns = renaming.Turns
 
+// NewSeed returns a seed that no earlier run had. It says on which day the run is made, see [renaming.Seed].
+func NewSeed() uint64 { return renaming.Seed(time.Now(), rand.Uint32()) }
+
 // DrawFresh is [Draw] for a compiler that may know the usual sets: sizes, names, labels, ports,
 // addresses and trust domains follow from seed and number too. No set has all of them as
 // another set has them.
@@ -26,13 +30,13 @@ func DrawFresh(seed, number uint64, of ...Form) cases.Case {
 	drawn := g.set(fmt.Sprintf("set %d of seed %d", number, seed), of)
 	r := rand.New(rand.NewPCG(number, ^seed))
 	if r.IntN(3) == 0 {
-		if c, err := renaming.Rename(drawn, r, number, renaming.Changes{Policies: func(policies []any) []any { return tree.Grow(choice.New(r.IntN), policies) }}); err == nil {
+		if c, err := renaming.Rename(drawn, r, number, renaming.Changes{Seed: seed, Policies: func(policies []any) []any { return tree.Grow(choice.New(r.IntN), policies) }}); err == nil {
 			if _, err := verdict.Read(c); err == nil {
 				return c
 			}
 		}
 	}
-	c, err := renaming.Rename(drawn, r, number, renaming.Changes{})
+	c, err := renaming.Rename(drawn, r, number, renaming.Changes{Seed: seed})
 	if err != nil {
 		panic(fmt.Sprintf("policyset: %v", err))
 	}
@@ -55,7 +59,7 @@ func FromCase(c cases.Case, seed, number uint64) (cases.Case, bool) {
 		if change != nil && (c.ExpectError != "" || r.IntN(2) == 0) {
 			continue
 		}
-		out, err := renaming.Rename(c, r, number, renaming.Changes{Policies: change})
+		out, err := renaming.Rename(c, r, number, renaming.Changes{Seed: seed, Policies: change})
 		if err != nil {
 			return c, false
 		}

@@ -28,7 +28,7 @@ func Draw(c cases.Case, seed, number uint64) (cases.Case, bool) {
 	}
 	r := rand.New(rand.NewPCG(number, seed^relatedSeed))
 	for _, kinds := range attempts {
-		m := &relation{Chooser: choice.New(r.IntN), rank: number, relating: kinds}
+		m := &relation{Chooser: choice.New(r.IntN), rank: number, seed: seed, relating: kinds}
 		out, err := m.rename(c, r)
 		if err != nil {
 			return c, false
@@ -84,7 +84,7 @@ type relating struct{ names, values, workloads, together, forms, writing bool }
 // relation makes the relations of one set.
 type relation struct {
 	*choice.Chooser
-	rank uint64
+	rank, seed uint64
 	relating
 	// inbound is the index of the one that the relations are about.
 	inbound int
@@ -93,7 +93,7 @@ type relation struct {
 
 func (m *relation) rename(c cases.Case, r *rand.Rand) (cases.Case, error) {
 	m.inbound, m.profile = m.Choose(len(c.Inbounds)), tree.Profile(c.Policies[0])
-	change := renaming.Changes{}
+	change := renaming.Changes{Seed: m.seed}
 	if m.names {
 		change.Names = m.oneName
 	}

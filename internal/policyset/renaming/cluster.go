@@ -31,12 +31,15 @@ type lister struct {
 	set        *cases.Case
 	policies   []any
 	namespaces []string
-	// profile is that of the first policy.
-	profile feature.Profile
+	// profile is that of the first policy, and mesh the one whose injector labels the pods.
+	profile, mesh feature.Profile
+	// newest is when the last object may have been made, and span how long before that the oldest one was.
+	newest time.Time
+	span   time.Duration
 }
 
 // list lists the set, where it is its turn, and returns its policies. Other sets stay as they are.
-func (t turn) list(out *cases.Case, policies []any, options any, profile feature.Profile) []any {
+func (t turn) list(out *cases.Case, policies []any, options any, profile feature.Profile, today time.Time) []any {
 	text, err := json.Marshal([]any{policies, options})
 	if err != nil {
 		panic(fmt.Sprintf("renaming: %v", err))
@@ -46,7 +49,11 @@ func (t turn) list(out *cases.Case, policies []any, options any, profile feature
 	}
 	h := fnv.New64a()
 	_, _ = h.Write(text)
-	l := lister{server: server{dresser{choice.Random(h.Sum64(), uint64(t)), 4}}, set: out, policies: slices.Clone(policies), profile: profile}
+	l := lister{server: server{dresser{choice.Random(h.Sum64(), uint64(t)), 4}}, set: out, policies: slices.Clone(policies), profile: profile, mesh: profile, newest: today}
+	if l.mesh == feature.GEP3779 { // which any mesh may have
+		l.mesh = choice.Pick(l.Chooser, feature.GEP3779, feature.IstioAuthz, feature.LinkerdAuthz, feature.CiliumIngress, feature.KumaMTP)
+	}
+	l.span = choice.Pick(l.Chooser, l.newest.Sub(begin), 500*day, 60*day, 6*day)
 	l.namespaces = append(choice.Items(l.Chooser, 2, 5, func() string { return l.noun() + "-" + l.word(6) }), out.Inbounds[0].Workload.Namespace)
 	if len(out.Options.Peers) > 0 {
 		l.pods(string(text), options)
@@ -55,6 +62,7 @@ func (t turn) list(out *cases.Case, policies []any, options any, profile feature
 		l.manyPods()
 	}
 	l.network()
+	l.portNames(string(text))
 	l.copyPolicies()
 	l.settle()
 	slices.SortStableFunc(out.Options.Peers, func(a, b language.Peer) int {
@@ -169,10 +177,10 @@ func (l *lister) settle() {
 		}
 		l.tool(by, release, p, m)
 		m["managedFields"] = l.managers(p, by == "kubectl")
-		created := begin
+		created := l.newest.Add(-l.span)
 		if text, _ := m["creationTimestamp"].(string); text != "" {
 			if at, err := time.Parse(time.RFC3339, text); err == nil {
-				created = inThePast(at)
+				created = l.inThePast(at)
 				m["creationTimestamp"] = created.Format(time.RFC3339)
 			}
 		}
@@ -240,7 +248,7 @@ func (l *lister) settled(v any, created time.Time, generation int) any {
 			for _, key := range slices.Sorted(maps.Keys(v)) {
 				switch key {
 				case "time", "lastTransitionTime":
-					v[key] = created.Add(time.Duration(l.Choose(200*24*3600)) * time.Second).Format(time.RFC3339)
+					v[key] = created.Add(time.Duration(l.Choose(1+int(l.newest.Sub(created)/time.Second))) * time.Second).Format(time.RFC3339)
 				case "observedGeneration":
 					v[key] = max(1, generation-l.Choose(2))
 				default:
@@ -265,10 +273,14 @@ func jsonOf(v any) (out any) {
 	return out
 }
 
-// begin is when the first object was made.
-var begin = time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+// begin is when the first object was made, and drawn is how long behind that the times lie that are drawn.
+var (
+	begin = time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	drawn = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC).Sub(begin)
+)
 
 // inThePast moves a time into the past, and keeps the order of times: the oldest of some policies decides.
-func inThePast(at time.Time) time.Time {
-	return begin.Add(at.Sub(begin).Truncate(3*time.Second) / 3 * 2)
+func (l *lister) inThePast(at time.Time) time.Time {
+	back := begin.Add(drawn).Sub(at).Seconds() * (l.span.Seconds() / drawn.Seconds())
+	return l.newest.Add(-time.Duration(back) * time.Second)
 }

@@ -113,15 +113,7 @@ func (l *lister) podOf(w policy.Workload, kind podKind, i int, hash string) poli
 	case ofJob:
 		more["job-name"], more["batch.kubernetes.io/job-name"], more["batch.kubernetes.io/controller-uid"] = of, of, l.anyUID()
 	}
-	for _, part := range []string{"name", "instance", "component", "part-of", "version"} {
-		more["app.kubernetes.io/"+part] = of
-	}
-	switch l.profile {
-	case feature.IstioAuthz:
-		more["security.istio.io/tlsMode"], more["service.istio.io/canonical-name"], more["service.istio.io/canonical-revision"], more["istio.io/rev"] = "istio", of, "latest", "default"
-	case feature.LinkerdAuthz:
-		more["linkerd.io/control-plane-ns"], more["linkerd.io/workload-ns"], more["linkerd.io/proxy-deployment"] = "linkerd", w.Namespace, of
-	}
+	l.label(w, of, kind, more)
 	if w.Labels != nil {
 		maps.Copy(more, w.Labels)
 		w.Labels = more

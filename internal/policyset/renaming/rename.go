@@ -24,6 +24,8 @@ import (
 
 // Changes change a set beside its names; nil for nothing. The policies are values that were read from JSON.
 type Changes struct {
+	// Seed is the seed of the run, which says on which day it is made, see [Seed].
+	Seed uint64
 	// Names chooses some of the new names.
 	Names func(to Names, c cases.Case, policies []any)
 	// Policies alters the policies.
@@ -87,7 +89,7 @@ func Rename(c cases.Case, r *rand.Rand, number uint64, change Changes) (cases.Ca
 	if len(c.Policies) > 0 {
 		profile = tree.Profile(c.Policies[0])
 	}
-	policies = w.turn.list(&out, policies, options, profile)
+	policies = w.turn.list(&out, policies, options, profile, dayOf(change.Seed))
 	file := letters(r, 1+r.IntN(8)) + ".yaml"
 	out.Policies = nil
 	for _, p := range policies {
