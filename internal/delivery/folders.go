@@ -17,8 +17,8 @@ type Folders struct {
 }
 
 // Folders returns the folders of the files of a side.
-func (s Folder) Folders() Folders {
-	out := Folders{map[string]bool{".": true}, map[string][]string{}}
+func (s Folder) Folders() *Folders {
+	out := &Folders{map[string]bool{".": true}, map[string][]string{}}
 	for _, doc := range s.Placed {
 		for at := PathIn(s.Root, metadata.FileOf(doc)); !out.all[at]; at = filepath.Dir(at) {
 			out.all[at] = true
@@ -29,7 +29,7 @@ func (s Folder) Folders() Folders {
 
 // Named returns those of the folders that the path of a tool may mean: the one with this path, or else those whose path ends so, as an artifact of Flux may have a part
 // of the repository, or with which this path ends, as the root may be a part of it.
-func (f Folders) Named(path string) []string {
+func (f *Folders) Named(path string) []string {
 	out, known := f.named[path]
 	if !known {
 		out = f.find(path)
@@ -38,7 +38,7 @@ func (f Folders) Named(path string) []string {
 	return out
 }
 
-func (f Folders) find(path string) (out []string) {
+func (f *Folders) find(path string) (out []string) {
 	if f.all[path] {
 		return []string{path}
 	}
@@ -57,7 +57,7 @@ func (f Folders) find(path string) (out []string) {
 }
 
 // ArePart reports whether no path of some tools leads into the folders, so that these may be a part of a repository in which the paths begin elsewhere.
-func (f Folders) ArePart(tools []clusterobject.Object) bool {
+func (f *Folders) ArePart(tools []clusterobject.Object) bool {
 	return !slices.ContainsFunc(tools, func(by clusterobject.Object) bool {
 		return slices.ContainsFunc(by.Takes(), func(at string) bool {
 			folder := Literal(at)

@@ -106,8 +106,8 @@ func (c *comparison) mayTakeBy(by, o clusterobject.Object) bool {
 // mayTake reports whether a tool that takes a folder may take a file: it is below the folder, or the folder is none of the side, which may be a part of a repository.
 func (c *comparison) mayTake(folder, file string) bool {
 	if c.allFolders == nil {
-		folders := c.recent.folder().Folders()
-		c.allFolders, c.isPart = &folders, folders.ArePart(c.deliveries())
+		c.allFolders = c.recent.folder().Folders()
+		c.isPart = c.allFolders.ArePart(c.deliveries())
 	}
 	named := c.allFolders.Named(folder)
 	return folder == "." || len(named) == 0 && c.isPart || slices.ContainsFunc(named, func(of string) bool { return delivery.IsBelow(file, of) })
