@@ -49,8 +49,10 @@ type comparison struct {
 	// allReaches are what kustomizations of the second side take, nil where nobody has asked.
 	allReaches *delivery.Reaches
 	// allFolders are the folders of the second side, nil where nobody has asked, and isPart is true where no path of a tool leads into them.
-	allFolders delivery.Folders
+	allFolders *delivery.Folders
 	isPart     bool
+	// allScripts are the texts of the second side that are not read, by their files, nil where nobody has asked.
+	allScripts map[string]string
 	// allDeliveries are the objects of the second side with those of tools that they make, nil where nobody has asked.
 	allDeliveries []clusterobject.Object
 

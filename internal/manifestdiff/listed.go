@@ -51,10 +51,11 @@ func (c *comparison) byScript(d doubter) (out []Doubt) {
 // scripts returns the texts of the second side that are not read, by their files: those of scripts and programs, and the values of documents that are no
 // objects of a cluster, or unknown ones.
 func (c *comparison) scripts() map[string]string {
-	out := maps.Clone(c.recent.Texts)
-	if out == nil {
-		out = map[string]string{}
+	if c.allScripts != nil {
+		return c.allScripts
 	}
+	out := map[string]string{}
+	maps.Copy(out, c.recent.Texts)
 	for _, o := range c.recentObjects.All {
 		if o.Category != clusterobject.Unknown || o.IsOfTool() || o.IsOfKustomize() {
 			continue
@@ -63,6 +64,7 @@ func (c *comparison) scripts() map[string]string {
 		fieldvalue.EachText(o.Fields, func(value string) { text.WriteString(value + "\n") })
 		out[delivery.PathIn(c.recent.Root, o.File())] += text.String()
 	}
+	c.allScripts = out
 	return out
 }
 

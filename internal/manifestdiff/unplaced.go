@@ -1,16 +1,19 @@
 package manifestdiff
 
 import (
+	"path/filepath"
+	"regexp"
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/clusterobject"
+	"github.com/meshproof/meshproof/internal/delivery"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
 // The effects on a policy that names no namespace.
 const (
 	isPlaced   = "names its namespace on one side alone: without one, whoever applies it chooses the namespace"
-	isSent     = "is not the same on both sides and names no namespace: Argo CD applies it in one that has a say in the mesh, or that other policies name: write it down"
+	isSent     = "is not the same on both sides and names no namespace: a tool may apply it in one that has a say in the mesh, or that other policies name: write it down"
 	isUnplaced = "is not the same on both sides and names no namespace: whoever applies it chooses one, and other policies name the namespace default"
 )
 
@@ -24,11 +27,10 @@ func (c *comparison) compareUnplaced(before, after clusterobject.List) (out []Ch
 		}
 	}
 	namesDefault := slices.ContainsFunc(slices.Concat(before.All, after.All), func(o clusterobject.Object) bool { return o.IsNamespaced() && o.Written() == "default" })
-	namesTarget := slices.ContainsFunc(c.objects(), func(tool clusterobject.Object) bool {
-		target, _ := fieldvalue.Lookup(tool.Fields, "spec", "destination", "namespace").(string)
-		return tool.Kind == "Application" && target != "" && (slices.Contains([]string{"istio-system", "kuma-system"}, target) ||
+	decides := func(target string) bool {
+		return target != "" && (slices.Contains([]string{"istio-system", "kuma-system"}, target) ||
 			slices.ContainsFunc(slices.Concat(before.All, after.All), func(o clusterobject.Object) bool { return o.Written() == target }))
-	})
+	}
 	for _, sides := range [][2]clusterobject.List{{after, before}, {before, after}} {
 		own, other := sides[0], sides[1]
 		for _, o := range own.All {
@@ -43,9 +45,38 @@ func (c *comparison) compareUnplaced(before, after clusterobject.List) (out []Ch
 			if namesDefault {
 				add(o, isUnplaced)
 			}
-			if namesTarget {
+			if slices.ContainsFunc(c.targetsOf(o), decides) {
 				add(o, isSent)
 			}
+		}
+	}
+	return out
+}
+
+// namespaceOption finds the namespace to which a script applies what it names.
+var namespaceOption = regexp.MustCompile(`(?:^|\s)(?:-n|--namespace)[\s=]["']?([a-z0-9-]+)`)
+
+// targetsOf returns the namespaces to which tools and scripts may apply a policy that names none.
+func (c *comparison) targetsOf(o clusterobject.Object) (out []string) {
+	add := func(fields any, field ...string) {
+		if target, _ := fieldvalue.Lookup(fields, field...).(string); target != "" {
+			out = append(out, target)
+		}
+	}
+	for _, tool := range slices.Concat(c.deliveries(), c.oldObjects.All) {
+		switch {
+		case tool.Kind == "Application":
+			add(tool.Fields, "spec", "destination", "namespace")
+		case tool.Group == "kustomize.toolkit.fluxcd.io" && c.mayTakeBy(tool, o):
+			add(tool.Fields, "spec", "targetNamespace")
+		case tool.IsFleetFile() && delivery.IsBelow(o.File(), filepath.Dir(tool.File())):
+			add(tool.Fields, "namespace")
+			add(tool.Fields, "defaultNamespace")
+		}
+	}
+	for _, text := range c.scripts() {
+		for _, found := range namespaceOption.FindAllStringSubmatch(text, -1) {
+			out = append(out, found[1])
 		}
 	}
 	return out
