@@ -76,12 +76,32 @@ func (r *reader) isControlPlane(source *corev3.ConfigSource) bool {
 	if source.GetAds() != nil {
 		return true
 	}
+	const agent = "sds-grpc"
+	return askedFor(source) == agent && r.hasSocketsOfOthers(agent)
+}
+
+// askedFor returns the cluster of the one server that a source asks over gRPC; "" for another source.
+func askedFor(source *corev3.ConfigSource) string {
 	of := source.GetApiConfigSource()
 	if of.GetApiType() != corev3.ApiConfigSource_GRPC || len(of.GetGrpcServices()) != 1 {
-		return false
+		return ""
 	}
-	const agent = "sds-grpc"
-	return of.GrpcServices[0].GetEnvoyGrpc().GetClusterName() == agent && r.hasSocketsOfOthers(agent)
+	return of.GrpcServices[0].GetEnvoyGrpc().GetClusterName()
+}
+
+// Where a MeshIdentity of Kuma has the provider Spire, the agent of SPIRE gives the CAs, by a socket of its own and under one name, with
+// those of all trust domains with which it is federated (pkg/core/resources/apis/meshidentity/providers/spire).
+const (
+	spireAgent  = "system_identity_sds-spire-agent"
+	spireBundle = "ALL"
+)
+
+// givesBundle reports whether a secret is one that a control plane uses for the CAs of its mesh.
+func (r *reader) givesBundle(secret *tlsv3.SdsSecretConfig) bool {
+	if askedFor(secret.GetSdsConfig()) == spireAgent {
+		return secret.GetName() == spireBundle && r.hasSocketsOfOthers(spireAgent)
+	}
+	return r.isControlPlane(secret.GetSdsConfig()) && namesBundle(secret.GetName())
 }
 
 // hasSocketsOfOthers reports whether a cluster leads to sockets in the file system alone, and to none of this Envoy itself: a listener
@@ -116,7 +136,7 @@ func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell, unknown func(at *
 		}
 		return
 	}
-	if !c.isControlPlane(secret.GetSdsConfig()) || !namesBundle(secret.Name) {
+	if !c.givesBundle(secret) {
 		tell(at.Field("validation_context_sds_secret_config"), fmt.Sprintf("no control plane that meshproof knows gives the CAs of its mesh in secret %q", secret.Name))
 	}
 	if context.GetTrustedCa() != nil || context.GetCustomValidatorConfig() != nil {
