@@ -154,7 +154,7 @@ func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell, unknown func(at *
 		switch ca := delivered.Message.GetTrustedCa(); {
 		case ca == nil && delivered.Message.GetCustomValidatorConfig() == nil:
 			tell(at, fmt.Sprintf("secret %q has nothing to verify client certificates by", secret.Name))
-		case ca != nil && !holdsCAs(ca):
+		case ca != nil && !holdsCAs(ca) && (!isEmpty(ca) || delivered.Message.GetCustomValidatorConfig() == nil):
 			tell(at, fmt.Sprintf("secret %q has no CAs in itself: a dump does not show those of a file or a variable", secret.Name))
 		}
 		merged := proto.CloneOf(delivered.Message)
@@ -206,6 +206,11 @@ func checkContext(of *tlsv3.DownstreamTlsContext, tell func(at *messages.Path, r
 // holdsCAs reports whether a source of CAs has their text.
 func holdsCAs(source *corev3.DataSource) bool {
 	return len(source.GetInlineString())+len(source.GetInlineBytes()) > 0
+}
+
+// isEmpty reports whether a source of CAs has no text and names no place. SPIRE writes such a one beside its validator.
+func isEmpty(source *corev3.DataSource) bool {
+	return !holdsCAs(source) && source.GetFilename() == "" && source.GetEnvironmentVariable() == "" && source.GetWatchedDirectory() == nil
 }
 
 // unbound tells where CAs are not bound to trust domains, so that one CA could give the names
