@@ -9,6 +9,7 @@
 package dump
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -189,7 +190,7 @@ func (r *Resources) addFile(dir fs.FS, name string) error {
 	if err != nil {
 		return err
 	}
-	tree, err := messages.Parse(data)
+	tree, err := messages.Parse(bytes.TrimPrefix(data, []byte("\ufeff")))
 	if err != nil {
 		return fmt.Errorf("%w: %s, or take it out of the folder", err, hintAny)
 	}

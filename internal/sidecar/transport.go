@@ -76,12 +76,32 @@ func (r *reader) isControlPlane(source *corev3.ConfigSource) bool {
 	if source.GetAds() != nil {
 		return true
 	}
+	const agent = "sds-grpc"
+	return askedFor(source) == agent && r.hasSocketsOfOthers(agent)
+}
+
+// askedFor returns the cluster of the one server that a source asks over gRPC; "" for another source.
+func askedFor(source *corev3.ConfigSource) string {
 	of := source.GetApiConfigSource()
 	if of.GetApiType() != corev3.ApiConfigSource_GRPC || len(of.GetGrpcServices()) != 1 {
-		return false
+		return ""
 	}
-	const agent = "sds-grpc"
-	return of.GrpcServices[0].GetEnvoyGrpc().GetClusterName() == agent && r.hasSocketsOfOthers(agent)
+	return of.GrpcServices[0].GetEnvoyGrpc().GetClusterName()
+}
+
+// Where a MeshIdentity of Kuma has the provider Spire, the agent of SPIRE gives the CAs, by a socket of its own and under one name, with
+// those of all trust domains with which it is federated (pkg/core/resources/apis/meshidentity/providers/spire).
+const (
+	spireAgent  = "system_identity_sds-spire-agent"
+	spireBundle = "ALL"
+)
+
+// givesBundle reports whether a secret is one that a control plane uses for the CAs of its mesh.
+func (r *reader) givesBundle(secret *tlsv3.SdsSecretConfig) bool {
+	if askedFor(secret.GetSdsConfig()) == spireAgent {
+		return secret.GetName() == spireBundle && r.hasSocketsOfOthers(spireAgent)
+	}
+	return r.isControlPlane(secret.GetSdsConfig()) && namesBundle(secret.GetName())
 }
 
 // hasSocketsOfOthers reports whether a cluster leads to sockets in the file system alone, and to none of this Envoy itself: a listener
@@ -116,7 +136,7 @@ func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell, unknown func(at *
 		}
 		return
 	}
-	if !c.isControlPlane(secret.GetSdsConfig()) || !namesBundle(secret.Name) {
+	if !c.givesBundle(secret) {
 		tell(at.Field("validation_context_sds_secret_config"), fmt.Sprintf("no control plane that meshproof knows gives the CAs of its mesh in secret %q", secret.Name))
 	}
 	if context.GetTrustedCa() != nil || context.GetCustomValidatorConfig() != nil {
@@ -134,7 +154,7 @@ func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell, unknown func(at *
 		switch ca := delivered.Message.GetTrustedCa(); {
 		case ca == nil && delivered.Message.GetCustomValidatorConfig() == nil:
 			tell(at, fmt.Sprintf("secret %q has nothing to verify client certificates by", secret.Name))
-		case ca != nil && !holdsCAs(ca):
+		case ca != nil && !holdsCAs(ca) && (!isEmpty(ca) || delivered.Message.GetCustomValidatorConfig() == nil):
 			tell(at, fmt.Sprintf("secret %q has no CAs in itself: a dump does not show those of a file or a variable", secret.Name))
 		}
 		merged := proto.CloneOf(delivered.Message)
@@ -186,6 +206,11 @@ func checkContext(of *tlsv3.DownstreamTlsContext, tell func(at *messages.Path, r
 // holdsCAs reports whether a source of CAs has their text.
 func holdsCAs(source *corev3.DataSource) bool {
 	return len(source.GetInlineString())+len(source.GetInlineBytes()) > 0
+}
+
+// isEmpty reports whether a source of CAs has no text and names no place. SPIRE writes such a one beside its validator.
+func isEmpty(source *corev3.DataSource) bool {
+	return !holdsCAs(source) && source.GetFilename() == "" && source.GetEnvironmentVariable() == "" && source.GetWatchedDirectory() == nil
 }
 
 // unbound tells where CAs are not bound to trust domains, so that one CA could give the names

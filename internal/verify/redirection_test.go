@@ -104,6 +104,7 @@ func TestPassedBy(t *testing.T) {
 		"no Envoy, by a variable that CNI reads":                                 {unverified, put(proxyConfig, `{"proxyMetadata": {"DISABLE_ENVOY": "true"}}`)},
 		"an interface is left out, by a variable of the pod":                     {unverified, annotation("proxy.istio.io/config", "proxyMetadata:\n  ISTIO_EXCLUDE_INTERFACES: eth0\n")},
 		"variables about metrics and names":                                      {verified, annotation("proxy.istio.io/config", "proxyMetadata:\n  METRICS_LOCALHOST_ACCESS_ONLY: \"true\"\n  ISTIO_META_DNS_CAPTURE: \"true\"\n")},
+		"variables about certificates and images":                                {verified, put(proxyConfig, `{"proxyMetadata": {"OUTPUT_CERTS": "/etc/istio-output-certs", "ISTIO_META_CERT_SIGNER": "clusterissuers.cert-manager.io/foo", "WASM_INSECURE_REGISTRIES": "*"}}`)},
 		"a variable that ends its own text":                                      {unverified, put(proxyConfig, `{"proxyMetadata": {"SECRET_TTL": "1h\"\n    - name: DRY_RUN\n      value: \"true"}}`)},
 		"a variable that is no text":                                             {unverified, put(proxyConfig, `{"proxyMetadata": {"SECRET_TTL": ["1h"]}}`)},
 		"a field of the config of the proxy of later":                            {unverified, put(proxyConfig, `{"later": true}`)},
