@@ -151,6 +151,7 @@ func TestMistakesOfAuthorsAreTold(t *testing.T) {
 		rows := maps.Clone(rows)
 		maps.Copy(rows, mistakesBeside[dialect])
 		maps.Copy(rows, mistakesInFields[dialect])
+		maps.Copy(rows, mistakesAboutNames[dialect])
 		var own []cases.Case
 		for _, c := range all {
 			if strings.HasPrefix(c.Place, "cases/"+dialect+"/") && c.ExpectError == "" && len(c.Requests) > 0 && c.Story != "legacy-size" && len(c.RoutedRequests) == 0 {

@@ -342,6 +342,9 @@ func (w *words) domain() string {
 	parts := []string{last[w.IntN(len(last))]}
 	switch w.IntN(8) {
 	case 0:
+		if w.IntN(2) == 0 {
+			return "default." + letters(w.Rand, 1+w.IntN(6)) + ".mesh.local" // as Kuma names that of a mesh in a zone
+		}
 		return usualDomain
 	case 1:
 		parts = nil
