@@ -271,6 +271,9 @@ func (m *relation) ownPort(c *cases.Case, policies []any) {
 	isRun := m.OneIn(2)
 	if isRun {
 		first, length := choice.Pick(m.Chooser, own-5, own-3, own-2, own-1, own+1), m.Number(2, 5)
+		if first == own-3 || first == own-5 {
+			length = own - first // the run ends in front of the own port
+		}
 		near = nil
 		for port := range length {
 			near = append(near, first+port)

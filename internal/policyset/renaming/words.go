@@ -342,15 +342,15 @@ func (w *words) domain() string {
 	parts := []string{last[w.IntN(len(last))]}
 	switch w.IntN(8) {
 	case 0:
-		if w.IntN(2) == 0 {
-			return "default." + letters(w.Rand, 1+w.IntN(6)) + ".mesh.local" // as Kuma names that of a mesh in a zone
-		}
 		return usualDomain
 	case 1:
 		parts = nil
 	}
 	for range 1 + w.IntN(4) {
 		parts = append(parts, styles[w.IntN(len(styles))](w.Rand))
+	}
+	if len(parts) == 2 && parts[0] == "mesh" {
+		parts = []string{"local", "mesh", parts[1], "default"} // as Kuma names that of a mesh in a zone
 	}
 	slices.Reverse(parts)
 	td := strings.Join(parts, ".")
