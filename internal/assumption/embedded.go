@@ -62,7 +62,7 @@ func statesPolicy(value any, group string) bool {
 
 // fieldWith returns the first key of an object whose field, or a value below, meets a condition, "" for none.
 func fieldWith(o clusterobject.Object, meets func(any) bool) string {
-	fields, _ := o.Fields.(map[string]any)
+	fields := fieldvalue.Mapping(o.Fields)
 	for _, key := range o.Doc.Keys() {
 		meetsPlain := func(value any) bool {
 			if text, isText := value.(string); isText && o.Group == "" {
@@ -89,7 +89,7 @@ func closesByValues(o clusterobject.Object) string {
 		if text, isText := value.(string); isText {
 			return statesNetworkPolicy(text)
 		}
-		fields, _ := value.(map[string]any)
+		fields := fieldvalue.Mapping(value)
 		for key, value := range fields {
 			name := strings.ToLower(key)
 			if value == true && strings.Contains(name, "networkpolic") || (name == "networkpolicy" || name == "networkpolicies") && isSwitchedOn(value) {
@@ -105,7 +105,7 @@ func closesByValues(o clusterobject.Object) string {
 
 // isSwitchedOn reports whether a value lets a chart write an object: it is true, or says something and does not say that it is off.
 func isSwitchedOn(value any) bool {
-	fields, _ := value.(map[string]any)
+	fields := fieldvalue.Mapping(value)
 	return value == true || len(fields) > 0 && fields["enabled"] != false && fields["create"] != false
 }
 

@@ -17,7 +17,7 @@ func (o Object) Decisive() string { return o.DecisiveBy(o.Name) }
 
 // DecisiveBy is [Object.Decisive] of a policy that has another name.
 func (o Object) DecisiveBy(name string) string {
-	fields, _ := o.Fields.(map[string]any)
+	fields := fieldvalue.Mapping(o.Fields)
 	out := map[string]any{}
 	for key, value := range fields {
 		switch key {
@@ -46,7 +46,7 @@ func (o Object) DecisiveBy(name string) string {
 
 // readOf returns the labels or annotations that a dialect reads.
 func readOf(settings any) map[string]any {
-	all, _ := settings.(map[string]any)
+	all := fieldvalue.Mapping(settings)
 	out := map[string]any{}
 	for key, value := range all {
 		if readSettings[key] {

@@ -72,7 +72,7 @@ func (o Object) Labels() map[string]any {
 	if o.Universal {
 		labels = fieldvalue.Lookup(o.Fields, "labels")
 	}
-	out, _ := labels.(map[string]any)
+	out := fieldvalue.Mapping(labels)
 	return out
 }
 

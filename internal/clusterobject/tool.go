@@ -48,7 +48,7 @@ func (o Object) WithoutCommonMetadata() any {
 	if !is || o.Group != "kustomize.toolkit.fluxcd.io" {
 		return o.Fields
 	}
-	fields, _ := o.Fields.(map[string]any)
+	fields := fieldvalue.Mapping(o.Fields)
 	fields, spec = maps.Clone(fields), maps.Clone(spec)
 	delete(spec, "commonMetadata")
 	fields["spec"] = spec

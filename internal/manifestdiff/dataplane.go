@@ -79,7 +79,7 @@ func (c *comparison) callsAs(o clusterobject.Object) string {
 	var parts []string
 	networking := fieldvalue.Lookup(o.Fields, rootOf(o), "networking")
 	for _, in := range append(fieldvalue.Mappings(fieldvalue.Lookup(networking, "inbound")), fieldvalue.Mappings([]any{fieldvalue.Lookup(networking, "gateway")})...) {
-		tags, _ := in["tags"].(map[string]any)
+		tags := fieldvalue.Mapping(in["tags"])
 		for key, value := range tags {
 			if key == "kuma.io/service" || c.peers.Has(key) {
 				parts = append(parts, fmt.Sprintf("%s=%v", key, value))
@@ -112,7 +112,7 @@ func rootOf(o clusterobject.Object) string {
 func plainDataplane(o clusterobject.Object) map[string]any {
 	fields := fieldvalue.Mapping(fieldvalue.Lookup(o.Fields, rootOf(o)))
 	fields = maps.Clone(fields)
-	networking, _ := fields["networking"].(map[string]any)
+	networking := fieldvalue.Mapping(fields["networking"])
 	networking = maps.Clone(networking)
 	if networking == nil {
 		return fields

@@ -93,7 +93,7 @@ func (c *comparison) withoutIdle(o clusterobject.Object) map[string]any {
 			delete(spec, "ignoreDifferences")
 		}
 	}
-	common, _ := spec["commonMetadata"].(map[string]any)
+	common := fieldvalue.Mapping(spec["commonMetadata"])
 	if o.Group != "kustomize.toolkit.fluxcd.io" {
 		return spec
 	}

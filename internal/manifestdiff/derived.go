@@ -135,8 +135,8 @@ func (w *walker) isDerivedFrom(path string, was, is any) bool {
 	// A control plane may copy other labels of nodes.
 	switch relative {
 	case "spec.nodeSelector":
-		olds, _ := was.(map[string]any)
-		recents, _ := is.(map[string]any)
+		olds := fieldvalue.Mapping(was)
+		recents := fieldvalue.Mapping(is)
 		for key := range union(olds, recents) {
 			if w.named.Has(key) && !reflect.DeepEqual(olds[key], recents[key]) {
 				return true

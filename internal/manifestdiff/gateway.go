@@ -12,7 +12,7 @@ import (
 // route pass it. What Linkerd's policies say of routes is about those of its Servers.
 func attachesToRoutes(o clusterobject.Object) bool {
 	return fieldvalue.Any(o.Fields, func(value any) bool {
-		fields, _ := value.(map[string]any)
+		fields := fieldvalue.Mapping(value)
 		return slices.ContainsFunc(append(fieldvalue.Mappings(fields["targetRefs"]), fieldvalue.Mapping(fields["targetRef"])), func(ref map[string]any) bool {
 			kind, _ := ref["kind"].(string)
 			return strings.HasSuffix(kind, "Route")

@@ -76,8 +76,8 @@ func (c *comparison) compareKustomizations() (out []Change, passed []Passed) {
 
 // bothKustomized names the keys that differ, and returns those that pass.
 func (c *comparison) bothKustomized(was, is clusterobject.Object, files map[string]customizationFile) (out []Change, passed []string) {
-	olds, _ := was.Fields.(map[string]any)
-	keys, _ := is.Fields.(map[string]any)
+	olds := fieldvalue.Mapping(was.Fields)
+	keys := fieldvalue.Mapping(is.Fields)
 	for _, key := range slices.Sorted(maps.Keys(union(olds, keys))) {
 		switch of := is; {
 		case reflect.DeepEqual(olds[key], keys[key]):
@@ -152,7 +152,7 @@ func placesInPlane(o clusterobject.Object) bool {
 
 // carriesValues reports whether a kustomization may carry a value of one object into another one.
 func carriesValues(o clusterobject.Object) bool {
-	keys, _ := o.Fields.(map[string]any)
+	keys := fieldvalue.Mapping(o.Fields)
 	return slices.ContainsFunc(slices.Collect(maps.Keys(keys)), func(key string) bool { return !carriedKeys[key] })
 }
 
@@ -163,7 +163,7 @@ func (c *comparison) takenBy(o clusterobject.Object, files map[string]customizat
 	known = true
 	var take func(at string, o clusterobject.Object)
 	take = func(at string, o clusterobject.Object) {
-		fields, _ := o.Fields.(map[string]any)
+		fields := fieldvalue.Mapping(o.Fields)
 		for _, key := range []string{"helmCharts", "helmChartInflationGenerator", "generators", "transformers"} {
 			known = known && fields[key] == nil
 		}

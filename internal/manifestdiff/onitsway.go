@@ -139,7 +139,7 @@ func (c *comparison) argoChanges(by, o clusterobject.Object) bool {
 		return true
 	}
 	return slices.ContainsFunc(by.Sources(), func(source map[string]any) bool {
-		settings, _ := source["kustomize"].(map[string]any)
+		settings := fieldvalue.Mapping(source["kustomize"])
 		settings = maps.Clone(settings)
 		for _, idle := range []string{"version", "kubeVersion", "apiVersions", "images", "replicas", "commonLabels", "commonAnnotations", "namespace"} {
 			delete(settings, idle)

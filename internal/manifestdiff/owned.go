@@ -158,7 +158,7 @@ func withoutTokens(spec map[string]any) map[string]any {
 		}
 		list = slices.Clone(list)
 		for i, item := range list {
-			container, _ := item.(map[string]any)
+			container := fieldvalue.Mapping(item)
 			if mounts, ok := container["volumeMounts"].([]any); ok {
 				container = maps.Clone(container)
 				if container["volumeMounts"] = without(mounts); len(without(mounts)) == 0 {

@@ -149,7 +149,7 @@ func (c *comparison) areOfOthers(docs []manifest.Document) bool {
 
 // labelsIdly reports whether labels of a kustomization get to the metadata of objects alone, and would pass on each policy (labels in api/types/labels.go of Kustomize).
 func (c *comparison) labelsIdly(label map[string]any) bool {
-	pairs, _ := label["pairs"].(map[string]any)
+	pairs := fieldvalue.Mapping(label["pairs"])
 	return isOfMetadata(label) && !c.anyMatters("labels", pairs)
 }
 

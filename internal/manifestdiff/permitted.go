@@ -131,7 +131,7 @@ func permitsAll(o clusterobject.Object) bool {
 func permitsAny(list any) bool {
 	items, _ := list.([]any)
 	return slices.ContainsFunc(items, func(item any) bool {
-		fields, _ := item.(map[string]any)
+		fields := fieldvalue.Mapping(item)
 		for key, value := range fields {
 			isOwn := key == "server" && value == "https://kubernetes.default.svc" || key == "name" && value == "in-cluster"
 			if value != "*" && !isOwn {

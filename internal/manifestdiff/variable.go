@@ -102,7 +102,7 @@ func (c *comparison) setsVariable(o clusterobject.Object) bool {
 		return false
 	}
 	template := fieldvalue.Mapping(fieldvalue.Lookup(o.Fields, "spec", "target", "template"))
-	values, _ := template["data"].(map[string]any)
+	values := fieldvalue.Mapping(template["data"])
 	keys := slices.Collect(maps.Keys(values))
 	list, isList := fieldvalue.Lookup(o.Fields, "spec", "data").([]any)
 	for _, item := range list {

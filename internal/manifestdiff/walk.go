@@ -163,8 +163,8 @@ func (w *walker) walkItems(path, place string, olds, recents []any) {
 
 // walkItem compares an item of a list whose items have names; one of the two may be nil.
 func (w *walker) walkItem(path, place string, was, is any) {
-	old, _ := was.(map[string]any)
-	recent, _ := is.(map[string]any)
+	old := fieldvalue.Mapping(was)
+	recent := fieldvalue.Mapping(is)
 	switch relative := w.relative(path); {
 	case w.alone && (relative == "spec.containers" || relative == "spec.initContainers") && clusterobject.IsSidecar(recent):
 		w.find(place, nil, is)

@@ -73,7 +73,7 @@ var labelFreeFields = strings.Fields(`apiVersion buildMetadata commonAnnotations
 func MakesPods(doc manifest.Document) (namespaces []string, everywhere bool) {
 	d := read(doc)
 	if d.isKustomization() {
-		all, _ := d.fields.(map[string]any)
+		all := fieldvalue.Mapping(d.fields)
 		changes := slices.ContainsFunc(slices.Collect(maps.Keys(all)), func(field string) bool { return !slices.Contains(labelFreeFields, field) })
 		isRemote := slices.ContainsFunc(fieldvalue.Texts(all["resources"]), func(name string) bool {
 			return strings.Contains(name, "//") || strings.Contains(name, "?") || strings.HasPrefix(name, "..")
