@@ -57,6 +57,7 @@ func Warn(f *lab.Files, s lab.Surroundings) []policy.Warning {
 	out = append(out, peerLabelWarnings(f, pods, unknown)...)
 	out = append(out, bypassWarnings(f, targets, known, s.Inbound)...)
 	out = append(out, namespaceWarnings(f, targets, pods, s.Inbound, unknown)...)
+	out = append(out, peerNamespaceWarnings(f, s, unknown)...)
 	return append(out, accountWarnings(f, s, templates, unknown)...)
 }
 
