@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/podtemplate"
@@ -13,7 +14,7 @@ import (
 )
 
 // peerNamespaceWarnings warns of each namespace by which a policy names callers, where nothing in the folder is of it, and a namespace of the folder is spelt almost alike.
-// Callers may be of namespaces of other folders: so there is no warning of other names, of two that differ in a number or a letter behind a dash, and where
+// Callers may be of namespaces of other folders: so there is no warning of other names, of two that differ in a number or a letter behind a dash, or in what stands in front (auth and oauth), and where
 // the policy names the other namespace too.
 func peerNamespaceWarnings(f *lab.Files, s lab.Surroundings, unknown []string) (out []policy.Warning) {
 	placement, known := podtemplate.Placements(f.Policies, f.Others)
@@ -32,7 +33,9 @@ func peerNamespaceWarnings(f *lab.Files, s lab.Surroundings, unknown []string) (
 		if placement.Others[n.Name] || placement.Policies[n.Name] > 0 || slices.Contains(unknown, n.Name) || !isOfMesh(ofDomains[i], ofDomains, s) {
 			continue
 		}
-		others := slices.DeleteFunc(slices.Sorted(maps.Keys(placement.Others)), func(other string) bool { return differInNumber(n.Name, other) || isNamed(other) })
+		others := slices.DeleteFunc(slices.Sorted(maps.Keys(placement.Others)), func(other string) bool {
+			return differInNumber(n.Name, other) || isNamed(other) || strings.HasSuffix(n.Name, other) || strings.HasSuffix(other, n.Name)
+		})
 		if meant, close := spelling.Closest(n.Name, others); close {
 			text := fmt.Sprintf("nothing in the folder is of the namespace %s: did you mean %s?", n.Name, meant)
 			out = append(out, policy.Warning{Kind: warning.NoPeer, Place: n.Place, Policy: n.Policy, Message: text})

@@ -29,6 +29,7 @@ func TestPeerNamespaces(t *testing.T) {
 		"a label of Cilium":            {cilium("'k8s:io.kubernetes.pod.namespace': biling"), pods + other, "did you mean billing?"},
 		"the right namespace":          {istio("namespaces: [billing]"), pods + other, ""},
 		"one that is not alike":        {istio("namespaces: [monitoring]"), pods + other, ""},
+		"a letter in front":            {istio("namespaces: [illing]"), pods + other, ""},
 		"another number":               {istio("namespaces: [billing2]"), pods + other, ""},
 		"both":                         {istio("namespaces: [biling, billing]"), pods + other, ""},
 		"a pattern":                    {istio("namespaces: ['biling*']"), pods + other, ""},
