@@ -57,7 +57,7 @@ func LabelMiss(request func() string, value, found string, ok bool) Miss {
 		if ok {
 			has = fmt.Sprintf("%q", found)
 		}
-		return fmt.Sprintf("its selector asks for %s, the workload has %s", request(), has)
+		return fmt.Sprintf("the policy asks for %s, the workload has %s", request(), has)
 	}, value, found}
 }
 

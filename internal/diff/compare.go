@@ -88,6 +88,14 @@ var kindNames = [...]string{Widened: "widened", Narrowed: "narrowed", ShadowChan
 // String returns one word.
 func (k Kind) String() string { return kindNames[k] }
 
+// words says to a reader what the kind is; String has the names of programs.
+func (k Kind) words() string {
+	if k == OriginChanged {
+		return "same decision"
+	}
+	return k.String()
+}
+
 // Kind returns the most serious effect of the change.
 func (c Change) Kind() Kind {
 	was, is := c.Old.Decision, c.New.Decision

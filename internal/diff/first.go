@@ -61,7 +61,7 @@ func (d *Difference) firstTexts() (out []string) {
 	if d.first == 1 {
 		gets = "gets"
 	}
-	return append(out, fmt.Sprintf("note: %s of requests %s in by a rule now, and by no rule before: where a policy of another folder or a default of the mesh kept such requests out, NEW lets them in",
+	return append(out, fmt.Sprintf("note: %s of requests %s in by a rule now, and got in before since no policy applied: if a policy of another folder or a default of the mesh refused them, NEW lets them in",
 		terminal.Plural(d.first, "class", "classes"), gets))
 }
 

@@ -32,7 +32,7 @@ func (d *Difference) Markdown() string {
 		paragraphs = append(paragraphs, one.errors()...)
 		for _, found := range one.Comparisons {
 			for _, c := range found.Changes {
-				rows = append(rows, []string{kindSigns[c.Kind()] + " " + c.Kind().String(), found.Inbound.String(), c.Text, witnessText(c), c.Old.cell(shadowChanges(c)), c.New.cell(shadowChanges(c))})
+				rows = append(rows, []string{kindSigns[c.Kind()] + " " + c.Kind().words(), found.Inbound.String(), c.Text, witnessText(c), c.Old.cell(shadowChanges(c)), c.New.cell(shadowChanges(c))})
 			}
 		}
 	}

@@ -242,7 +242,7 @@ func writeChange(w io.Writer, p terminal.Paint, c Change, shown []result.Request
 	if c.Kind() == Widened {
 		sign = p.Red(sign)
 	}
-	fmt.Fprintf(w, "  %s %s: %s\n", sign, c.Kind(), terminal.Printable(c.Text))
+	fmt.Fprintf(w, "  %s %s: %s\n", sign, c.Kind().words(), terminal.Printable(c.Text))
 	fmt.Fprintf(w, "      request  %s\n", terminal.Printable(witnessText(c)))
 	for i, side := range []struct {
 		name    string

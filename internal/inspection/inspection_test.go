@@ -70,8 +70,8 @@ func TestOrder(t *testing.T) {
        ns[shop]-policy[try]-rule[0] when destination port = "8080"
        any other: allow
   does not apply: other/elsewhere: it is of namespace "other", the workload of namespace "shop"
-  does not apply: shop/web: its selector asks for the label "app" with value "web", the workload has "api"
-  does not apply: shop/other: its selector asks for the label "app" with value "web", the workload has "api"
+  does not apply: shop/web: the policy asks for the label "app" with value "web", the workload has "api"
+  does not apply: shop/other: the policy asks for the label "app" with value "web", the workload has "api"
 `
 	first, _, _ := strings.Cut(text.String(), "\n\n")
 	if diff := cmp.Diff(want, first+"\n"); diff != "" {

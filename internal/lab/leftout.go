@@ -10,6 +10,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/internal/kinds"
+	"github.com/meshproof/meshproof/internal/podtemplate"
 	"github.com/meshproof/meshproof/internal/rendering"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -74,7 +75,11 @@ func LeaveOut(told io.Writer, strict bool, all ...*Files) error {
 	for _, f := range all {
 		out := f.leftOut()
 		if strict && len(f.Others) > 0 {
-			return fmt.Errorf("%w\n%s: --strict refuses to leave %s out: name the files with policies alone", f.Others.Refusals(), f.Name, out)
+			advice := "name the files with policies alone"
+			if len(podtemplate.Templates(f.Others)) > 0 {
+				advice += ", and run meshproof lint on all files, which holds the policies against these workloads"
+			}
+			return fmt.Errorf("%w\n%s: --strict refuses to leave %s out: %s", f.Others.Refusals(), f.Name, out, advice)
 		}
 		if strict && len(f.OfTools) > 0 {
 			return fmt.Errorf("%s: --strict refuses %s: a tool may leave policies out by it, or change them: write out what is applied", f.Name, strings.Join(f.OfTools, ", "))

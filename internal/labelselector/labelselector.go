@@ -79,7 +79,7 @@ func (e Expression) Reason(labels map[string]string) string {
 	if value, found := labels[e.Key]; found {
 		has = fmt.Sprintf("%q", value)
 	}
-	return fmt.Sprintf("its selector asks for the label %s, there is %s", wants, has)
+	return fmt.Sprintf("the policy asks for the label %s, there is %s", wants, has)
 }
 
 // Fit changes as little of labels as makes the selector select them. Where its requirements about a

@@ -2,6 +2,7 @@ package podlint_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -17,6 +18,9 @@ func TestPodsWithoutProxy(t *testing.T) {
 	pods := func(metadata, spec string) string {
 		return fmt.Sprintf("---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: {template: {metadata: {%s}, spec: {%s}}}}\n", metadata, spec)
 	}
+	namespace := func(metadata string) string {
+		return "---\n{apiVersion: v1, kind: Namespace, metadata: {name: shop, " + metadata + "}}\n"
+	}
 	noted := func(annotation string) string { return "labels: {app: web}, annotations: {" + annotation + "}" }
 	const plain = "labels: {app: web}"
 	for name, tt := range map[string]struct{ policy, others, want string }{
@@ -28,6 +32,14 @@ func TestPodsWithoutProxy(t *testing.T) {
 		"Linkerd":                       {linkerd, pods(noted("linkerd.io/inject: disabled"), ""), "has linkerd.io/inject: disabled"},
 		"Linkerd, ports":                {linkerd, pods(noted("config.linkerd.io/skip-inbound-ports: '80-8080,9090'"), ""), "has config.linkerd.io/skip-inbound-ports: 80-8080,9090"},
 		"Cilium, the host":              {cilium, pods(plain, "hostNetwork: true"), "has hostNetwork: true"},
+		"Istio, a namespace without":    {istio, pods(plain, "") + namespace("labels: {istio-injection: disabled}"), "Deployment shop/web has a Namespace with istio-injection: disabled"},
+		"Istio, pods and a namespace":   {istio, pods("labels: {app: web, sidecar.istio.io/inject: 'true'}", "") + namespace("labels: {istio-injection: disabled}"), "has a Namespace with istio-injection: disabled"},
+		"Istio, a proxy by hand":        {istio, pods(plain, "containers: [{name: a, image: a}, {name: istio-proxy, image: auto}]") + namespace("labels: {istio-injection: disabled}"), ""},
+		"Istio, a namespace with":       {istio, pods(plain, "") + namespace("labels: {istio-injection: enabled}"), ""},
+		"Istio, a namespace elsewhere":  {istio, pods(plain, "") + strings.Replace(namespace("labels: {istio-injection: disabled}"), "shop", "cart", 1), ""},
+		"Linkerd, a namespace without":  {linkerd, pods(plain, "") + namespace("annotations: {linkerd.io/inject: disabled}"), "has a Namespace with linkerd.io/inject: disabled"},
+		"Linkerd, pods and a namespace": {linkerd, pods(noted("linkerd.io/inject: enabled"), "") + namespace("annotations: {linkerd.io/inject: disabled}"), ""},
+		"Cilium, a namespace without":   {cilium, pods(plain, "") + namespace("labels: {istio-injection: disabled}"), ""},
 		"injected":                      {istio, pods("labels: {app: web, sidecar.istio.io/inject: 'true'}", "hostNetwork: false"), ""},
 		"Istio, all ports included":     {istio, pods(noted("traffic.sidecar.istio.io/includeInboundPorts: '*'"), ""), ""},
 		"Istio, no ports excluded":      {istio, pods(noted("traffic.sidecar.istio.io/excludeInboundPorts: ''"), ""), ""},

@@ -40,7 +40,7 @@ func namespaceWarnings(f *lab.Files, targets []capability.Target, pods podsByNam
 		text := ""
 		if written == "" {
 			if len(meant) > 0 && !placement.IsChosen && placement.Policies[""] < len(placement.OfPolicies) {
-				text = fmt.Sprintf("the policy names no namespace, as others do, and is one of %s unless somebody applies it elsewhere: it would select pods of %s", own, meant[0])
+				text = fmt.Sprintf("the policy names no namespace, and others do: unless somebody applies it elsewhere, it is of the namespace %s, and not of %s, where it would select pods", own, meant[0])
 			}
 		} else if namespace, close := spelling.Closest(own, meant); close && !differInNumber(own, namespace) && (placement.Policies[own] < placement.Policies[namespace] || placement.Policies[namespace] == 0) {
 			text = fmt.Sprintf("nothing else in the folder is of the namespace %s, and the policy would select pods of %s: is that meant?", own, namespace)

@@ -22,7 +22,7 @@ func TestPolicyNamespaces(t *testing.T) {
 		"one without a selector":         {istio("p", in("shpo"), deny), pods, "is that meant?"},
 		"Linkerd":                        {server, pods, "is that meant?"},
 		"Cilium":                         {"{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: shpo}, spec: {endpointSelector: {}, ingress: [{fromEntities: [all]}]}}\n", pods, "is that meant?"},
-		"no namespace":                   {istio("p", "", web) + istio("q", in("shop"), web), pods, "p.yaml:2: the policy names no namespace, as others do, and is one of default unless somebody applies it elsewhere: it would select pods of shop [selects-nothing]"},
+		"no namespace":                   {istio("p", "", web) + istio("q", in("shop"), web), pods, "p.yaml:2: the policy names no namespace, and others do: unless somebody applies it elsewhere, it is of the namespace default, and not of shop, where it would select pods [selects-nothing]"},
 		"no namespace anywhere":          {istio("p", "", web), pods, ""},
 		"the namespace":                  {istio("p", in("shop"), web), pods, ""},
 		"a namespace that is not alike":  {istio("p", in("cart"), web), pods, ""},

@@ -48,7 +48,7 @@ func Warn(f *lab.Files, s lab.Surroundings) []policy.Warning {
 	var out []policy.Warning
 	for _, place := range order {
 		if reason := pods.missedBy(byPlace[place], s.Inbound, unknown); reason != "" {
-			out = append(out, policy.Warning{Kind: warning.SelectsNothing, Place: place, Policy: byPlace[place][0].Policy, Message: fmt.Sprintf("the policy selects no pods of the workloads that the folder has in its namespace (%s)", reason)})
+			out = append(out, policy.Warning{Kind: warning.SelectsNothing, Place: place, Policy: byPlace[place][0].Policy, Message: fmt.Sprintf("the policy selects no pods of the workloads that the folder has in its namespace (%s)%s", reason, pods.elsewhere(byPlace[place], s.Inbound))})
 		}
 	}
 	known := placedPods(slices.DeleteFunc(slices.Clone(templates), func(t podtemplate.Template) bool { return slices.Contains(unknown, t.Namespace) }))
@@ -57,6 +57,7 @@ func Warn(f *lab.Files, s lab.Surroundings) []policy.Warning {
 	out = append(out, peerLabelWarnings(f, pods, unknown)...)
 	out = append(out, bypassWarnings(f, targets, known, s.Inbound)...)
 	out = append(out, namespaceWarnings(f, targets, pods, s.Inbound, unknown)...)
+	out = append(out, peerNamespaceWarnings(f, s, unknown)...)
 	return append(out, accountWarnings(f, s, templates, unknown)...)
 }
 
@@ -85,6 +86,21 @@ func (p podsByNamespace) missedBy(targets []capability.Target, like policy.Inbou
 		}
 	}
 	return nearest
+}
+
+// elsewhere names a workload of another namespace whose pods have the labels that a policy asks for, "" where there is none: the policy may be meant for them.
+func (p podsByNamespace) elsewhere(targets []capability.Target, like policy.Inbound) string {
+	for _, t := range targets {
+		own := t.Fit(like).Workload.Namespace
+		for _, namespace := range p.namespaces {
+			for _, template := range p.byNamespace[namespace] {
+				if namespace != "" && namespace != own && wouldSelect(t, like, template, own) {
+					return fmt.Sprintf(": in the namespace %s it would select %s", namespace, template.Object)
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // podsByNamespace are the pods of workloads, by the namespaces that these state; "" for none.

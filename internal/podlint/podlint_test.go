@@ -29,6 +29,7 @@ func TestWarn(t *testing.T) {
 	}{
 		"another value":                     {fmt.Sprintf(istio, "shop", labels("app: wbe")), fmt.Sprintf(pods, "Deployment"), "p.yaml:1: the policy selects no pods of the workloads that the folder has in its namespace (Deployment shop/web: "},
 		"the nearest of two workloads":      {fmt.Sprintf(istio, "shop", labels("app: wbe")), strings.ReplaceAll(web, "web", "api") + web, "(Deployment shop/web: "},
+		"pods of another namespace":         {fmt.Sprintf(istio, "shop", labels("app: api")), web + strings.NewReplacer("shop", "cart", "web", "api").Replace(web), "(Deployment shop/web: the policy asks for the label \"app\" with value \"api\", the workload has \"web\"): in the namespace cart it would select Deployment cart/api [selects-nothing]"},
 		"the labels of a StatefulSet":       {fmt.Sprintf(istio, "shop", labels("app: web")), fmt.Sprintf(pods, "StatefulSet"), ""},
 		"no selector":                       {fmt.Sprintf(istio, "shop", ""), fmt.Sprintf(pods, "Deployment"), ""},
 		"another namespace":                 {fmt.Sprintf(istio, "cart", labels("app: wbe")), fmt.Sprintf(pods, "Deployment"), ""},

@@ -41,7 +41,7 @@ func portWarnings(f *lab.Files, targets []capability.Target, pods podsByNamespac
 		if others == 0 || others < selected {
 			continue
 		}
-		text := fmt.Sprintf("port %d is that of %s, and its pods have %d: a port is the workload's, not that of a Service", port, of.Service, of.Target)
+		text := fmt.Sprintf("port %d is that of %s, and its pods have %d: a port is the workload's, not that of a Service: write %d", port, of.Service, of.Target, of.Target)
 		if w := (policy.Warning{Kind: warning.PortOfNoInbound, Place: t.Place, Policy: t.Policy, Message: text}); !slices.Contains(out, w) {
 			out = append(out, w)
 		}
@@ -63,11 +63,21 @@ func portAsked(t capability.Target, like policy.Inbound) (port uint16, asks bool
 // injectedPorts are the names of the ports of containers that a mesh adds to pods, as Linkerd and Istio do.
 var injectedPorts = []string{"linkerd-admin", "linkerd-proxy", "http-envoy-prom"}
 
-// portNameWarnings warns of each port that a policy of a namespace asks for by its name, where no container of the pods that it selects has the name: the
-// policy selects nothing then, and the port that is meant stays as it is without the policy.
+// portNameWarnings warns of each port that a policy of a namespace asks for by its name, where no container of the pods that it selects has the name, and
+// in Kuma no Service of theirs either: the policy selects nothing then, and the port that is meant stays as it is without the policy.
 func portNameWarnings(f *lab.Files, targets []capability.Target, pods podsByNamespace, like policy.Inbound) (out []policy.Warning) {
-	if !slices.ContainsFunc(f.Policies, podtemplate.GoesByPortNames) {
+	byContainers, byServices := slices.ContainsFunc(f.Policies, podtemplate.GoesByPortNames), slices.ContainsFunc(f.Policies, podtemplate.GoesByNamesOfServices)
+	if !byContainers && !byServices {
 		return nil
+	}
+	services := podtemplate.ServicesOf(f.Others)
+	namesOf := func(template *podtemplate.Template) (names []string, known bool) {
+		names, known = template.PortNames()
+		if byServices {
+			more, served := template.ServicePortNames(services)
+			names, known = append(names, more...), known && served
+		}
+		return names, known
 	}
 	for _, t := range targets {
 		name := portNameAsked(t, like)
@@ -78,17 +88,21 @@ func portNameWarnings(f *lab.Files, targets []capability.Target, pods podsByName
 		on.Name = name
 		selected := slices.DeleteFunc(pods.near(t, on), func(template *podtemplate.Template) bool { return !t.Selects(inboundLike(on, template)) })
 		mayHave := func(template *podtemplate.Template) bool {
-			names, known := template.PortNames()
+			names, known := namesOf(template)
 			return !known || slices.ContainsFunc(names, func(other string) bool { return strings.EqualFold(other, name) })
 		}
 		if len(selected) == 0 || slices.ContainsFunc(selected, mayHave) {
 			continue
 		}
 		own := "none"
-		if names, _ := selected[0].PortNames(); len(names) > 0 {
-			own = strings.Join(names, ", ")
+		if names, _ := namesOf(selected[0]); len(names) > 0 {
+			own = strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), ", ")
 		}
-		text := fmt.Sprintf("no pods that the policy selects have a port with the name %s (the containers of %s name %s): by this name it is about no port of theirs", name, selected[0].Object, own)
+		whose := "containers"
+		if byServices {
+			whose = "containers and Services"
+		}
+		text := fmt.Sprintf("no pods that the policy selects have a port with the name %s (the %s of %s name %s): by this name it is about no port of theirs", name, whose, selected[0].Object, own)
 		if w := (policy.Warning{Kind: warning.PortOfNoInbound, Place: t.Place, Policy: t.Policy, Message: text}); !slices.Contains(out, w) {
 			out = append(out, w)
 		}

@@ -22,7 +22,7 @@ func TestPortsOfServices(t *testing.T) {
 		// want is a part of the warning, "" for none.
 		want string
 	}{
-		"the port of the Service":          {fmt.Sprintf(istio, "shop", "web", 80), web + to("8080"), "p.yaml:1: port 80 is that of Service shop/web, and its pods have 8080: "},
+		"the port of the Service":          {fmt.Sprintf(istio, "shop", "web", 80), web + to("8080"), "p.yaml:1: port 80 is that of Service shop/web, and its pods have 8080: a port is the workload's, not that of a Service: write 8080 [port-of-no-inbound]"},
 		"a port by its name":               {fmt.Sprintf(istio, "shop", "web", 80), web + to("http"), "its pods have 8080"},
 		"Cilium":                           {fmt.Sprintf(cilium, 80), web + to("8080"), "port 80 is that of Service shop/web"},
 		"the mode of a port":               {fmt.Sprintf(mode, 80), web + to("8080"), "port 80 is that of Service shop/web"},
@@ -52,6 +52,7 @@ func TestNamesOfPorts(t *testing.T) {
 		cilium  = "{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: shop}, spec: {endpointSelector: {matchLabels: {app: web}}, ingress: [{toPorts: [{ports: [{port: '%s', protocol: TCP}]}]}]}}"
 		pods    = "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: %s, namespace: shop}, spec: {template: {metadata: {labels: {app: web}}, spec: {containers: [{name: a, image: a, ports: [%s]}]}}}}\n"
 		service = "---\n{apiVersion: v1, kind: Service, metadata: {name: web, namespace: shop}, spec: {selector: {app: web}, ports: [{name: https, port: 443, targetPort: 8080}]}}\n"
+		kuma    = "{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission, metadata: {name: p, namespace: shop}, spec: {targetRef: {kind: Dataplane, labels: {app: web}, sectionName: %s}, rules: [{default: {deny: [{spiffeID: {type: Exact, value: spiffe://td/ns/a/sa/b}}]}}]}}"
 	)
 	web := fmt.Sprintf(pods, "web", "{name: http, containerPort: 8080}, {name: metrics, containerPort: 9090}")
 	for name, tt := range map[string]struct {
@@ -69,6 +70,11 @@ func TestNamesOfPorts(t *testing.T) {
 		"a number":                     {fmt.Sprintf(linkerd, "8081"), web, ""},
 		"one of two workloads":         {fmt.Sprintf(linkerd, "grpc"), web + fmt.Sprintf(pods, "old", "{name: grpc, containerPort: 1}"), ""},
 		"a container that is injected": {fmt.Sprintf(linkerd, "linkerd-admin"), web, ""},
+		"Kuma":                         {fmt.Sprintf(kuma, "htpp"), web + service, "the name htpp (the containers and Services of Deployment shop/web name http, https, metrics)"},
+		"Kuma, the name":               {fmt.Sprintf(kuma, "http"), web + service, ""},
+		"Kuma, the name of a Service":  {fmt.Sprintf(kuma, "https"), web + service, ""},
+		"Kuma, a number":               {fmt.Sprintf(kuma, "'8080'"), web + service, ""},
+		"Kuma without a Service":       {fmt.Sprintf(kuma, "htpp"), web, ""},
 		"no workload":                  {fmt.Sprintf(linkerd, "http"), "", ""},
 		"an operator":                  {fmt.Sprintf(linkerd, "htpp"), web + "---\n{apiVersion: kafka.strimzi.io/v1, kind: Kafka, metadata: {name: bus, namespace: shop}}\n", ""},
 	} {

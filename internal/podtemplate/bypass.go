@@ -39,6 +39,14 @@ var bypasses = map[string][]bypass{
 	"cilium.io": nil,
 }
 
+// injections say where a Namespace refuses its pods a proxy, by the API group of the policies of a mesh. What the pods say by a key of their own comes first; in
+// Istio the Namespace does.
+var injections = map[string]struct{ field, key, ofPods string }{
+	"security.istio.io": {field: "labels", key: "istio-injection"},
+	"policy.linkerd.io": {field: "annotations", key: "linkerd.io/inject", ofPods: "linkerd.io/inject"},
+	"kuma.io":           {field: "labels", key: "kuma.io/sidecar-injection", ofPods: "kuma.io/sidecar-injection"},
+}
+
 // isPast reports whether a value lets connections to all of some ports pass the proxy by.
 func (b bypass) isPast(value string, ports []uint16) bool {
 	if b.disabled != "" || b.only && value == "*" {
@@ -91,6 +99,21 @@ func (t Template) Bypass(of manifest.Document, port uint16, others []manifest.Do
 	}
 	if t.pods.Spec["hostNetwork"] == true {
 		return "hostNetwork: true"
+	}
+	return t.withoutInjection(metadata.IdentityOf(of).Group, others)
+}
+
+// withoutInjection names the label or the annotation of a Namespace by which its pods get no proxy, "" where there is none.
+func (t Template) withoutInjection(group string, others []manifest.Document) string {
+	in, known := injections[group]
+	own := t.pods.Labels[in.ofPods] != nil || t.pods.Annotations[in.ofPods] != nil
+	if !known || t.hasProxy() || in.ofPods != "" && own {
+		return ""
+	}
+	for _, doc := range others {
+		if d := read(doc); d.isOfCore("Namespace") && d.Name == t.Namespace && fieldvalue.Lookup(d.fields, "metadata", in.field, in.key) == "disabled" {
+			return fmt.Sprintf("a Namespace with %s: disabled", in.key)
+		}
 	}
 	return ""
 }

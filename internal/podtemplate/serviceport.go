@@ -105,7 +105,28 @@ func (t Template) containerPorts(yield func(map[string]any) bool) {
 	}
 }
 
-// GoesByPortNames reports whether a policy is of a mesh that finds a named port by the containers of a pod: Linkerd or Cilium. Kuma finds it by the Services.
+// ServicePortNames returns the names of the ports of the Services that lead to the pods. It returns false where none of these Services does.
+func (t Template) ServicePortNames(of Services) (names []string, served bool) {
+	for _, d := range of[t.Namespace] {
+		if selector, _ := fieldvalue.Lookup(d.fields, "spec", "selector").(map[string]any); !t.pods.selectedBy(selector) {
+			continue
+		}
+		served = true
+		for _, port := range fieldvalue.Mappings(fieldvalue.Lookup(d.fields, "spec", "ports")) {
+			if name, ok := port["name"].(string); ok {
+				names = append(names, name)
+			}
+		}
+	}
+	return names, served
+}
+
+// GoesByNamesOfServices reports whether a policy is of Kuma, which makes an inbound of each port of a Service and names it by the port, or by that of the container.
+func GoesByNamesOfServices(doc manifest.Document) bool {
+	return metadata.IdentityOf(doc).Group == "kuma.io"
+}
+
+// GoesByPortNames reports whether a policy is of a mesh that finds a named port by the containers of a pod: Linkerd or Cilium.
 func GoesByPortNames(doc manifest.Document) bool {
 	group := metadata.IdentityOf(doc).Group
 	return group == "policy.linkerd.io" || group == "cilium.io"

@@ -157,7 +157,7 @@ func TestEmptySet(t *testing.T) {
 func TestLint(t *testing.T) {
 	t.Parallel()
 	const prefix = "p.yaml:26: spec.rules[1].default.allowWithShadowDeny[0]: prefix spiffe://td/legacy does not end in a slash: " +
-		"it also admits spiffe://td/legacy-evil/...; write spiffe://td/legacy/, or, as Kuma up to 2.14 refuses a slash at the end, Exact for each identity [prefix-inside-name]"
+		"it also admits spiffe://td/legacy-evil/...; write spiffe://td/legacy/, or Exact for each identity: Kuma up to 2.14 refuses a slash at the end [prefix-inside-name]"
 	const unused = `p.yaml:28: MeshTrafficPermission elsewhere applies to no inbound (backend/api: it is of namespace "finance", the workload of namespace "shop") [selects-nothing]`
 	for name, tt := range map[string]struct {
 		inbounds []policy.Inbound

@@ -82,7 +82,7 @@ func (s spec) misses(of identity) iter.Seq[capability.Miss] {
 func (r requirement) miss(of identity) capability.Miss {
 	request := func() string { return "the label " + r.wants() }
 	if r.isOutside() {
-		return capability.Miss{Reason: func() string { return "its selector asks for " + request() + ", " + leavesOut }}
+		return capability.Miss{Reason: func() string { return "the policy asks for " + request() + ", " + leavesOut }}
 	}
 	found, ok := of.label(r.key)
 	return capability.LabelMiss(request, strings.Join(r.values, ""), found, ok)

@@ -43,7 +43,7 @@ spec: {}
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{
-		`shop/selected: its selector asks for the label "app" with value "web", the workload has "api"`,
+		`shop/selected: the policy asks for the label "app" with value "web", the workload has "api"`,
 		`other/elsewhere: it is of namespace "other", the workload of namespace "shop"`,
 	}, ignored); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -59,6 +59,7 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, demand func(poli
 			out = append(out, survey.lintFate(p, i, selected, warned)...)
 		}
 		out = append(out, p.lintSplit()...)
+		out = append(out, p.lintOpen()...)
 	}
 	return out
 }

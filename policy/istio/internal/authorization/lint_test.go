@@ -222,6 +222,9 @@ func TestLintSplit(t *testing.T) {
 		name, rules, field string
 	}{
 		{"apart", "rules: [" + from + ", " + to + "]", "split-rule spec.rules[1]"},
+		{"a rule without conditions", "rules: [" + to + ", {}]", "rule-for-everybody spec.rules[1]"},
+		{"a rule without conditions alone", "rules: [{}]", ""},
+		{"a deny without conditions", "action: DENY, rules: [" + to + ", {}]", ""},
 		{"the other way", "rules: [" + to + ", " + from + "]", "split-rule spec.rules[0]"},
 		{"together", "rules: [" + both + "]", ""},
 		{"callers alone", "rules: [" + from + ", " + both + "]", ""},

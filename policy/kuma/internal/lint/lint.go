@@ -184,7 +184,7 @@ func lintPrefix(p *permission.Policy, l permission.List, m permission.Matcher) [
 	}
 	value, verb, remedy := m.Identity.Value, "admits", "write %s"
 	if l == permission.Deny {
-		verb, remedy = "denies", "write %s if these may get in" // what is denied less may be let in
+		verb, remedy = "denies", "if that may get in, write %s" // what is denied less may be let in
 	}
 	switch {
 	case !strings.Contains(value[len(permission.Scheme):], "/"):
@@ -192,7 +192,7 @@ func lintPrefix(p *permission.Policy, l permission.List, m permission.Matcher) [
 	case account.MatchString(value): // no identity is below an account
 		return []policy.Warning{p.Warn(warning.PrefixInsideName, m.Field, "prefix %s does not end in a slash: it also %s %s-evil; "+remedy, value, verb, value, "Exact for this one identity")}
 	default:
-		return []policy.Warning{p.Warn(warning.PrefixInsideName, m.Field, "prefix %s does not end in a slash: it also %s %s-evil/...; "+remedy, value, verb, value, value+"/, or, as Kuma up to 2.14 refuses a slash at the end, Exact for each identity")}
+		return []policy.Warning{p.Warn(warning.PrefixInsideName, m.Field, "prefix %s does not end in a slash: it also %s %s-evil/...; "+remedy, value, verb, value, value+"/, or Exact for each identity: Kuma up to 2.14 refuses a slash at the end")}
 	}
 }
 

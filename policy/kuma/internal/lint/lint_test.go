@@ -52,10 +52,10 @@ func TestLint(t *testing.T) {
 			want: []string{"policies.yaml:1: spec.default.allowWithShadowDeny: the list is empty: it has no effect [empty-list]"}},
 		{name: "prefix of a namespace", policies: allow(prefix("spiffe://td/ns/observability")), want: []string{
 			"policies.yaml:1: spec.default.allow[0]: prefix spiffe://td/ns/observability does not end in a slash: " +
-				"it also admits spiffe://td/ns/observability-evil/...; write spiffe://td/ns/observability/, or, as Kuma up to 2.14 refuses a slash at the end, Exact for each identity [prefix-inside-name]"}},
+				"it also admits spiffe://td/ns/observability-evil/...; write spiffe://td/ns/observability/, or Exact for each identity: Kuma up to 2.14 refuses a slash at the end [prefix-inside-name]"}},
 		{name: "prefix of a denied namespace", policies: one("default: {deny: [{" + prefix("spiffe://td/ns/a") + "}]}"), want: []string{
 			"policies.yaml:1: spec.default.deny[0]: prefix spiffe://td/ns/a does not end in a slash: " +
-				"it also denies spiffe://td/ns/a-evil/...; write spiffe://td/ns/a/, or, as Kuma up to 2.14 refuses a slash at the end, Exact for each identity if these may get in [prefix-inside-name]"}},
+				"it also denies spiffe://td/ns/a-evil/...; if that may get in, write spiffe://td/ns/a/, or Exact for each identity: Kuma up to 2.14 refuses a slash at the end [prefix-inside-name]"}},
 		{name: "a denied namespace as a whole name", policies: one("default: {deny: [{spiffeId: {type: Exact, value: spiffe://td/ns/a}}]}"), want: []string{
 			"policies.yaml:1: spec.default.deny[0]: spiffe://td/ns/a ends behind a namespace, and no service account has such an identity: " +
 				"it denies nobody; write spiffe://td/ns/a/sa/ACCOUNT for each account, or a Prefix [never-matches]"}},
