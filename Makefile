@@ -38,7 +38,7 @@ run: ## run all built-in cases on a real Envoy, with a line for each story
 # Tests and linters are short programs: fewer garbage collections save an eighth of their time.
 check test slow lint fetch: export GOGC ?= 400
 
-check: vet ## an answer in about a minute: formatting, vet, the pure tests and the nine user stories
+check: vet ## an answer in a minute or two: formatting, vet, the pure tests and the nine user stories
 	$(GO) test -vet=off -short $(TEST_FLAGS) $(PURE)
 	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -vet=off -run '^TestUserStories' ./cases/e2e
 
