@@ -57,6 +57,9 @@ const (
 // errForeign is for JSON of an unknown form.
 var errForeign = errors.New("it is neither a configuration dump, nor a listener, nor typed RBAC filters: " + hint)
 
+// errComputed is for what Kuma's control plane computes for a sidecar: Envoy may have something else.
+var errComputed = errors.New("it is what the control plane of Kuma computes, and not what Envoy has: take the dump by kumactl inspect dataplane --type=config-dump")
+
 // add takes resources from JSON. Filters without a listener are named after the file.
 func (r *Resources) add(tree any, file string) error {
 	switch tree := tree.(type) {
@@ -118,6 +121,8 @@ func (r *Resources) addObject(o object, file string) error {
 		return nil
 	case message != "":
 		return r.addTyped(o, message)
+	case get(o, "xds") != nil:
+		return errComputed
 	case get(o, "layers") != nil && get(o, "entries") != nil:
 		r.addRuntimeAnswer(o)
 		return nil

@@ -253,6 +253,9 @@ func TestBounds(t *testing.T) {
 		"the second of two files": {func() (*Resources, error) {
 			return Folder(fstest.MapFS{"a.json": {Data: []byte(`{"configs": []}`)}, "b.json": {Data: []byte("7")}})
 		}, "b.json: it is neither"},
+		"what Kuma's control plane computes": {func() (*Resources, error) {
+			return Parse([]byte(`{"xds": {"type.googleapis.com/envoy.config.listener.v3.Listener": {}}}`))
+		}, "--type=config-dump"},
 		"a folder that is not there": {func() (*Resources, error) { return Folder(os.DirFS(filepath.Join(dir, "none"))) }, "read folder: "},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -109,7 +109,7 @@ func (s PolicySet) assumed(in policy.Inbound) string {
 	if len(s.Described) > 0 || s.Chosen {
 		return ""
 	}
-	return fmt.Sprintf("%s, namespace %s, mesh %s, without labels: neither a Dataplane nor --label describes an inbound", in, in.Workload.Namespace, in.Workload.Mesh)
+	return fmt.Sprintf("%s, namespace %s, mesh %s, without labels, stands for the workloads that nothing describes: add Dataplanes, or describe yours by --namespace and --label", in, in.Workload.Namespace, in.Workload.Mesh)
 }
 
 // add adds the callers that were made.
