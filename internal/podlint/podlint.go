@@ -1,6 +1,6 @@
-// Package podlint warns of what policies say otherwise than the workloads that stand beside them, such as Deployments: labels, ports and accounts that no pod has.
+// Package podlint warns of what policies say otherwise than the workloads that stand beside them, such as Deployments: labels, ports and accounts that no pod has; and of trust domains that are spelt otherwise than those beside them.
 //
-// It guarantees that it says nothing where other objects may have what is meant; it reads no cluster, and a folder without workloads has no warning.
+// It guarantees that it says nothing where other objects may have what is meant; it reads no cluster, and a folder without workloads has no warning but of trust domains.
 package podlint
 
 import (
@@ -19,20 +19,24 @@ import (
 )
 
 // Warn holds the policies against the workloads of the folder, such as Deployments, where no inbound is described. It warns of a policy that selects no pods of its namespace,
-// asks for a port that its pods do not have, names a caller that no workload is, is in a namespace that nothing else is in, or selects only pods without a proxy. A policy
+// asks for a port that its pods do not have, names a caller that no workload is, is in a namespace that nothing else is in, or selects only pods without a proxy. It warns of a misspelt trust domain in each folder. A policy
 // of all namespaces may be about workloads of other folders, and one of a namespace in which other objects may make pods is about those.
 func Warn(f *lab.Files, s lab.Surroundings) []policy.Warning {
 	templates := podtemplate.Templates(f.Others)
 	set, err := f.PolicySet(s)
+	if err != nil {
+		return nil // it is told where the policies are read
+	}
+	out := domainWarnings(f, s)
 	targeter, ok := set.Policies.(capability.Targeter)
-	if err != nil || !ok || len(templates) == 0 || len(set.Described) > 0 {
-		return nil // an error is told where the policies are read
+	if !ok || len(templates) == 0 || len(set.Described) > 0 {
+		return out
 	}
 	var unknown []string
 	for _, doc := range f.Others {
 		namespaces, everywhere := podtemplate.MakesPods(doc)
 		if everywhere {
-			return nil
+			return out
 		}
 		unknown = append(unknown, namespaces...)
 	}
@@ -45,7 +49,6 @@ func Warn(f *lab.Files, s lab.Surroundings) []policy.Warning {
 		}
 		byPlace[t.Place] = append(byPlace[t.Place], t)
 	}
-	var out []policy.Warning
 	for _, place := range order {
 		if reason := pods.missedBy(byPlace[place], s.Inbound, unknown); reason != "" {
 			out = append(out, policy.Warning{Kind: warning.SelectsNothing, Place: place, Policy: byPlace[place][0].Policy, Message: fmt.Sprintf("the policy selects no pods of the workloads that the folder has in its namespace (%s)%s", reason, pods.elsewhere(byPlace[place], s.Inbound))})
