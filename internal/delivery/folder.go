@@ -6,11 +6,13 @@
 package delivery
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/metadata"
@@ -97,15 +99,29 @@ func partsIn(root string, doc manifest.Document) []string {
 }
 
 // Clean returns a folder as an object writes it, as a path from the root of the repository.
-func Clean(at string) string { return strings.TrimPrefix(path.Clean(at), "/") }
+func Clean(at string) string { return cmp.Or(strings.TrimPrefix(path.Clean("/"+at), "/"), ".") }
 
 // Literal returns a folder as an object writes it, as [Clean] does, and of one with a parameter the folder that stands in front of that.
 func Literal(at string) string {
-	literal, _, hasParameter := strings.Cut(at, "{{")
-	if hasParameter {
+	literal := at[:parameterIn(at)]
+	if literal != at {
 		literal, _ = path.Split(literal)
 	}
 	return Clean(literal)
+}
+
+// parameterIn returns where in the name of a folder or a namespace a parameter of any tool begins, or its length. What is unusual in a name counts as one.
+func parameterIn(name string) int {
+	unusual := strings.IndexFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-/+~ ", r)
+	})
+	if unusual < 0 {
+		unusual = len(name)
+	}
+	if placeholder := rendering.PlaceholderIn(name); placeholder != "" {
+		return min(unusual, strings.Index(name, placeholder))
+	}
+	return unusual
 }
 
 // IsBelow reports whether a file is in a folder or below it, or is what has the name itself.

@@ -109,7 +109,7 @@ func givenBy(o clusterobject.Object) (out []string) {
 	for _, source := range o.Sources() {
 		values = append(values, fieldvalue.Lookup(source, "kustomize", "namespace"))
 	}
-	if slices.ContainsFunc(values, func(value any) bool { text, _ := value.(string); return strings.Contains(text, "{{") }) {
+	if slices.ContainsFunc(values, func(value any) bool { text, _ := value.(string); return parameterIn(text) < len(text) }) {
 		out = append(out, "")
 	}
 	return append(out, planesIn(values...)...)

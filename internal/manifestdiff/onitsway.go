@@ -110,7 +110,7 @@ func (c *comparison) mayTake(folder, file string) bool {
 		c.isPart = c.allFolders.ArePart(c.deliveries())
 	}
 	named := c.allFolders.Named(folder)
-	return folder == "." || len(named) == 0 && c.isPart || slices.ContainsFunc(named, func(of string) bool { return delivery.IsBelow(file, of) })
+	return len(named) == 0 && c.isPart || slices.ContainsFunc(named, func(of string) bool { return of == "." || delivery.IsBelow(file, of) })
 }
 
 // fluxChanges reports whether a Kustomization of Flux may change an object. Its patches are for a kind that their target names, and the labels that it gives all objects
