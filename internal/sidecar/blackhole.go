@@ -19,7 +19,7 @@ func (r *reader) isBlackHole(name string) bool {
 // leadsNowhere reports whether connections come to their end, because no cluster of a chain has an endpoint. What the chain logs
 // may go to another machine, and to nothing that the inbounds guard.
 func (r *reader) leadsNowhere(l *listenerv3.Listener, leads leading, g guarded) bool {
-	if leads.chosen || leads.absent || len(leads.names) == 0 || len(leads.calls.unread) > 0 {
+	if leads.chosen || leads.absent || len(leads.names) == 0 || len(leads.calls.unread)+len(leads.unread) > 0 {
 		return false
 	}
 	for name := range leads.names {

@@ -240,7 +240,7 @@ func (r *reader) leadsToSidecars(d dump.Decoded[*clusterv3.Cluster]) bool {
 		secret := common.GetCombinedValidationContext().GetValidationContextSdsSecretConfig()
 		own := common.GetCombinedValidationContext().GetDefaultValidationContext()
 		sans := own.GetMatchTypedSubjectAltNames()
-		sound = sound && own.GetCustomValidatorConfig() == nil && r.isControlPlane(secret.GetSdsConfig()) && namesBundle(secret.GetName()) && len(sans) > 0 &&
+		sound = sound && own.GetCustomValidatorConfig() == nil && r.givesBundle(secret) && len(sans) > 0 &&
 			!slices.ContainsFunc(sans, func(san *tlsv3.SubjectAltNameMatcher) bool { return trustDomainOf(san) == "" })
 	}
 	return sound

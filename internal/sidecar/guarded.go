@@ -137,8 +137,8 @@ func (r *reader) leadsToGuarded(d dump.Decoded[*listenerv3.Listener], g guarded)
 	if why := r.movesCallers(d); reach.met && why != "" {
 		return who + " may reach it, and " + why
 	}
-	if reach.routed && len(d.Faults) > 0 {
-		return fmt.Sprintf("%s may reach it, and a part of it cannot be read: %s: %s", who, d.Faults[0].Path, d.Faults[0].What)
+	if faults := slices.Concat(d.Faults, leads.unread); reach.routed && len(faults) > 0 {
+		return fmt.Sprintf("%s may reach it, and a part of it cannot be read: %s: %s", who, faults[0].Path, faults[0].What)
 	}
 	if reach.routed && (len(leads.calls.unread) > 0 || !r.areQuiet(l, true)) {
 		return who + " may reach it, and a filter or an extension of it is not known to send no requests of its own"
@@ -196,7 +196,7 @@ func (r *reader) passesThrough(l *listenerv3.Listener, leads leading) bool {
 	if !l.GetUseOriginalDst().GetValue() || leads.chosen || leads.absent || len(leads.names) == 0 {
 		return false
 	}
-	if len(leads.calls.unread) > 0 || !r.areQuiet(l, false) {
+	if len(leads.calls.unread)+len(leads.unread) > 0 || !r.areQuiet(l, false) {
 		return false
 	}
 	for name := range leads.names {
@@ -223,7 +223,9 @@ type leading struct {
 	// chosen is set where callers or extensions choose the cluster. absent is set where the dump
 	// does not have all routes.
 	chosen, absent bool
-	calls          calls
+	// unread is what cannot be read of routes by discovery. That of a listener stands with it.
+	unread []messages.Fault
+	calls  calls
 }
 
 func newLeading() leading {
@@ -269,6 +271,7 @@ func (l *leading) join(of leading) {
 	maps.Copy(l.calls.clusters, of.calls.clusters)
 	maps.Copy(l.calls.asked, of.calls.asked)
 	l.calls.unread = append(l.calls.unread, of.calls.unread...)
+	l.unread = append(l.unread, of.unread...)
 	l.chosen, l.absent = l.chosen || of.chosen, l.absent || of.absent
 }
 
@@ -329,12 +332,16 @@ func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 					r.addDiscovered(&out.calls, f)
 				}
 			}
-			refs, _ := r.routeRefs(m)
+			refs, scopes := r.routeRefs(m)
 			out.absent = out.absent || len(refs) == 0
+			for _, scope := range scopes {
+				out.unread = append(out.unread, scope.Faults...)
+			}
 			for _, ref := range refs {
 				configuration := ref.inline
 				if configuration == nil {
 					configuration = r.Routes[ref.name].Message
+					out.unread = append(out.unread, r.Routes[ref.name].Faults...)
 					out.calls.add(configuration)
 				}
 				eachMessage(configuration, routes)

@@ -54,6 +54,11 @@ var forgedNames = []forged{
 	{"outbound, with a script that a route replaces", unverified, []edit{anotherMachine, calling(script(kumaScript), put("filter_chains.0.filters.0.typed_config.route_config.typed_per_filter_config", `{"lua": {"@type": "T/envoy.extensions.filters.http.lua.v3.LuaPerRoute", "source_code": {"inline_string": "function envoy_on_request(h) h:httpCall('self_inbound_dp_http-port', {}, '', 1) end"}}}`))}},
 	{"outbound, with a script, of a matcher of routes", unverified, []edit{anotherMachine, calling(script(kumaScript), put("filter_chains.0.filters.0.typed_config.route_config.virtual_hosts.0.matcher", `{}`))}},
 	{"outbound, with a new field of its connection manager", unverified, []edit{anotherMachine, calling("", put("filter_chains.0.filters.0.typed_config.leads", `"w"`))}},
+	{"outbound, with routes by discovery", verified, []edit{anotherMachine, calling(script(kumaScript), namesRoutes), routesFound("far", "")}},
+	{"outbound, with routes by discovery, and a new field of one", unverified, []edit{anotherMachine, calling("", namesRoutes), routesFound("far", `, "leads": "w"`)}},
+	{"outbound, with a script, and a new field of a route by discovery", unverified, []edit{anotherMachine, calling(script(kumaScript), namesRoutes), routesFound("far", `, "leads": "w"`)}},
+	{"a chain without endpoints, by discovery", verified, []edit{holed(noted, namesRoutes), routesFound("hole", "")}},
+	{"a chain without endpoints, by discovery, and a new field of a route", unverified, []edit{holed(noted, namesRoutes), routesFound("hole", `, "leads": "w"`)}},
 	{"outbound, with code", unverified, []edit{anotherMachine, calling(httpFilter("wasm.v3.Wasm", ""))}},
 	{"outbound, with a module", unverified, []edit{anotherMachine, calling(httpFilter("dynamic_modules.v3.DynamicModuleFilter", ""))}},
 	{"outbound, with a service that changes requests", unverified, []edit{anotherMachine, calling(httpFilter("ext_proc.v3.ExternalProcessor", `"grpc_service": {"envoy_grpc": {"cluster_name": "far"}}`))}},
@@ -106,6 +111,20 @@ func tracer(message, fields string) string {
 func tracing(message, fields string) edit {
 	return put(manager+".tracing", tracer(message, fields))
 }
+
+// namesRoutes has a listener take its routes by discovery; routesFound are these routes, of which one leads to a cluster, with more fields.
+var namesRoutes = func(listener any) any {
+	const m = "filter_chains.0.filters.0.typed_config"
+	return put(m+".rds", `{"route_config_name": "r", "config_source": {"ads": {}}}`)(drop(m + ".route_config")(listener))
+}
+
+func routesFound(cluster, fields string) edit {
+	return add("configs", `{"@type": "T/envoy.admin.v3.RoutesConfigDump", "dynamic_route_configs": [{"route_config": {"@type": "T/envoy.config.route.v3.RouteConfiguration", "name": "r",
+		"virtual_hosts": [{"name": "h", "domains": ["*"], "routes": [{"match": {"prefix": "/"}, "route": {"cluster": "`+cluster+`"`+fields+`}}]}]}}]}`)
+}
+
+// noted is a filter that only counts.
+var noted = typed("s", "envoy.extensions.filters.http.grpc_stats.v3.FilterConfig", "")
 
 // kumaScript is the script that Kuma gives to outbound listeners whose logs are those of routes.
 const kumaScript = `function envoy_on_request(handle)

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -25,6 +26,9 @@ func TestForgedSPIRE(t *testing.T) {
 	t.Parallel()
 	const socket, all = "/tmp/spire-agent/public/api.sock", "ALL"
 	context := spiffe(ownDomain)
+	calling := func(source, name string) edit {
+		return put("configs.2.static_clusters.2.cluster", having(static("kri_msvc_default_zone-1_ns-1_redis_6379", "10.0.0.7", 6379), strings.NewReplacer("system_trust_bundle", name, `{"ads": {}}`, source).Replace(meshTLS(""))))
+	}
 	for name, tt := range map[string]struct {
 		want  outcome
 		edits []edit
@@ -40,6 +44,10 @@ func TestForgedSPIRE(t *testing.T) {
 		"an empty field for CAs, and no others":                                        {unverified, []edit{bySPIRE(spireSource, all, socket, `{"trusted_ca": {}}`)}},
 		"an empty field beside a configuration that the default validator passes over": {unverified, []edit{bySPIRE(spireSource, all, socket, having(validator("envoy.tls.cert_validator.default"), `"trusted_ca": {}`))}},
 		"the secret of Istio's mesh, with such a field":                                {verified, []edit{bundle(having(spiffe(ownDomain), `"trusted_ca": {}`))}},
+		"outbound to its own service over mTLS":                                        {verified, []edit{bySPIRE(spireSource, all, socket, context), calling(spireSource, all)}},
+		"outbound to its own service over mTLS by another secret":                      {unverified, []edit{bySPIRE(spireSource, all, socket, context), calling(spireSource, "other")}},
+		"outbound to its own service over mTLS by another server":                      {unverified, []edit{bySPIRE(spireSource, all, socket, context), calling(strings.Replace(spireSource, "spire-agent", "other", 1), all)}},
+		"outbound to its own service by the agent over the network":                    {unverified, []edit{bySPIRE(spireSource, all, socket, context), calling(spireSource, all), put("configs.2.static_clusters.3.cluster", static("system_identity_sds-spire-agent", "10.9.9.9", 8081))}},
 		"no CAs":                          {unverified, []edit{bySPIRE(spireSource, all, socket, `{}`)}},
 		"another secret of its agent":     {unverified, []edit{bySPIRE(spireSource, "system_trust_bundle", socket, context)}},
 		"its secret of the control plane": {unverified, []edit{bySPIRE(`{"ads": {}}`, all, socket, context)}},
