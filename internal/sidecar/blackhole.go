@@ -43,7 +43,7 @@ func (r *reader) isQuiet(of *listenerv3.FilterChain, scripts bool) bool {
 	check := func(f anyFilter) (message string) {
 		held := r.configurationOf(f)
 		message = held.message()
-		quiet = quiet && held.missing == "" && (message == httpManager || messages.Authorizes(message) || passing[message] != nil || containedFilters[message])
+		quiet = quiet && held.missing == "" && len(held.faults) == 0 && (message == httpManager || messages.Authorizes(message) || passing[message] != nil || containedFilters[message])
 		if message == router {
 			checkPassing(held.packed.ProtoReflect(), nil, func(*messages.Path, string) { quiet = false })
 		}

@@ -57,6 +57,9 @@ var forgedNames = []forged{
 	{"outbound, with routes by discovery", verified, []edit{anotherMachine, calling(script(kumaScript), namesRoutes), routesFound("far", "")}},
 	{"outbound, with routes by discovery, and a new field of one", unverified, []edit{anotherMachine, calling("", namesRoutes), routesFound("far", `, "leads": "w"`)}},
 	{"outbound, with a script, and a new field of a route by discovery", unverified, []edit{anotherMachine, calling(script(kumaScript), namesRoutes), routesFound("far", `, "leads": "w"`)}},
+	{"outbound, with limits by discovery", verified, []edit{anotherMachine, calling(limitsNamed), limitsFound("")}},
+	{"outbound, with limits by discovery, and a new field of them", unverified, []edit{anotherMachine, calling(limitsNamed), limitsFound(`, "leads": "w"`)}},
+	{"a chain without endpoints, with limits by discovery, and a new field of them", unverified, []edit{holed(limitsNamed), limitsFound(`, "leads": "w"`)}},
 	{"a chain without endpoints, by discovery", verified, []edit{holed(noted, namesRoutes), routesFound("hole", "")}},
 	{"a chain without endpoints, by discovery, and a new field of a route", unverified, []edit{holed(noted, namesRoutes), routesFound("hole", `, "leads": "w"`)}},
 	{"outbound, with code", unverified, []edit{anotherMachine, calling(httpFilter("wasm.v3.Wasm", ""))}},
@@ -121,6 +124,14 @@ var namesRoutes = func(listener any) any {
 func routesFound(cluster, fields string) edit {
 	return add("configs", `{"@type": "T/envoy.admin.v3.RoutesConfigDump", "dynamic_route_configs": [{"route_config": {"@type": "T/envoy.config.route.v3.RouteConfiguration", "name": "r",
 		"virtual_hosts": [{"name": "h", "domains": ["*"], "routes": [{"match": {"prefix": "/"}, "route": {"cluster": "`+cluster+`"`+fields+`}}]}]}}]}`)
+}
+
+// limitsNamed is a filter for limits by discovery, and limitsFound gives it its configuration, with more fields.
+const limitsNamed = `{"name": "limits", "config_discovery": {"config_source": {"ads": {}}, "type_urls": ["T/envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit"]}}`
+
+func limitsFound(fields string) edit {
+	return add("configs", `{"@type": "T/envoy.admin.v3.EcdsConfigDump", "ecds_filters": [{"ecds_filter": {"@type": "T/envoy.config.core.v3.TypedExtensionConfig", "name": "limits",
+		"typed_config": {"@type": "T/envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit", "stat_prefix": "l"`+fields+`}}}]}`)
 }
 
 // noted is a filter that only counts.
