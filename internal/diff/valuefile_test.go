@@ -15,7 +15,13 @@ func TestValuesByFile(t *testing.T) {
 		"another file":         {map[string]string{"values.yaml": "{a: 1}"}, map[string]string{"other.yaml": "{a: 2}"}, "other.yaml:1 (a document without a kind) is new"},
 		"one of two":           {map[string]string{"values.yaml": "a: 1\n---\nb: 1\n"}, map[string]string{"values.yaml": "a: 2\n---\nb: 1\n"}, "values.yaml:1: a (a document without a kind) has changed"},
 		"two of two":           {map[string]string{"values.yaml": "a: 1\n---\nb: 1\n"}, map[string]string{"values.yaml": "a: 2\n---\nb: 2\n"}, "(a document without a kind) is new"},
-		"a new field":          {map[string]string{"values.yaml": "{a: 1}"}, map[string]string{"values.yaml": "{a: 1, policyEnforcementMode: never}"}, "policyEnforcementMode"},
+		"what an API server writes into an object": {map[string]string{"values.yaml": "{status: {role: a}, metadata: {resourceVersion: a}}"}, map[string]string{"values.yaml": "{status: {role: b}, metadata: {resourceVersion: b}}"}, "values.yaml:1: metadata.resourceVersion (a document without a kind) has changed, "},
+		"an annotation":              {map[string]string{"values.yaml": "{metadata: {annotations: {role: a}}}"}, map[string]string{"values.yaml": "{metadata: {annotations: {role: b}}}"}, "values.yaml:1: metadata.annotations.role (a document without a kind) has changed"},
+		"a label that no policy has": {map[string]string{"values.yaml": "{metadata: {labels: {role: a}}}"}, map[string]string{"values.yaml": "{metadata: {labels: {role: b}}}"}, "values.yaml:1: metadata.labels.role (a document without a kind) has changed"},
+		"a default that goes":        {map[string]string{"values.yaml": "{a: {b: 1}}"}, map[string]string{"values.yaml": "{a: {b: 1, role: null}}"}, "values.yaml:1: a.role (a document without a kind) has changed"},
+		"an item of a list":          {map[string]string{"values.yaml": "{a: [{name: x, b: 1}, 2]}"}, map[string]string{"values.yaml": "{a: [{name: x, b: 2}, 2]}"}, "values.yaml:1: a[0].b (a document without a kind) has changed"},
+		"one more item":              {map[string]string{"values.yaml": "{a: [1]}"}, map[string]string{"values.yaml": "{a: [1, 2]}"}, "values.yaml:1: a (a document without a kind) has changed"},
+		"a new field":                {map[string]string{"values.yaml": "{a: 1}"}, map[string]string{"values.yaml": "{a: 1, policyEnforcementMode: never}"}, "policyEnforcementMode"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

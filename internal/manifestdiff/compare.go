@@ -69,7 +69,11 @@ func (c *comparison) both(was, is clusterobject.Object) []Change {
 	if was.Category == clusterobject.Unknown || is.IsOfSystem() {
 		w.category = clusterobject.Unknown
 	}
-	w.walk("", "", was.Fields, is.Fields)
+	if isNameless(is) {
+		w.walkValues("", was.Fields, is.Fields)
+	} else {
+		w.walk("", "", was.Fields, is.Fields)
+	}
 	return w.changes(was, is)
 }
 
