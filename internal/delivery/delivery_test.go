@@ -136,6 +136,9 @@ func TestInPlanes(t *testing.T) {
 		"beside a part of the path":    {map[string]string{"apps/a/p.yaml": policy, "apps/b/r.yaml": role, "f.yaml": inPlane}, "default"},
 		"a path above the folder":      {map[string]string{"a/r.yaml": role, "f.yaml": strings.Replace(inPlane, "./a", "./apps/a", 1)}, "kube-system"},
 		"beside a path above it":       {map[string]string{"a/p.yaml": policy, "b/r.yaml": role, "f.yaml": strings.Replace(inPlane, "./a", "./apps/a", 1)}, "default"},
+		"the root":                     {map[string]string{"a/r.yaml": role, "b/p.yaml": policy, "f.yaml": strings.Replace(inPlane, "./a", "/", 1), "g.yaml": strings.Replace(flux, "PATH", "./b", 1)}, "kube-system"},
+		"a variable of Flux":           {map[string]string{"a/r.yaml": role, "b/p.yaml": policy, "f.yaml": strings.Replace(inPlane, "./a", "'./${tenant}'", 1), "g.yaml": strings.Replace(flux, "PATH", "./b", 1)}, "kube-system"},
+		"a namespace by a variable":    {map[string]string{"a/kyverno/r.yaml": role, "f.yaml": strings.Replace(inPlane, "kube-system", "'${space}'", 1)}, "kyverno"},
 		"an object of another folder":  {map[string]string{"a/r.yaml": strings.Replace(role, "name: r", "name: r, namespace: shop", 1), "f.yaml": inPlane}, "shop"},
 	} {
 		of := folder(t, tt.files)
