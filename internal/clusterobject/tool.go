@@ -69,7 +69,8 @@ func (o Object) Takes() (out []string) {
 		at, _ := fieldvalue.Lookup(o.Fields, "spec", "path").(string)
 		return []string{at}
 	case o.Group == "helm.toolkit.fluxcd.io" && o.Kind == "HelmRelease":
-		if at, _ := fieldvalue.Lookup(o.Fields, "spec", "chart", "spec", "chart").(string); strings.HasPrefix(at, ".") {
+		source := fieldvalue.Lookup(o.Fields, "spec", "chart", "spec", "sourceRef", "kind")
+		if at, _ := fieldvalue.Lookup(o.Fields, "spec", "chart", "spec", "chart").(string); strings.HasPrefix(at, ".") || source == "GitRepository" || source == "Bucket" {
 			out = append(out, at)
 		}
 	case o.Group == "argoproj.io" && o.Kind == "ApplicationSet":
