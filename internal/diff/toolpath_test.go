@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"maps"
 	"strings"
 	"testing"
@@ -17,29 +18,31 @@ func TestWideningByPath(t *testing.T) {
 		told   = "on its way"
 	)
 	named := func(text, name string) string { return strings.Replace(text, "NAME", name, 1) }
-	for name, tt := range map[string]struct{ path, want string }{
-		"its folder":               {"./o", told},
-		"another folder":           {"./p", ""},
-		"a folder elsewhere":       {"./q", ""},
-		"the root":                 {"/", told},
-		"a variable of Flux":       {"./${cluster}/q", told},
-		"one below none":           {"./q/${cluster}", ""},
-		"one below another":        {"./p/${cluster}", ""},
-		"an input of the Operator": {"./<< inputs.tenant >>/q", told},
-		"a token":                  {"./__TENANT__", told},
-		"a link to its folder":     {"./live", told},
-		"a link above it":          {"./apps/live", told},
-		"below a link":             {"./top/o", told},
-		"a link to another one":    {"./idle", ""},
-		"a link that leads out":    {"./out", told},
-		"a folder with a program":  {"./programs", told},
-		"a file":                   {"./programs/run.sh", ""},
+	for name, tt := range map[string]struct{ path, want, source string }{
+		"its folder":               {"./o", told, ""},
+		"another folder":           {"./p", "", ""},
+		"a folder elsewhere":       {"./q", "", ""},
+		"the root":                 {"/", told, ""},
+		"a variable of Flux":       {"./${cluster}/q", told, ""},
+		"one below none":           {"./q/${cluster}", "", ""},
+		"one below another":        {"./p/${cluster}", "", ""},
+		"an input of the Operator": {"./<< inputs.tenant >>/q", told, ""},
+		"a token":                  {"./__TENANT__", told, ""},
+		"a link to its folder":     {"./live", told, ""},
+		"a link above it":          {"./apps/live", told, ""},
+		"below a link":             {"./top/o", told, ""},
+		"a link to another one":    {"./idle", "", ""},
+		"a link that leads out":    {"./out", told, ""},
+		"a folder with a program":  {"./programs", told, ""},
+		"a file":                   {"./programs/run.sh", "", ""},
+		"a folder elsewhere, that a source includes":   {"./q", told, "{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: a, namespace: flux-system}, spec: {url: 'https://x/a', include: [{repository: {name: b}, fromPath: o, toPath: q}]}}\n"},
+		"a folder elsewhere, that a source is made of": {"./q", told, "{apiVersion: source.extensions.fluxcd.io/v1beta1, kind: ArtifactGenerator, metadata: {name: a, namespace: flux-system}, spec: {sources: [{alias: r, kind: GitRepository, name: a}], artifacts: [{name: a, copy: [{from: '@r/o/**', to: '@artifact/q/'}]}]}}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			old := map[string]string{
 				"k.yaml": named(strings.NewReplacer("PATH", "./o", "SPEC", "").Replace(flux), "k") + "---\n" + named(strings.NewReplacer("PATH", tt.path, "SPEC", ", patches: [{patch: x}]").Replace(flux), "q"),
-				"p.yaml": policy, "o/b.yaml": named(other, "b"), "p/c.yaml": named(other, "c"), "live": "-> o", "idle": "-> p", "top": "-> .", "out": "-> ..", "programs/run.sh": "echo\n",
+				"p.yaml": policy, "s.yaml": cmp.Or(tt.source, "{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: a, namespace: flux-system}, spec: {url: 'https://x/a'}}\n"), "o/b.yaml": named(other, "b"), "p/c.yaml": named(other, "c"), "live": "-> o", "idle": "-> p", "top": "-> .", "out": "-> ..", "programs/run.sh": "echo\n",
 			}
 			recent := maps.Clone(old)
 			recent["o/a.yaml"] = pod

@@ -48,7 +48,7 @@ type comparison struct {
 	allPlaces []string
 	// allReaches are what kustomizations of the second side take, nil where nobody has asked.
 	allReaches *delivery.Reaches
-	// allFolders are the folders of the second side, nil where nobody has asked, and isPart is true where no path of a tool leads into them.
+	// allFolders are the folders of the second side, nil where nobody has asked, and isPart is true where no path of a tool leads into them, or where one that leads nowhere may.
 	allFolders *delivery.Folders
 	isPart     bool
 	// allScripts are the texts of the second side that are not read, by their files, nil where nobody has asked.

@@ -107,10 +107,15 @@ func (c *comparison) mayTakeBy(by, o clusterobject.Object) bool {
 func (c *comparison) mayTake(folder, file string) bool {
 	if c.allFolders == nil {
 		c.allFolders = c.recent.folder().Folders()
-		c.isPart = c.allFolders.ArePart(c.deliveries())
+		c.isPart = c.allFolders.ArePart(c.deliveries()) || slices.ContainsFunc(c.deliveries(), placesFolders)
 	}
 	named := c.allFolders.Named(folder)
 	return len(named) == 0 && c.isPart || slices.ContainsFunc(named, func(of string) bool { return of == "." || delivery.IsBelow(file, of) })
+}
+
+// placesFolders reports whether an object of Flux gives folders of its sources other paths: what leads nowhere here may lead to any of them there.
+func placesFolders(o clusterobject.Object) bool {
+	return o.Kind == "ArtifactGenerator" || o.Kind == "GitRepository" && fieldvalue.Lookup(o.Fields, "spec", "include") != nil
 }
 
 // fluxChanges reports whether a Kustomization of Flux may change an object. Its patches are for a kind that their target names, and the labels that it gives all objects
