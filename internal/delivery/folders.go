@@ -42,7 +42,7 @@ func (f *Folders) Named(path string) []string {
 }
 
 func (f *Folders) find(path string) (out []string) {
-	if at := f.at(path); at != "" {
+	if at := f.reach(path); at != "" {
 		return []string{at}
 	}
 	for folder := range f.all {
@@ -52,15 +52,15 @@ func (f *Folders) find(path string) (out []string) {
 	}
 	slices.Sort(out)
 	for _, rest, more := strings.Cut(path, "/"); more && len(out) == 0; _, rest, more = strings.Cut(rest, "/") {
-		if at := f.at(rest); at != "" {
+		if at := f.reach(rest); at != "" {
 			out = append(out, at)
 		}
 	}
 	return out
 }
 
-// at returns the folder of documents that a path in the root leads to, "" where it leads to no folder.
-func (f *Folders) at(path string) string {
+// reach returns the folder of documents that a path in the root leads to, "" where it leads to no folder.
+func (f *Folders) reach(path string) string {
 	if f.all[path] {
 		return path
 	}
