@@ -14,36 +14,53 @@ import (
 type Folders struct {
 	root string
 	all  map[string]bool
+	// roots are the paths of the root in the repository, as the paths of tools say it that lead into the root by their end, and isPart is true where none leads into it.
+	roots  []string
+	isPart bool
 	// named has what [Folders.Named] has found, by the paths.
 	named map[string][]string
 }
 
-// Folders returns the folders of the files of a side.
-func (s Folder) Folders() *Folders {
-	out := &Folders{s.Root, map[string]bool{".": true}, map[string][]string{}}
+// Folders returns the folders of the files of a side, for the paths of some tools.
+func (s Folder) Folders(tools []clusterobject.Object) *Folders {
+	out := &Folders{root: s.Root, all: map[string]bool{".": true}, isPart: true, named: map[string][]string{}}
 	for _, doc := range s.Placed {
-		for at := PathIn(s.Root, metadata.FileOf(doc)); !out.all[at]; at = filepath.Dir(at) {
-			out.all[at] = true
+		for in := PathIn(s.Root, metadata.FileOf(doc)); !out.all[in]; in = filepath.Dir(in) {
+			out.all[in] = true
+		}
+	}
+	for _, by := range tools {
+		for _, at := range by.Takes() {
+			path := Literal(at)
+			found, above := out.find(path)
+			out.isPart = out.isPart && (path == "." || len(found) == 0) // each root has that one
+			if above != "" {
+				out.roots = append(out.roots, above)
+			}
 		}
 	}
 	return out
 }
 
 // Named returns those of the folders that the path of a tool may mean: the one with this path, or else those whose path ends so, as an artifact of Flux may have a part
-// of the repository, or with which this path ends, as the root may be a part of it. A link is what it leads to, and a folder without documents, or out of the root, the
-// whole root: a program there may take any file.
+// of the repository, or with which this path ends, as the root may be a part of it. A path of the root, or of a folder above it, means the whole root. A link is what it
+// leads to, and a folder without documents, or out of the root, is the whole root too: a program there may take any file.
 func (f *Folders) Named(path string) []string {
 	out, known := f.named[path]
 	if !known {
-		out = f.find(path)
+		out, _ = f.find(path)
+		if len(out) == 0 && slices.ContainsFunc(f.roots, func(root string) bool { return IsBelow(root, path) }) {
+			out = []string{"."}
+		}
 		f.named[path] = out
 	}
 	return out
 }
 
-func (f *Folders) find(path string) (out []string) {
+// find returns the folders, and what stands in front of the end of a path by which it leads into the root.
+func (f *Folders) find(path string) (out []string, above string) {
 	if at := f.reach(path); at != "" {
-		return []string{at}
+		return []string{at}, ""
 	}
 	for folder := range f.all {
 		if strings.HasSuffix(folder, "/"+path) {
@@ -53,10 +70,10 @@ func (f *Folders) find(path string) (out []string) {
 	slices.Sort(out)
 	for _, rest, more := strings.Cut(path, "/"); more && len(out) == 0; _, rest, more = strings.Cut(rest, "/") {
 		if at := f.reach(rest); at != "" {
-			out = append(out, at)
+			return []string{at}, strings.TrimSuffix(path, "/"+rest)
 		}
 	}
-	return out
+	return out, ""
 }
 
 // reach returns the folder of documents that a path in the root leads to, "" where it leads to no folder.
@@ -81,12 +98,5 @@ func (f *Folders) reach(path string) string {
 	return "."
 }
 
-// ArePart reports whether no path of some tools leads into the folders, so that these may be a part of a repository in which the paths begin elsewhere.
-func (f *Folders) ArePart(tools []clusterobject.Object) bool {
-	return !slices.ContainsFunc(tools, func(by clusterobject.Object) bool {
-		return slices.ContainsFunc(by.Takes(), func(at string) bool {
-			folder := Literal(at)
-			return folder != "." && len(f.Named(folder)) > 0 // each root has that one
-		})
-	})
-}
+// ArePart reports whether no path of the tools leads into the folders, so that these may be a part of a repository in which the paths begin elsewhere.
+func (f *Folders) ArePart() bool { return f.isPart }

@@ -85,11 +85,10 @@ func (f Folder) placements(all clusterobject.List) (out []placement, kustomized 
 	if len(byTools) == 0 {
 		return out, kustomized
 	}
-	folders := f.Folders()
-	isPart := folders.ArePart(tools)
+	folders := f.Folders(tools)
 	for _, p := range byTools {
 		in := folders.Named(p.folder)
-		if isPart {
+		if folders.ArePart() {
 			in = []string{"."}
 		}
 		for _, folder := range in {

@@ -37,12 +37,20 @@ func TestWideningByPath(t *testing.T) {
 		"a file":                   {"./programs/run.sh", "", ""},
 		"a folder elsewhere, that a source includes":   {"./q", told, "{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: a, namespace: flux-system}, spec: {url: 'https://x/a', include: [{repository: {name: b}, fromPath: o, toPath: q}]}}\n"},
 		"a folder elsewhere, that a source is made of": {"./q", told, "{apiVersion: source.extensions.fluxcd.io/v1beta1, kind: ArtifactGenerator, metadata: {name: a, namespace: flux-system}, spec: {sources: [{alias: r, kind: GitRepository, name: a}], artifacts: [{name: a, copy: [{from: '@r/o/**', to: '@artifact/q/'}]}]}}\n"},
+		"the root by its path in a repository":         {"./clusters/prod", told, "ROOT"},
+		"a folder above the root":                      {"./clusters", told, "ROOT"},
+		"a folder beside the root":                     {"./clusters/dev", "", "ROOT"},
+		"a folder of the root by its path":             {"./clusters/prod/o", told, "ROOT"},
+		"another folder of the root by its path":       {"./clusters/prod/p", "", "ROOT"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			old := map[string]string{
 				"k.yaml": named(strings.NewReplacer("PATH", "./o", "SPEC", "").Replace(flux), "k") + "---\n" + named(strings.NewReplacer("PATH", tt.path, "SPEC", ", patches: [{patch: x}]").Replace(flux), "q"),
 				"p.yaml": policy, "s.yaml": cmp.Or(tt.source, "{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: a, namespace: flux-system}, spec: {url: 'https://x/a'}}\n"), "o/b.yaml": named(other, "b"), "p/c.yaml": named(other, "c"), "live": "-> o", "idle": "-> p", "top": "-> .", "out": "-> ..", "programs/run.sh": "echo\n",
+			}
+			if tt.source == "ROOT" { // the folder is one of a repository
+				old["s.yaml"], old["k.yaml"] = "", strings.Replace(old["k.yaml"], "./o", "./clusters/prod/o", 1)
 			}
 			recent := maps.Clone(old)
 			recent["o/a.yaml"] = pod

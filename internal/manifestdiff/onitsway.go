@@ -106,8 +106,8 @@ func (c *comparison) mayTakeBy(by, o clusterobject.Object) bool {
 // mayTake reports whether a tool that takes a folder may take a file: it is below the folder, or the folder is none of the side, which may be a part of a repository.
 func (c *comparison) mayTake(folder, file string) bool {
 	if c.allFolders == nil {
-		c.allFolders = c.recent.folder().Folders()
-		c.isPart = c.allFolders.ArePart(c.deliveries()) || slices.ContainsFunc(c.deliveries(), placesFolders)
+		c.allFolders = c.recent.folder().Folders(c.deliveries())
+		c.isPart = c.allFolders.ArePart() || slices.ContainsFunc(c.deliveries(), placesFolders)
 	}
 	named := c.allFolders.Named(folder)
 	return len(named) == 0 && c.isPart || slices.ContainsFunc(named, func(of string) bool { return of == "." || delivery.IsBelow(file, of) })
