@@ -1,13 +1,10 @@
 package podtemplate
 
 import (
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/fieldpath"
-	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -39,8 +36,7 @@ func NamedAccounts(policies []manifest.Document) (out []Account) {
 	for _, doc := range policies {
 		d := read(doc)
 		own := d.ownNamespace()
-		var walk func(field, key string, value any)
-		walk = func(field, key string, value any) {
+		d.eachValue(func(field, key string, value any) {
 			add := func(field, namespace, name, trustDomain string) {
 				if name != "" && !strings.Contains(name, "*") {
 					out = append(out, Account{namespace, name, trustDomain, doc.Place(field), d.String()})
@@ -60,10 +56,6 @@ func NamedAccounts(policies []manifest.Document) (out []Account) {
 					}
 					add(field, namespace, name, "")
 				}
-			case []any:
-				for i, item := range value {
-					walk(fieldpath.Item(field, i), key, item)
-				}
 			case map[string]any:
 				text := func(key, otherwise string) string {
 					if text, ok := value[key].(string); ok {
@@ -79,12 +71,8 @@ func NamedAccounts(policies []manifest.Document) (out []Account) {
 						add(fieldpath.Child(field, prefix+ciliumAccount), text("k8s:"+CiliumNamespace, text(CiliumNamespace, own)), account, "")
 					}
 				}
-				for _, key := range slices.Sorted(maps.Keys(value)) {
-					walk(fieldpath.Child(field, key), key, value[key])
-				}
 			}
-		}
-		walk("spec", "spec", fieldvalue.Lookup(d.fields, "spec"))
+		}, "spec")
 	}
 	return out
 }

@@ -1,6 +1,10 @@
 package podtemplate
 
 import (
+	"maps"
+	"slices"
+
+	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/internal/metadata"
 	"github.com/meshproof/meshproof/internal/rendering"
@@ -43,4 +47,26 @@ func (d document) ownNamespace() string {
 		return d.Namespace
 	}
 	return ""
+}
+
+// eachValue calls a function with each value of some parts of a document, and with what is in it behind it: with its field, and with the key under which it, or the list
+// that it is an item of, stands.
+func (d document) eachValue(do func(field, key string, value any), parts ...string) {
+	var walk func(field, key string, value any)
+	walk = func(field, key string, value any) {
+		do(field, key, value)
+		switch value := value.(type) {
+		case []any:
+			for i, item := range value {
+				walk(fieldpath.Item(field, i), key, item)
+			}
+		case map[string]any:
+			for _, key := range slices.Sorted(maps.Keys(value)) {
+				walk(fieldpath.Child(field, key), key, value[key])
+			}
+		}
+	}
+	for _, part := range parts {
+		walk(part, part, fieldvalue.Lookup(d.fields, part))
+	}
 }

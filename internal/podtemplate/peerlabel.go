@@ -26,29 +26,18 @@ func PeerLabels(policies []manifest.Document) (out []PeerLabel) {
 			continue
 		}
 		own := d.ownNamespace()
-		var walk func(field string, ofPeers bool, value any)
-		walk = func(field string, ofPeers bool, value any) {
-			switch value := value.(type) {
-			case []any:
-				for i, item := range value {
-					walk(fieldpath.Item(field, i), ofPeers, item)
-				}
-			case map[string]any:
-				if labels, ok := value["matchLabels"].(map[string]any); ok && ofPeers && value["matchExpressions"] == nil {
-					for _, l := range peerLabelsOf(labels, own) {
-						l.Place, l.Policy = doc.Place(fieldpath.Child(fieldpath.Child(field, "matchLabels"), l.Key)), d.String()
-						_, l.Key = cutSource(l.Key)
-						out = append(out, l)
-					}
-				}
-				for _, key := range slices.Sorted(maps.Keys(value)) {
-					walk(fieldpath.Child(field, key), key == "fromEndpoints" || key == "toEndpoints", value[key])
-				}
+		d.eachValue(func(field, key string, value any) {
+			selector := fieldvalue.Mapping(value)
+			labels, ok := selector["matchLabels"].(map[string]any)
+			if !ok || selector["matchExpressions"] != nil || key != "fromEndpoints" && key != "toEndpoints" {
+				return
 			}
-		}
-		for _, part := range []string{"spec", "specs"} {
-			walk(part, false, fieldvalue.Lookup(d.fields, part))
-		}
+			for _, l := range peerLabelsOf(labels, own) {
+				l.Place, l.Policy = doc.Place(fieldpath.Child(fieldpath.Child(field, "matchLabels"), l.Key)), d.String()
+				_, l.Key = cutSource(l.Key)
+				out = append(out, l)
+			}
+		}, "spec", "specs")
 	}
 	return out
 }

@@ -1,13 +1,9 @@
 package podtemplate
 
 import (
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 
-	"github.com/meshproof/meshproof/internal/fieldpath"
-	"github.com/meshproof/meshproof/internal/fieldvalue"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -33,28 +29,17 @@ func PeerNamespaces(policies []manifest.Document) (out []PeerNamespace) {
 	}
 	for _, doc := range policies {
 		d := read(doc)
-		var walk func(field, key string, value any)
-		walk = func(field, key string, value any) {
-			switch value := value.(type) {
-			case string:
-				found := spiffeNamespace.FindStringSubmatch(value)
-				switch {
-				case found != nil:
-					out = append(out, PeerNamespace{found[2], found[1], doc.Place(field), d.String()})
-				case isListOfIstio(d, key) && !strings.Contains(value, "*"), isLabelOfPeers(d, field, key):
-					out = append(out, PeerNamespace{value, "", doc.Place(field), d.String()})
-				}
-			case []any:
-				for i, item := range value {
-					walk(fieldpath.Item(field, i), key, item)
-				}
-			case map[string]any:
-				for _, key := range slices.Sorted(maps.Keys(value)) {
-					walk(fieldpath.Child(field, key), key, value[key])
-				}
+		d.eachValue(func(field, key string, value any) {
+			text, isText := value.(string)
+			found := spiffeNamespace.FindStringSubmatch(text)
+			switch {
+			case !isText:
+			case found != nil:
+				out = append(out, PeerNamespace{found[2], found[1], doc.Place(field), d.String()})
+			case isListOfIstio(d, key) && !strings.Contains(text, "*"), isLabelOfPeers(d, field, key):
+				out = append(out, PeerNamespace{text, "", doc.Place(field), d.String()})
 			}
-		}
-		walk("spec", "spec", fieldvalue.Lookup(d.fields, "spec"))
+		}, "spec")
 	}
 	return out
 }

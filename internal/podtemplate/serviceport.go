@@ -2,6 +2,7 @@ package podtemplate
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -32,6 +33,17 @@ func ServicesOf(docs []manifest.Document) Services {
 	return out
 }
 
+// servedBy yields the Services that lead to the pods.
+func (t Template) servedBy(of Services) iter.Seq[document] {
+	return func(yield func(document) bool) {
+		for _, d := range of[t.Namespace] {
+			if t.pods.selectedBy(fieldvalue.Mapping(fieldvalue.Lookup(d.fields, "spec", "selector"))) && !yield(d) {
+				return
+			}
+		}
+	}
+}
+
 // ServicePorts returns the ports of Services of the pods that lead to a port of another number, but for those that the pods have too, or may have.
 func (t Template) ServicePorts(of Services) map[uint16]ServicePort {
 	own, out := map[uint16]bool{}, map[uint16]ServicePort{}
@@ -42,10 +54,7 @@ func (t Template) ServicePorts(of Services) map[uint16]ServicePort {
 			byName[fmt.Sprint(port["name"])] = number
 		}
 	}
-	for _, d := range of[t.Namespace] {
-		if selector, _ := fieldvalue.Lookup(d.fields, "spec", "selector").(map[string]any); !t.pods.selectedBy(selector) {
-			continue
-		}
+	for d := range t.servedBy(of) {
 		for _, port := range fieldvalue.Mappings(fieldvalue.Lookup(d.fields, "spec", "ports")) {
 			number, ok := portOf(port["port"])
 			target, isNumber := portOf(port["targetPort"])
@@ -107,10 +116,7 @@ func (t Template) containerPorts(yield func(map[string]any) bool) {
 
 // ServicePortNames returns the names of the ports of the Services that lead to the pods. It returns false where none of these Services does.
 func (t Template) ServicePortNames(of Services) (names []string, served bool) {
-	for _, d := range of[t.Namespace] {
-		if selector, _ := fieldvalue.Lookup(d.fields, "spec", "selector").(map[string]any); !t.pods.selectedBy(selector) {
-			continue
-		}
+	for d := range t.servedBy(of) {
 		served = true
 		for _, port := range fieldvalue.Mappings(fieldvalue.Lookup(d.fields, "spec", "ports")) {
 			if name, ok := port["name"].(string); ok {
