@@ -2,6 +2,7 @@ package podlint
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,8 +22,12 @@ func accountWarnings(f *lab.Files, s lab.Surroundings, templates []podtemplate.T
 		return nil
 	}
 	named := podtemplate.NamedAccounts(f.Policies)
+	domains := map[string]bool{}
 	for _, a := range named {
-		if a.Name == "default" || slices.Contains(unknown, a.Namespace) || !isOfMesh(a, named, s) {
+		domains[a.TrustDomain] = true
+	}
+	for _, a := range named {
+		if a.Name == "default" || slices.Contains(unknown, a.Namespace) || !isOfMesh(a.TrustDomain, domains, s) {
 			continue
 		}
 		isNamed := func(other string) bool {
@@ -48,13 +53,19 @@ func accountWarnings(f *lab.Files, s lab.Surroundings, templates []podtemplate.T
 	return out
 }
 
-// isOfMesh reports whether an account is one of the mesh of the folder: its name has no trust domain, the stated one, the word of Istio for it, or the
-// one that all names have.
-func isOfMesh(a podtemplate.Account, named []podtemplate.Account, s lab.Surroundings) bool {
-	if a.TrustDomain == "" || a.TrustDomain == "cluster.local" || a.TrustDomain == s.Options.TrustDomain.Name() {
+// istioDomain is the trust domain that Istio takes for that of the mesh, whatever its name is.
+const istioDomain = "cluster.local"
+
+// isOfMesh reports whether a name with a trust domain is one of the mesh of the folder: it has no trust domain, the stated one, the word of Istio for it, or the
+// one that all names have. All are the trust domains of the names, "" among them for none.
+func isOfMesh(domain string, all map[string]bool, s lab.Surroundings) bool {
+	if domain == "" || domain == istioDomain || domain == s.Options.TrustDomain.Name() {
 		return true
 	}
-	return s.Options.TrustDomain.IsZero() && !slices.ContainsFunc(named, func(n podtemplate.Account) bool { return n.TrustDomain != "" && n.TrustDomain != a.TrustDomain })
+	others := maps.Clone(all)
+	delete(others, "")
+	delete(others, domain)
+	return s.Options.TrustDomain.IsZero() && len(others) == 0
 }
 
 // differInNumber reports whether two names differ in digits alone, or in one short part between dashes, such as v1 and v2, or eu and us.

@@ -13,13 +13,9 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// istioDomain is the trust domain that Istio takes for that of the mesh, whatever its name is.
-const istioDomain = "cluster.local"
-
 // domainWarnings warns of each trust domain by which a policy names callers, where it is the stated one, that of Istio, or one that more policies name, but for one letter that is
 // missing, is too many, or stands on the wrong side of its neighbour. Another letter in place of one is no mistake: meshes are called mesh-a and mesh-b. Nor is there a warning where the policy names both.
-func domainWarnings(f *lab.Files, s lab.Surroundings) (out []policy.Warning) {
-	named := podtemplate.PeerNamespaces(f.Policies)
+func domainWarnings(named []podtemplate.PeerNamespace, s lab.Surroundings) (out []policy.Warning) {
 	policiesOf := map[string]map[string]bool{}
 	for _, n := range named {
 		if policiesOf[n.TrustDomain] == nil {
@@ -29,11 +25,12 @@ func domainWarnings(f *lab.Files, s lab.Surroundings) (out []policy.Warning) {
 	}
 	delete(policiesOf, "")
 	stated := s.Options.TrustDomain.Name()
+	candidates := append([]string{stated, istioDomain}, slices.Sorted(maps.Keys(policiesOf))...)
 	for _, n := range named {
 		if n.TrustDomain == "" || n.TrustDomain == stated || n.TrustDomain == istioDomain {
 			continue
 		}
-		for _, meant := range append([]string{stated, istioDomain}, slices.Sorted(maps.Keys(policiesOf))...) {
+		for _, meant := range candidates {
 			isUsual := meant == stated || meant == istioDomain || len(policiesOf[meant]) > len(policiesOf[n.TrustDomain])
 			if !isUsual || policiesOf[meant][n.Policy] || !isSlip(n.TrustDomain, meant) {
 				continue

@@ -27,7 +27,8 @@ func Warn(f *lab.Files, s lab.Surroundings) []policy.Warning {
 	if err != nil {
 		return nil // it is told where the policies are read
 	}
-	out := domainWarnings(f, s)
+	peers := podtemplate.PeerNamespaces(f.Policies)
+	out := domainWarnings(peers, s)
 	targeter, ok := set.Policies.(capability.Targeter)
 	if !ok || len(templates) == 0 || len(set.Described) > 0 {
 		return out
@@ -60,7 +61,7 @@ func Warn(f *lab.Files, s lab.Surroundings) []policy.Warning {
 	out = append(out, peerLabelWarnings(f, pods, unknown)...)
 	out = append(out, bypassWarnings(f, targets, known, s.Inbound)...)
 	out = append(out, namespaceWarnings(f, targets, pods, s.Inbound, unknown)...)
-	out = append(out, peerNamespaceWarnings(f, s, unknown)...)
+	out = append(out, peerNamespaceWarnings(f, s, peers, unknown)...)
 	return append(out, accountWarnings(f, s, templates, unknown)...)
 }
 
