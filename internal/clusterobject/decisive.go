@@ -17,9 +17,8 @@ func (o Object) Decisive() string { return o.DecisiveBy(o.Name) }
 
 // DecisiveBy is [Object.Decisive] of a policy that has another name.
 func (o Object) DecisiveBy(name string) string {
-	fields := fieldvalue.Mapping(o.Fields)
 	out := map[string]any{}
-	for key, value := range fields {
+	for key, value := range fieldvalue.Mapping(o.Fields) {
 		switch key {
 		case "creationTime", "modificationTime", "kri", "status", "metadata":
 		case "labels":
@@ -46,9 +45,8 @@ func (o Object) DecisiveBy(name string) string {
 
 // readOf returns the labels or annotations that a dialect reads.
 func readOf(settings any) map[string]any {
-	all := fieldvalue.Mapping(settings)
 	out := map[string]any{}
-	for key, value := range all {
+	for key, value := range fieldvalue.Mapping(settings) {
 		if readSettings[key] {
 			out[key] = value
 		}

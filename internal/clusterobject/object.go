@@ -72,8 +72,7 @@ func (o Object) Labels() map[string]any {
 	if o.Universal {
 		labels = fieldvalue.Lookup(o.Fields, "labels")
 	}
-	out := fieldvalue.Mapping(labels)
-	return out
+	return fieldvalue.Mapping(labels)
 }
 
 // Label returns a label of an object, nil where it does not have that.

@@ -48,8 +48,7 @@ func (o Object) WithoutCommonMetadata() any {
 	if !is || o.Group != "kustomize.toolkit.fluxcd.io" {
 		return o.Fields
 	}
-	fields := fieldvalue.Mapping(o.Fields)
-	fields, spec = maps.Clone(fields), maps.Clone(spec)
+	fields, spec := maps.Clone(fieldvalue.Mapping(o.Fields)), maps.Clone(spec)
 	delete(spec, "commonMetadata")
 	fields["spec"] = spec
 	return fields
@@ -104,11 +103,9 @@ func (o Object) Sources() []map[string]any {
 // generator over it. Their parameters stand as they are written.
 func (o Object) Applications() []Object {
 	switch {
-	case o.Group != "argoproj.io":
-		return nil
-	case o.Kind == "Application":
+	case o.Group == "argoproj.io" && o.Kind == "Application":
 		return []Object{o}
-	case o.Kind != "ApplicationSet":
+	case o.Group != "argoproj.io" || o.Kind != "ApplicationSet":
 		return nil
 	}
 	template := fieldvalue.Lookup(o.Fields, "spec", "template")

@@ -12,18 +12,29 @@ import (
 
 // Folders are the folders of files in a root, and those that these are in.
 type Folders struct {
+	// IsPart is true where no path of the tools leads into the folders, so that these may be a part of a repository in which the paths begin elsewhere.
+	IsPart bool
+	// root is what the root of the side is without links, "" where it has none.
 	root string
 	all  map[string]bool
-	// roots are the paths of the root in the repository, as the paths of tools say it that lead into the root by their end, and isPart is true where none leads into it.
-	roots  []string
-	isPart bool
-	// named has what [Folders.Named] has found, by the paths.
-	named map[string][]string
+	// above are the paths of the root in the repository, as the paths of tools say it that lead into the root by their end.
+	above []string
+	// known has what was looked for, by the paths.
+	known map[string]lead
+}
+
+// lead is where a path leads to: into folders, by its end where something of it is above these.
+type lead struct {
+	folders []string
+	above   string
 }
 
 // Folders returns the folders of the files of a side, for the paths of some tools.
 func (s Folder) Folders(tools []clusterobject.Object) *Folders {
-	out := &Folders{root: s.Root, all: map[string]bool{".": true}, isPart: true, named: map[string][]string{}}
+	out := &Folders{IsPart: true, all: map[string]bool{".": true}, known: map[string]lead{}}
+	if root, err := filepath.EvalSymlinks(s.Root); err == nil && s.Root != "" {
+		out.root = root
+	}
 	for _, doc := range s.Placed {
 		for in := PathIn(s.Root, metadata.FileOf(doc)); !out.all[in]; in = filepath.Dir(in) {
 			out.all[in] = true
@@ -32,10 +43,10 @@ func (s Folder) Folders(tools []clusterobject.Object) *Folders {
 	for _, by := range tools {
 		for _, at := range by.Takes() {
 			path := Literal(at)
-			found, above := out.find(path)
-			out.isPart = out.isPart && (path == "." || len(found) == 0) // each root has that one
-			if above != "" {
-				out.roots = append(out.roots, above)
+			found := out.find(path)
+			out.IsPart = out.IsPart && (path == "." || len(found.folders) == 0) // each root has that one
+			if found.above != "" {
+				out.above = append(out.above, found.above)
 			}
 		}
 	}
@@ -46,34 +57,39 @@ func (s Folder) Folders(tools []clusterobject.Object) *Folders {
 // of the repository, or with which this path ends, as the root may be a part of it. A path of the root, or of a folder above it, means the whole root. A link is what it
 // leads to, and a folder without documents, or out of the root, is the whole root too: a program there may take any file.
 func (f *Folders) Named(path string) []string {
-	out, known := f.named[path]
+	found := f.find(path).folders
+	if len(found) == 0 && slices.ContainsFunc(f.above, func(root string) bool { return IsBelow(root, path) }) {
+		return []string{"."}
+	}
+	return found
+}
+
+// find returns where a path leads to.
+func (f *Folders) find(path string) lead {
+	out, known := f.known[path]
 	if !known {
-		out, _ = f.find(path)
-		if len(out) == 0 && slices.ContainsFunc(f.roots, func(root string) bool { return IsBelow(root, path) }) {
-			out = []string{"."}
-		}
-		f.named[path] = out
+		out = f.look(path)
+		f.known[path] = out
 	}
 	return out
 }
 
-// find returns the folders, and what stands in front of the end of a path by which it leads into the root.
-func (f *Folders) find(path string) (out []string, above string) {
+func (f *Folders) look(path string) (out lead) {
 	if at := f.reach(path); at != "" {
-		return []string{at}, ""
+		return lead{folders: []string{at}}
 	}
 	for folder := range f.all {
 		if strings.HasSuffix(folder, "/"+path) {
-			out = append(out, folder)
+			out.folders = append(out.folders, folder)
 		}
 	}
-	slices.Sort(out)
-	for _, rest, more := strings.Cut(path, "/"); more && len(out) == 0; _, rest, more = strings.Cut(rest, "/") {
+	slices.Sort(out.folders)
+	for _, rest, more := strings.Cut(path, "/"); more && len(out.folders) == 0; _, rest, more = strings.Cut(rest, "/") {
 		if at := f.reach(rest); at != "" {
-			return []string{at}, strings.TrimSuffix(path, "/"+rest)
+			return lead{[]string{at}, strings.TrimSuffix(path, "/"+rest)}
 		}
 	}
-	return out, ""
+	return out
 }
 
 // reach returns the folder of documents that a path in the root leads to, "" where it leads to no folder.
@@ -91,12 +107,8 @@ func (f *Folders) reach(path string) string {
 	if info, err := os.Stat(goal); err != nil || !info.IsDir() {
 		return ""
 	}
-	root, err := filepath.EvalSymlinks(f.root)
-	if inside := PathIn(root, goal); err == nil && f.all[inside] {
+	if inside := PathIn(f.root, goal); f.all[inside] {
 		return inside
 	}
 	return "."
 }
-
-// ArePart reports whether no path of the tools leads into the folders, so that these may be a part of a repository in which the paths begin elsewhere.
-func (f *Folders) ArePart() bool { return f.isPart }

@@ -88,7 +88,7 @@ func (f Folder) placements(all clusterobject.List) (out []placement, kustomized 
 	folders := f.Folders(tools)
 	for _, p := range byTools {
 		in := folders.Named(p.folder)
-		if folders.ArePart() {
+		if folders.IsPart {
 			in = []string{"."}
 		}
 		for _, folder := range in {

@@ -110,10 +110,8 @@ func rootOf(o clusterobject.Object) string {
 // plainDataplane returns the fields of a Dataplane without those that say what Kuma takes anyway. In
 // Kubernetes the control plane writes the address. An outbound on loopback serves its own workload.
 func plainDataplane(o clusterobject.Object) map[string]any {
-	fields := fieldvalue.Mapping(fieldvalue.Lookup(o.Fields, rootOf(o)))
-	fields = maps.Clone(fields)
-	networking := fieldvalue.Mapping(fields["networking"])
-	networking = maps.Clone(networking)
+	fields := maps.Clone(fieldvalue.Mapping(fieldvalue.Lookup(o.Fields, rootOf(o))))
+	networking := maps.Clone(fieldvalue.Mapping(fields["networking"]))
 	if networking == nil {
 		return fields
 	}

@@ -338,8 +338,7 @@ func mayRefuse(o clusterobject.Object, p clusterobject.Object) bool {
 
 // saidBy is what an object says beside its kind and its metadata.
 func saidBy(o clusterobject.Object) map[string]any {
-	fields := fieldvalue.Mapping(o.Fields)
-	out := maps.Clone(fields)
+	out := maps.Clone(fieldvalue.Mapping(o.Fields))
 	for _, key := range []string{"apiVersion", "kind", "metadata", "status"} {
 		delete(out, key)
 	}

@@ -107,7 +107,7 @@ func (c *comparison) mayTakeBy(by, o clusterobject.Object) bool {
 func (c *comparison) mayTake(folder, file string) bool {
 	if c.allFolders == nil {
 		c.allFolders = c.recent.folder().Folders(c.deliveries())
-		c.isPart = c.allFolders.ArePart() || slices.ContainsFunc(c.deliveries(), placesFolders)
+		c.isPart = c.allFolders.IsPart || slices.ContainsFunc(c.deliveries(), placesFolders)
 	}
 	named := c.allFolders.Named(folder)
 	return len(named) == 0 && c.isPart || slices.ContainsFunc(named, func(of string) bool { return of == "." || delivery.IsBelow(file, of) })
@@ -144,8 +144,7 @@ func (c *comparison) argoChanges(by, o clusterobject.Object) bool {
 		return true
 	}
 	return slices.ContainsFunc(by.Sources(), func(source map[string]any) bool {
-		settings := fieldvalue.Mapping(source["kustomize"])
-		settings = maps.Clone(settings)
+		settings := maps.Clone(fieldvalue.Mapping(source["kustomize"]))
 		for _, idle := range []string{"version", "kubeVersion", "apiVersions", "images", "replicas", "commonLabels", "commonAnnotations", "namespace"} {
 			delete(settings, idle)
 		}

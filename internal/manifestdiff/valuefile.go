@@ -4,7 +4,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 
 	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/delivery"
@@ -69,7 +68,7 @@ func (w *walker) walkValues(place string, was, is any) {
 		}
 	case wasList && isList && len(oldItems) == len(newItems):
 		for i := range newItems {
-			w.walkValues(place+"["+strconv.Itoa(i)+"]", oldItems[i], newItems[i])
+			w.walkValues(fieldpath.Item(place, i), oldItems[i], newItems[i])
 		}
 	default:
 		w.find(place, was, is)

@@ -146,7 +146,7 @@ func (w *walker) walkItems(path, place string, olds, recents []any) {
 		}
 	case w.alone && relative == "spec.initContainers":
 		for i := range recents {
-			w.walkItem(path, place+"["+strconv.Itoa(i)+"]", nil, recents[i])
+			w.walkItem(path, fieldpath.Item(place, i), nil, recents[i])
 		}
 	case w.alone || len(olds) == len(recents) && slices.EqualFunc(olds, recents, func(a, b any) bool { return keyOf(a, []string{"name"}) == keyOf(b, []string{"name"}) }):
 		for i := range recents {
@@ -154,7 +154,7 @@ func (w *walker) walkItems(path, place string, olds, recents []any) {
 			if i < len(olds) {
 				was = olds[i]
 			}
-			w.walk(path+"[]", place+"["+strconv.Itoa(i)+"]", was, recents[i])
+			w.walk(path+"[]", fieldpath.Item(place, i), was, recents[i])
 		}
 	default:
 		w.find(place, anyOf(olds), anyOf(recents))
