@@ -34,15 +34,19 @@ func (c *comparison) byScript(d doubter) (out []Doubt) {
 		return nil
 	}
 	texts := c.scripts()
+	scripts := slices.Sorted(maps.Keys(texts))
 	for _, name := range names {
-		for _, by := range slices.Sorted(maps.Keys(texts)) {
-			isBeside := func(other string) bool {
-				return filepath.Dir(other) == filepath.Dir(name) && namesFile(texts[by], filepath.Base(other))
+		var beside []string
+		for other := range known {
+			if filepath.Dir(other) == filepath.Dir(name) {
+				beside = append(beside, filepath.Base(other))
 			}
-			if slices.ContainsFunc(slices.Collect(maps.Keys(known)), isBeside) && !namesFile(texts[by], filepath.Base(name)) {
-				out = append(out, doubtOf(groups[name], by+" names a file beside "+name+", and not this one"))
-				break
-			}
+		}
+		i := slices.IndexFunc(scripts, func(by string) bool {
+			return slices.ContainsFunc(beside, func(other string) bool { return hasFileName(texts[by], other) }) && !hasFileName(texts[by], filepath.Base(name))
+		})
+		if i >= 0 {
+			out = append(out, doubtOf(groups[name], scripts[i]+" names a file beside "+name+", and not this one"))
 		}
 	}
 	return out
@@ -68,8 +72,8 @@ func (c *comparison) scripts() map[string]string {
 	return out
 }
 
-// namesFile reports whether a text has the name of a file, and not as the end of another name.
-func namesFile(text, name string) bool {
+// hasFileName reports whether a text has the name of a file, and not as the end of another name.
+func hasFileName(text, name string) bool {
 	for {
 		before, behind, found := strings.Cut(text, name)
 		if !found {

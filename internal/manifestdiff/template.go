@@ -3,7 +3,6 @@ package manifestdiff
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/meshproof/meshproof/internal/assumption"
 	"github.com/meshproof/meshproof/internal/clusterobject"
@@ -37,9 +36,7 @@ func (c *comparison) compareTemplates() (out []Change) {
 // overlaysOf returns the instructions of files of ytt by which it changes other files. The documents there say nothing by themselves.
 func overlaysOf(side Side) []rendering.Instruction {
 	silent := slices.DeleteFunc(slices.Clone(side.Others), func(doc manifest.Document) bool { return !saysNothing(doc) })
-	return slices.DeleteFunc(rendering.InstructionsOf(silent), func(found rendering.Instruction) bool {
-		return !strings.HasPrefix(found.Text, "#@") || !strings.Contains(found.Text, "overlay")
-	})
+	return slices.DeleteFunc(rendering.InstructionsOf(silent), func(found rendering.Instruction) bool { return !found.IsOverlay() })
 }
 
 // saysNothing reports whether nothing of a document is taken for true: it is no object, or one of which each change is named. A template tool

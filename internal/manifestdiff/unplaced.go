@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/delivery"
@@ -31,6 +33,7 @@ func (c *comparison) compareUnplaced(before, after clusterobject.List) (out []Ch
 		return target != "" && (slices.Contains([]string{"istio-system", "kuma-system"}, target) ||
 			slices.ContainsFunc(slices.Concat(before.All, after.All), func(o clusterobject.Object) bool { return o.Written() == target }))
 	}
+	decidesAnywhere := sync.OnceValue(func() bool { return slices.ContainsFunc(c.targetsOfAll(), decides) })
 	for _, sides := range [][2]clusterobject.List{{after, before}, {before, after}} {
 		own, other := sides[0], sides[1]
 		for _, o := range own.All {
@@ -45,7 +48,7 @@ func (c *comparison) compareUnplaced(before, after clusterobject.List) (out []Ch
 			if namesDefault {
 				add(o, isUnplaced)
 			}
-			if slices.ContainsFunc(c.targetsOf(o), decides) {
+			if decidesAnywhere() || slices.ContainsFunc(c.targetsOf(o), decides) {
 				add(o, isSent)
 			}
 		}
@@ -56,27 +59,44 @@ func (c *comparison) compareUnplaced(before, after clusterobject.List) (out []Ch
 // namespaceOption finds the namespace to which a script applies what it names.
 var namespaceOption = regexp.MustCompile(`(?:^|\s)(?:-n|--namespace)[\s=]["']?([a-z0-9-]+)`)
 
-// targetsOf returns the namespaces to which tools and scripts may apply a policy that names none.
-func (c *comparison) targetsOf(o clusterobject.Object) (out []string) {
-	add := func(fields any, field ...string) {
-		if target, _ := fieldvalue.Lookup(fields, field...).(string); target != "" {
-			out = append(out, target)
-		}
-	}
-	for _, tool := range slices.Concat(c.deliveries(), c.oldObjects.All) {
-		switch {
-		case tool.Kind == "Application":
-			add(tool.Fields, "spec", "destination", "namespace")
-		case tool.Group == "kustomize.toolkit.fluxcd.io" && c.mayTakeBy(tool, o):
-			add(tool.Fields, "spec", "targetNamespace")
-		case tool.IsFleetFile() && delivery.IsBelow(o.File(), filepath.Dir(tool.File())):
-			add(tool.Fields, "namespace")
-			add(tool.Fields, "defaultNamespace")
+// targetsOfAll returns the namespaces to which Argo CD and scripts may apply any policy that names none.
+func (c *comparison) targetsOfAll() (out []string) {
+	for _, tool := range c.tools() {
+		if tool.Kind == "Application" {
+			out = append(out, textsAt(tool, "spec.destination.namespace")...)
 		}
 	}
 	for _, text := range c.scripts() {
 		for _, found := range namespaceOption.FindAllStringSubmatch(text, -1) {
 			out = append(out, found[1])
+		}
+	}
+	return out
+}
+
+// targetsOf returns the namespaces to which Flux and Fleet may apply a policy that names none, by the folder in which it stands.
+func (c *comparison) targetsOf(o clusterobject.Object) (out []string) {
+	for _, tool := range c.tools() {
+		switch {
+		case tool.Group == "kustomize.toolkit.fluxcd.io" && c.mayTakeBy(tool, o):
+			out = append(out, textsAt(tool, "spec.targetNamespace")...)
+		case tool.IsFleetFile() && delivery.IsBelow(o.File(), filepath.Dir(tool.File())):
+			out = append(out, textsAt(tool, "namespace", "defaultNamespace")...)
+		}
+	}
+	return out
+}
+
+// tools are the objects of both sides, with those of tools that others of the second side make.
+func (c *comparison) tools() []clusterobject.Object {
+	return slices.Concat(c.deliveries(), c.oldObjects.All)
+}
+
+// textsAt returns the texts of some fields of an object, without empty ones.
+func textsAt(o clusterobject.Object, fields ...string) (out []string) {
+	for _, field := range fields {
+		if text, _ := fieldvalue.Lookup(o.Fields, strings.Split(field, ".")...).(string); text != "" {
+			out = append(out, text)
 		}
 	}
 	return out

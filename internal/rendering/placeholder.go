@@ -151,6 +151,11 @@ type Instruction struct {
 	Document    metadata.Identity
 }
 
+// IsOverlay reports whether ytt changes other files by the instruction: a comment such as #@overlay/match, or one that loads its module.
+func (i Instruction) IsOverlay() bool {
+	return strings.HasPrefix(i.Text, "#@") && strings.Contains(i.Text, "overlay")
+}
+
 // InstructionsOf returns the first instruction of each file of documents.
 func InstructionsOf(docs []manifest.Document) (out []Instruction) {
 	seen := map[string]bool{}
