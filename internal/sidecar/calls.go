@@ -157,11 +157,11 @@ func (c *calls) addManager(m *hcmv3.HttpConnectionManager) {
 		return true
 	})
 	for _, f := range m.HttpFilters {
-		filter, _, _ := messages.Unpack(f.GetTypedConfig())
-		switch {
-		case authorizesAlone(f):
+		if authorizesAlone(f) {
 			c.addSources(f.GetConfigDiscovery())
-		case !mayBeSkipped(filter):
+			continue
+		}
+		if filter, _, _ := messages.Unpack(f.GetTypedConfig()); !mayBeSkipped(filter) {
 			c.add(f)
 		}
 	}

@@ -43,9 +43,11 @@ var checkTunnels = knownTunnels.Checker()
 // certificate. What it logs goes to no cluster.
 func (r *reader) opensTunnels(d dump.Decoded[*listenerv3.Listener]) bool {
 	l := d.Message
+	if l.GetInternalListener() == nil || l.GetUseOriginalDst().GetValue() || len(d.Faults) > 0 || !r.IsDump || len(r.Nodes) == 0 {
+		return false // most listeners: their chains are many
+	}
 	leads := r.leadsOf(l, chainsOf(l)...)
-	ok := r.IsDump && len(r.Nodes) > 0 && len(d.Faults) == 0 && l.GetInternalListener() != nil && !l.GetUseOriginalDst().GetValue() &&
-		len(leads.names) > 0 && !leads.chosen && len(leads.calls.asked)+len(leads.calls.unread) == 0
+	ok := len(leads.names) > 0 && !leads.chosen && len(leads.calls.asked)+len(leads.calls.unread) == 0
 	for _, node := range r.Nodes {
 		ok = ok && strings.HasPrefix(node.ID, "sidecar~")
 	}
