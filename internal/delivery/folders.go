@@ -17,16 +17,16 @@ type Folders struct {
 	// root is what the root of the side is without links, "" where it has none.
 	root string
 	all  map[string]bool
-	// above are the paths of the root in the repository, as the paths of tools say it that lead into the root by their end.
-	above []string
+	// roots are the paths of the root in the repository, as the paths of tools say it that lead into the root by their end.
+	roots []string
 	// known has what was looked for, by the paths.
 	known map[string]lead
 }
 
-// lead is where a path leads to: into folders, by its end where something of it is above these.
+// lead is where a path leads to: the folders, and the path of the root where only the end of the path leads into it.
 type lead struct {
 	folders []string
-	above   string
+	root    string
 }
 
 // Folders returns the folders of the files of a side, for the paths of some tools.
@@ -45,8 +45,8 @@ func (s Folder) Folders(tools []clusterobject.Object) *Folders {
 			path := Literal(at)
 			found := out.find(path)
 			out.IsPart = out.IsPart && (path == "." || len(found.folders) == 0) // each root has that one
-			if found.above != "" {
-				out.above = append(out.above, found.above)
+			if found.root != "" {
+				out.roots = append(out.roots, found.root)
 			}
 		}
 	}
@@ -58,7 +58,7 @@ func (s Folder) Folders(tools []clusterobject.Object) *Folders {
 // leads to, and a folder without documents, or out of the root, is the whole root too: a program there may take any file.
 func (f *Folders) Named(path string) []string {
 	found := f.find(path).folders
-	if len(found) == 0 && slices.ContainsFunc(f.above, func(root string) bool { return IsBelow(root, path) }) {
+	if len(found) == 0 && slices.ContainsFunc(f.roots, func(root string) bool { return IsBelow(root, path) }) {
 		return []string{"."}
 	}
 	return found
