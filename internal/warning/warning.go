@@ -104,7 +104,7 @@ var Descriptions = map[Kind]string{
 	NotRendered:             "A policy with a placeholder or an instruction of a template tool",
 	OneLineOfMany:           "A refused value of a header, which is compared with a whole line",
 	OpenHTTP:                "HTTP rules where nothing is closed",
-	OtherSpelling:           "A route of a path that another spelling of the path avoids",
+	OtherSpelling:           "A path that another spelling of it avoids",
 	Overridden:              "An item that a stronger one overrides",
 	PathInsideName:          "A path with a star behind a name, which also stands for longer names",
 	PathWithQuery:           "A path that does not match with a query",

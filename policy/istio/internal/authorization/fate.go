@@ -3,6 +3,7 @@ package authorization
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/internal/warning"
@@ -28,10 +29,8 @@ type fate struct {
 // requests that the rule and the DENYs tell apart.
 func fateOf(origin string, program policy.Program, on classes.Surface) fate {
 	var denies []policy.Gate
-	rules := 0
 	var asked policy.Program
 	for _, gate := range slices.Concat(program.Gates, program.Shadows) {
-		rules += len(gate.Rules)
 		if i := slices.IndexFunc(gate.Rules, func(r policy.Rule) bool { return r.Origin == origin }); i >= 0 {
 			alone := policy.Rule{Verdict: policy.Verdict{Effect: policy.Allow}, When: gate.Rules[i].When}
 			asked.Gates = []policy.Gate{{Layer: gate.Layer, Form: gate.Form, Rules: []policy.Rule{alone}}}
@@ -43,7 +42,7 @@ func fateOf(origin string, program policy.Program, on classes.Surface) fate {
 			denies = append(denies, gate)
 		}
 	}
-	if rules > mostRules || asked.Gates == nil {
+	if countRules(program) > mostRules || asked.Gates == nil {
 		return fate{lives: true}
 	}
 	cover := classes.Cut(on, asked)
@@ -61,12 +60,43 @@ func fateOf(origin string, program policy.Program, on classes.Surface) fate {
 	return out
 }
 
-// survey has the program and the requests of each inbound, which are made when they are asked for.
+// countRules returns the number of rules of a program, those of its shadows too.
+func countRules(program policy.Program) int {
+	rules := 0
+	for _, gate := range slices.Concat(program.Gates, program.Shadows) {
+		rules += len(gate.Rules)
+	}
+	return rules
+}
+
+// survey has what the policies are on each inbound, which is made when it is asked for.
 type survey struct {
 	policies []Policy
 	options  Options
 	demand   func(policy.Inbound) token.Demand
-	programs map[string]policy.Program
+	inbounds map[string]surveyed
+}
+
+// surveyed is an inbound with the program of the policies there.
+type surveyed struct {
+	program policy.Program
+	surface classes.Surface
+	// classes returns the classes of requests that the program tells apart.
+	classes func() []classes.Class
+}
+
+// lower returns what the policies are on an inbound.
+func (s survey) lower(in policy.Inbound) surveyed {
+	key := in.Workload.Namespace + "/" + in.String()
+	known, ok := s.inbounds[key]
+	if !ok {
+		demand := s.demand(in)
+		known.program = Lower(Select(s.policies, in, s.options), in, s.options)
+		known.surface = classes.Surface{Protocol: in.Protocol, Normalization: s.options.lets(), Ports: []uint16{in.Port}, Tokens: &demand}
+		known.classes = sync.OnceValue(func() []classes.Class { return classes.Cut(known.surface, known.program).Classes })
+		s.inbounds[key] = known
+	}
+	return known
 }
 
 // lintFate warns of a rule that has no effect on any of the inbounds that it reaches. Where
@@ -80,17 +110,11 @@ func (s survey) lintFate(p Policy, i int, selected []policy.Inbound, warned bool
 		if dropped || !r.reaches(in.Port) {
 			continue
 		}
-		key := in.Workload.Namespace + "/" + in.String()
-		program, ok := s.programs[key]
-		if !ok {
-			program = Lower(Select(s.policies, in, s.options), in, s.options)
-			s.programs[key] = program
-		}
-		if (r.isPlain() || warned) && !deniesBefore(p, program) {
+		known := s.lower(in)
+		if (r.isPlain() || warned) && !deniesBefore(p, known.program) {
 			return nil
 		}
-		demand := s.demand(in)
-		found := fateOf(p.origin(i), program, classes.Surface{Protocol: in.Protocol, Normalization: s.options.lets(), Ports: []uint16{in.Port}, Tokens: &demand})
+		found := fateOf(p.origin(i), known.program, known.surface)
 		if found.lives {
 			return nil
 		}

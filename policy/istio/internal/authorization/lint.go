@@ -23,7 +23,7 @@ import (
 // inbound demands of tokens.
 func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, demand func(policy.Inbound) token.Demand) []policy.Warning {
 	var out []policy.Warning
-	survey := survey{ps, opts, demand, map[string]policy.Program{}}
+	survey := survey{ps, opts, demand, map[string]surveyed{}}
 	readsTokens := func(in policy.Inbound) bool { return demand(in).Reads() }
 	for _, p := range ps {
 		var selected []policy.Inbound
@@ -57,6 +57,9 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, demand func(poli
 			// A rule that also takes longer names may be without effect all the same.
 			warned := slices.ContainsFunc(out[before:], func(w policy.Warning) bool { return !isInsideName(w.Kind) })
 			out = append(out, survey.lintFate(p, i, selected, warned)...)
+			if !ambient {
+				out = append(out, survey.lintSpelling(p, i, selected)...)
+			}
 		}
 		out = append(out, p.lintSplit()...)
 		out = append(out, p.lintOpen()...)
