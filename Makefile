@@ -14,6 +14,10 @@ WAITING = -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 # The packages whose tests link no harness. A test in internal/architecture holds this list.
 PURE = ./cases ./certs ./harness/caller ./harness/evidence ./internal/ads ./internal/advisory ./internal/architecture ./internal/assumption ./internal/authorizer ./internal/automaton ./internal/behavior/... ./internal/browsertest ./internal/candidates ./internal/capability ./internal/casewriter ./internal/children ./internal/claim ./internal/clusterobject ./internal/clusterrole ./internal/connection ./internal/controlplane ./internal/counterexample ./internal/dataplane ./internal/delivery ./internal/destination ./internal/dialects ./internal/diff ./internal/draw ./internal/dump ./internal/endpoint ./internal/examination ./internal/exchange ./internal/explanation ./internal/feature ./internal/fieldpath ./internal/fieldvalue ./internal/findings ./internal/flagvalue ./internal/folder ./internal/forwarded ./internal/grpcplane ./internal/inspection ./internal/kinds ./internal/knowncaller ./internal/kri ./internal/lab ./internal/manifestdiff ./internal/mention ./internal/messages ./internal/metadata ./internal/mistake ./internal/mtls ./internal/normalization ./internal/openregex ./internal/outboundlog ./internal/overlap ./internal/peer ./internal/pin ./internal/plainheader ./internal/plainpath ./internal/podlint ./internal/podtemplate ./internal/policyset/... ./internal/progress ./internal/proof ./internal/property ./internal/rbac ./internal/recording ./internal/rendering ./internal/report/... ./internal/requestline ./internal/result ./internal/routeclasses ./internal/routediff ./internal/routelint ./internal/routeproof ./internal/routeverdict ./internal/routing ./internal/routingconfig ./internal/script ./internal/servername ./internal/spelling ./internal/terminal ./internal/token ./internal/tokenfilter ./internal/unsendable ./internal/upstream ./internal/verdict ./internal/verify ./internal/webserver ./policy/... ./xds/...
 
+# Of these, the packages whose tests take half of that time: make check leaves them to make test.
+LONG = ./internal/counterexample ./internal/diff ./internal/policyset ./internal/proof ./internal/verify
+QUICK = $(filter-out $(LONG:.%=github.com/meshproof/meshproof%),$(shell $(GO) list $(PURE)))
+
 # The packages that start goroutines or share data between them: only these have a race to find.
 # A test in internal/architecture holds this list.
 RACED = ./certs ./harness ./internal/automaton ./internal/children ./internal/connection ./internal/controlplane ./internal/differential ./internal/envoy ./internal/flakes ./internal/folder ./internal/grpcplane ./internal/matrix ./internal/messages ./internal/mutation ./internal/pin ./internal/plugin ./internal/progress ./internal/rbac ./internal/recording ./internal/suite ./internal/terminal ./internal/token ./internal/upstream ./internal/verdict ./internal/webserver ./policy ./policy/attribute ./policy/classes ./policy/kuma/internal/inspect ./policy/manifest
@@ -23,7 +27,7 @@ RACED = ./certs ./harness ./internal/automaton ./internal/children ./internal/co
 PARTLY_RACED = ./harness ./internal/differential ./internal/grpcplane ./internal/matrix ./internal/mutation ./internal/plugin ./internal/suite ./internal/verdict ./policy/attribute ./policy/classes ./policy/kuma/internal/inspect ./policy/manifest
 UNRACED = TestBuiltInCasesAreRead TestCases TestClaims TestCompilersAreAskedForDrawnPolicies TestEachIdentityIsDecidedAsItsGroup TestEachProfileIsDrawn TestEachShardAsksAgain TestEnvoyDecidesAsTheOracleDoes TestEnvoyEndpoints TestEnvoyHeaders TestEnvoyMatches TestEnvoyMatchesClaims TestEnvoyServerNames TestEnvoyTemplates TestEveryCellIsMutated TestEveryFeatureHasACase TestExpectationsOfTheStories TestFaultyCompilerIsFound TestForeignCompilerIsAskedAgain TestForeignCompilerNeedsAnImplementation TestForeignFiltersAreReadBack TestForwarded TestHonestForeignCompilerOfStories TestLimitsOfEnvoy TestManyGroups TestManyNames TestMeasured TestMissingRowsHaveNames TestMutantsAreBounded TestNegativeControlsOfRefusals TestOracleFollowsTheProbe TestOwnFilesHideNoDifference TestParseTakesWhatIsInBounds TestPluginGivesWhatItsCompilerGives TestPortsByBruteForce TestProofCatchesEveryKind TestProofsFindEveryMutant TestProofsOfStoriesHold TestRefusalsAreFound TestRelatedSetsHaveEachRelation TestRelatedSetsWithoutFeatures TestRunDrawsBehindTheSubtests TestStreamIsSend TestTemplatesThatEndEnvoy TestThreeFilesAddAnAttribute TestTogetherIsAsAlone TestTokenPlaces
 UNRACED_NAMES = ^($(subst $(eval) ,|,$(UNRACED)))$$
-# All other packages: make test runs them as make check does, and takes what it finds in the cache.
+# All other packages: make test runs them as make check does, and takes what that left in the cache.
 SINGLE = $(filter-out $(RACED:.%=github.com/meshproof/meshproof%),$(shell $(GO) list ./...))
 
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -38,8 +42,8 @@ run: ## run all built-in cases on a real Envoy, with a line for each story
 # Tests and linters are short programs: fewer garbage collections save an eighth of their time.
 check test slow lint fetch: export GOGC ?= 400
 
-check: vet ## an answer in a minute or two: formatting, vet, the pure tests and the nine user stories
-	$(GO) test -vet=off -short $(TEST_FLAGS) $(PURE)
+check: vet ## an answer in a minute: formatting, vet, the quick tests and the nine user stories
+	$(GO) test -vet=off -short $(TEST_FLAGS) $(QUICK)
 	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -vet=off -run '^TestUserStories' ./cases/e2e
 
 test: ## lint, and all tests but the slow ones, on processes and, where a Docker daemon answers, on containers

@@ -11,7 +11,7 @@ import (
 var heavy = []string{module + "/harness", module + "/internal/envoy", "github.com/testcontainers/testcontainers-go"}
 
 // The Makefile's PURE lists the packages whose tests link no harness: make check runs
-// them, and has their answer within seconds.
+// them but those of LONG, and has their answer within a minute.
 func TestPureTestsLinkNoHarness(t *testing.T) {
 	t.Parallel()
 	pure := listOf(t, "PURE")
@@ -28,6 +28,17 @@ func TestPureTestsLinkNoHarness(t *testing.T) {
 			t.Errorf("%s is in PURE of the Makefile, and its tests link %s", path, found)
 		case !isPure && found == "":
 			t.Errorf("%s is not in PURE of the Makefile, and its tests link no harness: add it", path)
+		}
+	}
+}
+
+// The Makefile's LONG names packages of PURE, each by itself: a misspelt one would make check long again.
+func TestLongTestsArePure(t *testing.T) {
+	t.Parallel()
+	pure := listOf(t, "PURE")
+	for _, path := range listOf(t, "LONG") {
+		if len(testsOf(t, path)) == 0 || !matches(pure, path) {
+			t.Errorf("%s is in LONG of the Makefile, and no package of PURE with tests", path)
 		}
 	}
 }
