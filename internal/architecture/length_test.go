@@ -11,6 +11,7 @@ import (
 // mostLines is how many lines a Go file has at most: a longer one has more than one thought.
 const mostLines = 400
 
+// A file that moved to another package must not leave its clause behind.
 func TestFilesAreShort(t *testing.T) {
 	t.Parallel()
 	root, err := moduleRoot()
@@ -27,8 +28,11 @@ func TestFilesAreShort(t *testing.T) {
 			return err
 		}
 		found++
-		if lines := bytes.Count(data, []byte("\n")); lines > mostLines {
+		switch lines := bytes.Count(data, []byte("\n")); {
+		case lines > mostLines:
 			t.Errorf("%s has %d lines, and a file may have %d: split it", path, lines, mostLines)
+		case lines < 2:
+			t.Errorf("%s has no more than its package: delete it", path)
 		}
 		return nil
 	})
