@@ -149,14 +149,14 @@ func (b *builder) read(field, noun string, patterns []string, meant func(manifes
 		return nil, b.doc.Errorf(field, "the files have no %s: name others", noun)
 	}
 	if noun == policyNoun {
-		b.lookBeside(inside, seen, chosen)
+		b.noteMissed(inside, seen, chosen)
 	}
 	return out, nil
 }
 
-// lookBeside notes the files in the folders of patterns that no pattern takes, and that have policies, or cannot be read: who applies
+// noteMissed notes the files in the folders of patterns that no pattern takes, and that have policies, or cannot be read: who applies
 // such a folder applies these too.
-func (b *builder) lookBeside(inside *folder.Root, taken, folders map[string]bool) {
+func (b *builder) noteMissed(inside *folder.Root, taken, folders map[string]bool) {
 	for _, in := range slices.Sorted(maps.Keys(folders)) {
 		for _, ending := range []string{".yaml", ".yml", ".json"} {
 			files, err := inside.Files(path.Join(in, "*"+ending))
@@ -168,7 +168,7 @@ func (b *builder) lookBeside(inside *folder.Root, taken, folders map[string]bool
 					continue
 				}
 				if docs, _, err := readDocuments(inside, file); err != nil || slices.ContainsFunc(docs, func(doc manifest.Document) bool { return !dataplane.Owns(doc) }) {
-					b.built.Beside = append(b.built.Beside, inside.Path(file))
+					b.built.Missed = append(b.built.Missed, inside.Path(file))
 				}
 			}
 		}

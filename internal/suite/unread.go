@@ -25,13 +25,13 @@ func unread(c cases.Case) (out []string) {
 
 // missed says which files with policies a pattern of the case misses; "" for none.
 func missed(c cases.Case) string {
-	switch more := len(c.Beside) - 1; {
+	switch more := len(c.Missed) - 1; {
 	case more < 0:
 		return ""
 	case more == 0:
-		return c.Beside[0] + " may have policies, and no pattern under policies takes it: name the folder"
+		return c.Missed[0] + " may have policies, and no pattern under policies takes it: name the folder"
 	default:
-		return fmt.Sprintf("%s and %s may have policies, and no pattern under policies takes them: name the folder", c.Beside[0], terminal.Count(more, "more file"))
+		return fmt.Sprintf("%s and %s may have policies, and no pattern under policies takes them: name the folder", c.Missed[0], terminal.Count(more, "more file"))
 	}
 }
 
