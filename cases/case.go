@@ -62,7 +62,9 @@ type Case struct {
 	Deployed bool
 	// LeftOut are the documents of named files that are neither policies nor Dataplanes. The case
 	// does not read them.
-	LeftOut  []manifest.Document
+	LeftOut []manifest.Document
+	// Missed are the files with policies that no pattern under policies takes, in the folders of the files that one takes.
+	Missed   []string
 	Requests []Request
 	// Routing are the services that sidecars reach, and the routes and timeouts among the
 	// policies. RoutedRequests are the requests through sidecars.

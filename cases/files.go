@@ -2,8 +2,11 @@ package cases
 
 import (
 	"fmt"
+	"maps"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/dataplane"
@@ -13,9 +16,12 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
+// policyNoun is what files under policies have to have.
+const policyNoun = "policy"
+
 // addFiles adds the policies and the Dataplanes of the files that the case names.
 func (b *builder) addFiles() error {
-	policies, err := b.read("policies", "policy", b.schema.Policies.files, func(doc manifest.Document) bool {
+	policies, err := b.read("policies", policyNoun, b.schema.Policies.files, func(doc manifest.Document) bool {
 		return !dataplane.Owns(doc) && (b.hasOutbounds() || isNoRouting(doc))
 	})
 	if err != nil {
@@ -104,7 +110,7 @@ func (b *builder) read(field, noun string, patterns []string, meant func(manifes
 	}
 	defer inside.Close()
 	var out []manifest.Document
-	seen := map[string]bool{}
+	seen, chosen := map[string]bool{}, map[string]bool{}
 	for i, pattern := range patterns {
 		at := fmt.Sprintf("%s[%d]", field, i)
 		files, err := inside.Files(pattern)
@@ -120,6 +126,9 @@ func (b *builder) read(field, noun string, patterns []string, meant func(manifes
 			return nil, b.doc.Errorf(at, "%q: by its name %s is not read: end the name of a file in .yaml, .yml or .json, and name a folder behind a link by itself", pattern, passed[0])
 		}
 		for _, file := range files {
+			if strings.ContainsAny(pattern, "*?[") {
+				chosen[path.Dir(file)] = true
+			}
 			if seen[file] {
 				continue
 			}
@@ -139,7 +148,31 @@ func (b *builder) read(field, noun string, patterns []string, meant func(manifes
 	if len(out) == 0 {
 		return nil, b.doc.Errorf(field, "the files have no %s: name others", noun)
 	}
+	if noun == policyNoun {
+		b.noteMissed(inside, seen, chosen)
+	}
 	return out, nil
+}
+
+// noteMissed notes the files in the folders of patterns that no pattern takes, and that have policies, or cannot be read: who applies
+// such a folder applies these too.
+func (b *builder) noteMissed(inside *folder.Root, taken, folders map[string]bool) {
+	for _, in := range slices.Sorted(maps.Keys(folders)) {
+		for _, ending := range []string{".yaml", ".yml", ".json"} {
+			files, err := inside.Files(path.Join(in, "*"+ending))
+			if err != nil {
+				continue // there is none of this ending
+			}
+			for _, file := range files {
+				if taken[file] {
+					continue
+				}
+				if docs, _, err := readDocuments(inside, file); err != nil || slices.ContainsFunc(docs, func(doc manifest.Document) bool { return !dataplane.Owns(doc) }) {
+					b.built.Missed = append(b.built.Missed, inside.Path(file))
+				}
+			}
+		}
+	}
 }
 
 // leaveOut notes the documents of a file that the case does not read. A file may be named under several keys.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ import (
 // Suite is cases, a compiler, and the versions of Envoy on which to run the cases. The zero value is the built-in cases under
 // meshproof's own compiler, on the default version of Envoy.
 type Suite struct {
-	// Cases are the cases to choose from; nil stands for the built-in ones, [cases.Stories].
+	// Cases are the cases to choose from; nil stands for the built-in ones, [cases.Stories]. A case that asks and expects nothing is refused.
 	Cases []cases.Case
 
 	// Compiler, Command and ControlPlane say what is under test. At most one of them is set.
@@ -172,6 +173,11 @@ func (s Suite) matrix(ctx context.Context) (m matrix.Suite, end func() error, er
 	m = matrix.Suite{
 		Cases: s.Cases, Implementation: report.Implementation(s.Implementation), AnyNames: s.AnyNames,
 		Selection: matrix.Selection(s.Selection), Versions: s.Versions, Runtime: s.Runtime, ReportDir: s.ReportDir, Log: s.Log,
+	}
+	for _, c := range s.Cases {
+		if len(c.Requests)+len(c.RoutedRequests)+len(c.ExpectWarnings) == 0 && c.ExpectError == "" {
+			return m, nil, fmt.Errorf("conformance: the case %q has no request, and expects no error and no warning: it proves nothing", c.Name)
+		}
 	}
 	if s.Shard != "" {
 		if err := m.Shard.UnmarshalText([]byte(s.Shard)); err != nil {

@@ -34,6 +34,23 @@ func TestSuiteTakesOneCompiler(t *testing.T) {
 	}
 }
 
+// A case that another program made, or whose requests it took out, would pass.
+func TestSuiteRefusesACaseThatProvesNothing(t *testing.T) {
+	t.Parallel()
+	all, err := cases.Stories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	without := all[0]
+	without.Requests = nil
+	for _, c := range []cases.Case{without, {}} {
+		results, err := conformance.Suite{Cases: []cases.Case{all[1], c}, Runtime: harness.Process}.Run(t.Context())
+		if err == nil || !strings.HasSuffix(err.Error(), "it proves nothing") || results != nil {
+			t.Errorf("%+v, %v", results, err)
+		}
+	}
+}
+
 // A program gets the report that a test gets.
 func TestSuiteRunWritesAReport(t *testing.T) {
 	t.Parallel()

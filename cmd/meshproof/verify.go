@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"time"
 
@@ -137,10 +138,17 @@ func (o *verifyOptions) read() (sidecar.Sidecar, error) {
 		if err == nil && !info.IsDir() {
 			err = fmt.Errorf("%s is not a folder: use --config-dump for a single dump", o.filters)
 		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w: name a folder with the answers of Envoy's /config_dump and /runtime", err)
+		}
 		if err != nil {
 			return sidecar.Sidecar{}, fmt.Errorf("--filters: %w", err)
 		}
-		return sidecar.Folder(os.DirFS(o.filters))
+		found, err := sidecar.Folder(os.DirFS(o.filters))
+		if err != nil {
+			return sidecar.Sidecar{}, fmt.Errorf("--filters: %s: %w", o.filters, err)
+		}
+		return found, nil
 	}
 	return readDump(o.dump)
 }

@@ -87,7 +87,8 @@ type Finding struct {
 	// Status is the HTTP status of a request that was answered.
 	Status int
 	// Judged tells whether an enforcing engine ran. Then Verdict is the verdict of all
-	// filters together; those of each filter are in [xds.AccessLog.Filters].
+	// filters together; those of each filter are in [xds.AccessLog.Filters]. Else Verdict says nothing, and its zero value
+	// reads as a deny: ask Form whether the request was served.
 	Judged  bool
 	Verdict policy.Verdict
 	// Shadow is what all shadows together said.

@@ -68,6 +68,8 @@ type Opinion struct {
 	Place, ShadowPlace string
 	// form says how a request is refused, where both sides refuse it by the same words.
 	form string
+	// isOfMTLS is true where the mode of the inbound decides, so that no policy is asked.
+	isOfMTLS bool
 }
 
 // Kind is the effect of a change.
@@ -218,8 +220,12 @@ func (c *Change) locate(was, is verdict.Inbound) {
 	if o, n := c.Old.Decision, c.New.Decision; o.Effect == policy.Deny && n.Effect == policy.Deny && o.Layer != n.Layer && c.Old.rule() == c.New.rule() {
 		c.Old.form, c.New.form = forms[o.Layer], forms[n.Layer]
 	}
-	c.Old.Place, c.Old.ShadowPlace = was.Locate(c.Witness)
-	c.New.Place, c.New.ShadowPlace = is.Locate(c.Witness)
+	if !c.Old.isOfMTLS {
+		c.Old.Place, c.Old.ShadowPlace = was.Locate(c.Witness)
+	}
+	if !c.New.isOfMTLS {
+		c.New.Place, c.New.ShadowPlace = is.Locate(c.Witness)
+	}
 }
 
 // forms say what a caller gets that is refused on each layer.
@@ -240,7 +246,7 @@ func isKeptOut(in verdict.Inbound, r policy.Request) bool {
 
 func opinion(in verdict.Inbound, r policy.Request) Opinion {
 	if isKeptOut(in, r) {
-		return Opinion{Reason: "the inbound takes plaintext only"}
+		return Opinion{Reason: "the inbound takes plaintext only", isOfMTLS: true}
 	}
 	decision, traces := in.Explain(r)
 	o := Opinion{Decision: decision}
@@ -270,9 +276,9 @@ func formerly(find finder, before, after cases.Case, in cases.Inbound) cases.Inb
 func plaintext(in verdict.Inbound, q cases.Request, r policy.Request) (Opinion, cases.Want) {
 	switch e := in.Expect(q).(type) {
 	case verdict.HandshakeFails:
-		return Opinion{Reason: e.Why}, cases.HandshakeFailure
+		return Opinion{Reason: e.Why, isOfMTLS: true}, cases.HandshakeFailure
 	case verdict.Unjudged:
-		return Opinion{Decision: policy.Decision{Verdict: policy.Verdict{Effect: policy.Allow}}, Reason: "plaintext passes a permissive inbound unjudged"}, cases.Allow
+		return Opinion{Decision: policy.Decision{Verdict: policy.Verdict{Effect: policy.Allow}}, Reason: "plaintext passes a permissive inbound unjudged", isOfMTLS: true}, cases.Allow
 	default:
 		o := opinion(in, r)
 		return o, verdict.Want(verdict.Judged{Decision: o.Decision})

@@ -202,3 +202,25 @@ func TestComparePorts(t *testing.T) {
 		t.Errorf("changes %q, want %q, in %s", got, want, found[0].Cover)
 	}
 }
+
+// No policy is asked about a caller whom the mode of the inbound keeps out, so that no line of one is named.
+func TestCompareNamesNoPolicyOfMTLS(t *testing.T) {
+	t.Parallel()
+	const deny = `{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p}, spec: {action: DENY, rules: [{to: [{operation: {paths: [/a]}}]}]}}`
+	found, err := diff.Compare(one(t, "http, mtls: strict", deny), one(t, "http, mtls: permissive", deny))
+	if err != nil {
+		t.Fatal(err)
+	}
+	places := map[string]bool{}
+	for _, c := range found {
+		for _, change := range c.Changes {
+			if change.Old.Place != "" {
+				t.Errorf("%s at %s", change.Old.Reason, change.Old.Place)
+			}
+			places[change.New.Place] = true
+		}
+	}
+	if len(places) != 2 {
+		t.Errorf("the new decisions are at %v", places)
+	}
+}

@@ -42,6 +42,9 @@ func Parse(data []byte) (*Resources, error) {
 	if err == nil {
 		err = r.add(tree, "")
 	}
+	if err == nil && r.isRuntimeAlone() {
+		err = errRuntimeAlone
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read dump: %w", err)
 	}
@@ -59,6 +62,14 @@ var errForeign = errors.New("it is neither a configuration dump, nor a listener,
 
 // errComputed is for what Kuma's control plane computes for a sidecar: Envoy may have something else.
 var errComputed = errors.New("it is what the control plane of Kuma computes, and not what Envoy has: take the dump by kumactl inspect dataplane --type=config-dump")
+
+// errRuntimeAlone is for the answer to /runtime without the configuration.
+var errRuntimeAlone = errors.New("it is the answer to /runtime alone, which has no listener: give the output of Envoy's /config_dump beside it, both in one folder")
+
+// isRuntimeAlone reports whether the answer to /runtime is all that was given.
+func (r *Resources) isRuntimeAlone() bool {
+	return r.isRuntimeShown && !r.IsDump && r.bootstrap == nil && len(r.Listeners)+len(r.Unattached)+len(r.Routes)+len(r.Extensions)+len(r.Clusters) == 0
+}
 
 // add takes resources from JSON. Filters without a listener are named after the file.
 func (r *Resources) add(tree any, file string) error {
@@ -174,7 +185,10 @@ func Folder(dir fs.FS) (*Resources, error) {
 		return nil
 	})
 	if err == nil && files == 0 {
-		err = fmt.Errorf("it has no file *.json: %w", fs.ErrNotExist)
+		err = fmt.Errorf("it has no file *.json, such as the answer to /config_dump: %w", fs.ErrNotExist)
+	}
+	if err == nil && r.isRuntimeAlone() {
+		err = errRuntimeAlone
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read folder: %w", err)

@@ -56,6 +56,7 @@ func TestDumpRefuses(t *testing.T) {
 		"no filters":          {"[]", "it is an empty array"},
 		"numbers":             {"[7]", "it is neither a configuration dump, nor a listener"},
 		"another type":        {`[{"@type": "type.googleapis.com/acme.Thing"}]`, `item 0: meshproof does not know what "acme.Thing" is for`},
+		"the runtime alone":   {`{"layers": [], "entries": {}}`, "it is the answer to /runtime alone, which has no listener: give the output of Envoy's /config_dump beside it, both in one folder"},
 		"nested without end":  {strings.Repeat("[", 600) + strings.Repeat("]", 600), "it is nested deeper than 512 levels"},
 		"nested much further": {strings.Repeat("[", 20000), "no JSON: "},
 	} {
@@ -188,7 +189,8 @@ func TestFolderRefuses(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"nothing":     {nil, "it has no file *.json: file does not exist"},
+		"nothing":     {nil, "it has no file *.json, such as the answer to /config_dump: file does not exist"},
+		"the runtime": {map[string]string{"runtime.json": `{"layers": [], "entries": {}}`}, "it is the answer to /runtime alone"},
 		"a file":      {map[string]string{"a/b.json": "{}"}, "a/b.json: it is neither a configuration dump"},
 		"broken JSON": {map[string]string{"x.json": "{"}, "x.json: no JSON: unexpected EOF: give it the output of Envoy's /config_dump or /runtime, or take it out of the folder"},
 	} {

@@ -37,17 +37,16 @@ func Distance(a, b string) int {
 // longest bounds the words that are compared. A misspelt name is short.
 const longest = 100
 
-// Guess returns the known word that a word may mean, see [Closest], or else the first one
-// that begins with the word.
-func Guess(word string, known []string) (guess string, ok bool) {
-	if guess, ok := Closest(word, known); ok {
-		return guess, true
+// Guess returns the known word that a word may mean, see [Closest], or else all that begin
+// with the word.
+func Guess(word string, known []string) []string {
+	if closest, ok := Closest(word, known); ok {
+		return []string{closest}
 	}
-	i := slices.IndexFunc(known, func(k string) bool { return strings.HasPrefix(strings.ToLower(k), strings.ToLower(word)) })
-	if i < 0 || len(word) < 3 {
-		return "", false
+	if len(word) < 3 {
+		return nil
 	}
-	return known[i], true
+	return slices.DeleteFunc(slices.Clone(known), func(k string) bool { return !strings.HasPrefix(strings.ToLower(k), strings.ToLower(word)) })
 }
 
 // Closest returns the closest of the known words that differ by one edit, or by one in four

@@ -23,6 +23,18 @@ func unread(c cases.Case) (out []string) {
 	return out
 }
 
+// missed says which files with policies a pattern of the case misses; "" for none.
+func missed(c cases.Case) string {
+	switch more := len(c.Missed) - 1; {
+	case more < 0:
+		return ""
+	case more == 0:
+		return c.Missed[0] + " may have policies, and no pattern under policies takes it: name the folder"
+	default:
+		return fmt.Sprintf("%s and %s may have policies, and no pattern under policies takes them: name the folder", c.Missed[0], terminal.Count(more, "more file"))
+	}
+}
+
 // draftNote says what of the policies that the case takes from files no release of their mesh has, or older ones take otherwise: the first such
 // part, which is the gravest, and how many more there are. It is "" for policies that the case states itself: they may be those of a design.
 func draftNote(c cases.Case) string {
@@ -43,6 +55,12 @@ func (r *run) noteUnread() {
 		r.result.Notes = append(r.result.Notes, text)
 	}
 	r.result.Notes = append(r.result.Notes, otherwiseDeployed(r.result.Case)...)
+	if text := missed(r.result.Case); text != "" {
+		r.result.Notes = append(r.result.Notes, text)
+		if r.runner.Strict {
+			r.result.Err = errors.Join(r.result.Err, fmt.Errorf("%s: --strict refuses that", text))
+		}
+	}
 	for _, text := range unread(r.result.Case) {
 		r.result.Notes = append(r.result.Notes, text)
 		if r.runner.Strict {

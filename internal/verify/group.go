@@ -122,8 +122,12 @@ func askedElsewhere(in verdict.Inbound, f xds.Filters) []string {
 func othersCAs(reading *verdict.Reading, enforced sidecar.Inbound, lifted policy.Program) string {
 	own := ownDomains(reading)
 	isForeign := func(domain string) bool { return !slices.Contains(own, domain) }
+	stated := "as --trust-domain or a case states it"
+	if own[0] == casefile.DefaultTrustDomain {
+		stated = "which is taken where neither --trust-domain nor a case states another"
+	}
 	text := func(cas, domains string) string {
-		return fmt.Sprintf("%s of %s, and the trust domain of the mesh is %s, as --trust-domain or a case states it", cas, domains, own[0])
+		return fmt.Sprintf("%s of %s, and the trust domain of the mesh is %s, %s", cas, domains, own[0], stated)
 	}
 	if len(enforced.SharedDomains) == 1 && isForeign(enforced.SharedDomains[0]) && asksForNames(lifted) {
 		return text("the CAs are those", enforced.SharedDomains[0]) + ": each CA may give names of the mesh, beside a name of its own"

@@ -269,7 +269,7 @@ func (p policies) Notes(observed []policy.Decision) []string {
 		}
 	}
 	if plain > 0 {
-		notes = append(notes, fmt.Sprintf("shadow_denied counts %d of the requests that are plainly allowed: the accepted form of the shadow has no allow list and ends in deny by default; read the shadow's policy of each request instead, or set options: {shadowForm: precise}", plain))
+		notes = append(notes, fmt.Sprintf("shadow_denied counts %d of the requests that are plainly allowed: the accepted form of the shadow has no allow list and ends in deny by default; read the shadow's policy of each request instead, in Kuma up to 2.14 in the access log (shadow_effective_policy_id), or set options: {shadowForm: precise} for a compiler that has this form", plain))
 	}
 	return notes
 }

@@ -216,7 +216,7 @@ func TestNotes(t *testing.T) {
 		option2 = "option2: Envoy names no policy: every action is called MeshTrafficPermission"
 		option3 = "option3: Envoy names no policy: an action is called Deny, Allow or AllowWithShadowDeny"
 		counts  = "shadow_denied counts 2 of the requests that are plainly allowed: the accepted form of the shadow has no allow list and ends in deny by default; " +
-			"read the shadow's policy of each request instead, or set options: {shadowForm: precise}"
+			"read the shadow's policy of each request instead, in Kuma up to 2.14 in the access log (shadow_effective_policy_id), or set options: {shadowForm: precise} for a compiler that has this form"
 	)
 	plain := policy.Decision{Verdict: policy.Verdict{Effect: policy.Allow}, Shadowed: true, Shadow: policy.Verdict{Origin: "default"}}
 	denied := policy.Decision{Shadowed: true, Shadow: policy.Verdict{Origin: "default"}}

@@ -294,10 +294,13 @@ func hint(structs []reflect.Value, unknown string) string {
 		names = append(names, fieldsOf(v.Type()).names...)
 	}
 	slices.Sort(names)
-	if name, ok := spelling.Guess(unknown, names); ok {
-		return ": did you mean " + name + "?"
-	}
-	if len(names) == 0 {
+	meant := spelling.Guess(unknown, names)
+	switch {
+	case len(meant) == 1:
+		return ": did you mean " + meant[0] + "?"
+	case len(meant) > 1:
+		names = meant
+	case len(names) == 0:
 		return ""
 	}
 	return ": use one of " + strings.Join(names, ", ")

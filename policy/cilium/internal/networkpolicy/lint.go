@@ -110,7 +110,7 @@ func (p Policy) lintPeers(r rule, c callers) (out []policy.Warning) {
 	case slices.ContainsFunc(r.peers.entities, func(entity string) bool { return !slices.Contains(played, entity) }):
 		// It is about nodes, the API server or others that no case describes.
 	case len(c.workloads) > 0 && len(workloads) == 0 && !everyWorld && blocks == nil:
-		out = append(out, p.warn(warning.NoPeer, r.field, "the rule names no workload of the case: it is about no caller"))
+		out = append(out, p.warn(warning.NoPeer, r.field, "the rule is about no caller: no workload that is known is among its peers, or the list of them is empty"))
 	}
 	if r.peers.endpoints != nil && everyWorld {
 		out = append(out, p.warn(warning.WorldByLabel, r.field, "the selector is met by what has no labels: the world is among the peers"))

@@ -43,7 +43,7 @@ func ParseAll(docs []manifest.Document) ([]Policy, error) { return policylist.Pa
 func Parse(doc manifest.Document) (Policy, error) {
 	var resource Resource
 	if err := doc.Decode(&resource); err != nil {
-		return Policy{}, err
+		return Policy{}, withHint(err)
 	}
 	r := &reader{doc: doc, kind: resource.Kind}
 	var whole any
@@ -94,6 +94,16 @@ type direction struct {
 	egress, deny bool
 	// node is true for a policy of nodes.
 	node bool
+}
+
+// withHint suggests endpointSelector for podSelector, which a NetworkPolicy of Kubernetes has: nodeSelector is closer, and about nodes.
+func withHint(err error) error {
+	if e := new(manifest.Error); errors.As(err, &e) && e.Field == "spec.podSelector" {
+		hinted := *e
+		hinted.Reason = "unknown field: did you mean endpointSelector?"
+		return &hinted
+	}
+	return err
 }
 
 // refuse adds an error about a field. It says what to do where the field has a placeholder of a template tool, such as Flux.

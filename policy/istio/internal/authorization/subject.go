@@ -3,6 +3,7 @@ package authorization
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"github.com/meshproof/meshproof/internal/automaton"
 	"github.com/meshproof/meshproof/internal/claim"
 	"github.com/meshproof/meshproof/internal/condition"
+	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -195,8 +197,29 @@ func subjectOf(key string) (*subject, string) {
 	case strings.HasPrefix(key, "destination.labels"):
 		return nil, key + " is the selector of the policy: set spec.selector"
 	default:
-		return nil, fmt.Sprintf("the attribute %q is unknown", key)
+		return nil, fmt.Sprintf("the attribute %q is unknown%s", key, meantKey(name))
 	}
+}
+
+// meantKey suggests the key of when that a misspelt one means.
+func meantKey(name string) string {
+	known := slices.Collect(maps.Keys(keys))
+	for name := range subjects {
+		if strings.Contains(name, ".") {
+			known = append(known, name)
+		}
+	}
+	slices.Sort(known)
+	for _, key := range []string{"request.headers", "request.auth.claims"} {
+		known = append(known, key+"[a]")
+		if _, close := spelling.Closest(name, []string{key}); close {
+			return fmt.Sprintf(": did you mean %s[a]?", key)
+		}
+	}
+	if meant, close := spelling.Closest(name, known); close && spelling.Distance(name, meant) <= 2 { // many begin alike
+		return fmt.Sprintf(": did you mean %s?", meant)
+	}
+	return ": use one of " + strings.Join(known, ", ")
 }
 
 // cutBrackets parts a[b][c] into a and the names in brackets, and reports whether there are
