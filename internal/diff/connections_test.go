@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/policy"
 )
 
 // A rule of HTTP is compared on an inbound of tcp too, which no file has. No warning speaks of that inbound: lint has none.
@@ -18,5 +19,40 @@ func TestMadeConnectionsHaveNoWarning(t *testing.T) {
 	d.WriteText(&b, terminal.Paint(false))
 	if text := b.String(); !strings.Contains(text, "(tcp)") || strings.Contains(text, "http-on-tcp") {
 		t.Error(text)
+	}
+}
+
+// TestWideningBesideConnections has flags that say tcp. They describe one workload, and others of the folder take requests: a policy
+// about these opens them, whatever the flags say.
+func TestWideningBesideConnections(t *testing.T) {
+	t.Parallel()
+	policies := func(app, path string) string {
+		return "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {selector: {matchLabels: {app: " + app + "}}, action: DENY, rules: [{to: [{operation: {paths: [" + path + "]}}]}]}}\n"
+	}
+	for name, tt := range map[string]struct {
+		labels map[string]string
+		app    string
+		want   bool
+	}{
+		"of another workload":       {map[string]string{"app": "db"}, "web", true},
+		"of one that is assumed":    {nil, "web", true},
+		"of the described one":      {map[string]string{"app": "web"}, "web", false},
+		"of one with more to it":    {map[string]string{"app": "web", "tier": "a"}, "web", false},
+		"of one that differs a bit": {map[string]string{"app": "web-2"}, "web", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			old, recent := sideOf(t, policies(tt.app, "'/a*'")), sideOf(t, policies(tt.app, "'/ab*'"))
+			for _, s := range []*Side{&old, &recent} {
+				s.Inbound.Protocol, s.Inbound.Workload.Labels, s.Inbound.Workload.Namespace = policy.TCP, tt.labels, "shop"
+			}
+			d, err := Diff(old, recent, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := d.widenings(); (len(got) > 0) != tt.want {
+				t.Errorf("%q", got)
+			}
+		})
 	}
 }

@@ -133,7 +133,7 @@ func (d *Difference) comparePolicies(old, recent Side, to string, all bool) erro
 			return err
 		}
 		// An inbound that is made for tcp too is no reason to warn of what tcp does not show.
-		if forTCP := c.Made != nil && c.Made[0].Protocol.Layer() == policy.L4 && recent.Inbound.Protocol.Layer() == policy.L7; !forTCP {
+		if slices.ContainsFunc(c.Made, func(m lab.Made) bool { return !m.Again }) || c.Made == nil {
 			d.addWarnings(c)
 		}
 	}

@@ -19,9 +19,9 @@ type Made struct {
 	// Changed is true where one of the policies that select the inbound has changed. Elsewhere
 	// two sets that are compared have the same program.
 	Changed bool
-	// Connections is true where the inbound is one that was made before, once more for tcp. No policy has asked for that, so that
-	// none is warned of what it says there.
-	Connections bool
+	// Again is true where the inbound is one that was made before, once more for tcp, or one of tcp for requests. No policy has
+	// asked for that, so that none is warned of what it says there.
+	Again bool
 }
 
 // String says what the inbound is beside its name, and for which policies it was made.
@@ -131,7 +131,7 @@ func (p Population) NotAsked() []string {
 
 // Populate makes an inbound for each distinct target of the sets that selects no described
 // inbound: an inbound like the given one, without its labels and names, and with what the
-// target asks for. It also makes an inbound for each two targets that can select one
+// target asks for. Where flags describe a workload of tcp, others take requests. It also makes an inbound for each two targets that can select one
 // together: a workload may have the labels of both.
 //
 // Of two sets that are compared, this is enough to find each request that a change lets in. At
@@ -141,9 +141,13 @@ func (p Population) NotAsked() []string {
 // caller, each case is made. Where a target tells values apart, each value, another one and the lack of
 // it are combined with those of all other targets, too, as long as the two select the inbound. Of inbounds that the same
 // targets select, one is made. Where a set decides otherwise about connections than about requests,
-// the inbound is made for tcp too, if the sets differ there.
+// the inbound is made for both, if the sets differ there.
 func Populate(like policy.Inbound, sets ...PolicySet) Population {
 	p := populator{template: like, seen: map[string]int{}, selections: map[string]bool{}, named: map[string]bool{}}
+	chosen := slices.ContainsFunc(sets, func(s PolicySet) bool { return s.Chosen })
+	if chosen && like.Protocol.Layer() == policy.L4 {
+		p.template.Protocol = policy.HTTP
+	}
 	targets := make([][]*target, len(sets))
 	for i, set := range sets {
 		targets[i] = p.targets(set)
@@ -179,7 +183,6 @@ func Populate(like policy.Inbound, sets ...PolicySet) Population {
 		}
 	}
 	if len(sets) == 2 {
-		chosen := slices.ContainsFunc(sets, func(s PolicySet) bool { return s.Chosen })
 		for _, t := range p.all {
 			if t.changed && !(t.described && chosen) {
 				p.makeVariants(t.least, t)
