@@ -56,3 +56,23 @@ func TestWideningBesideConnections(t *testing.T) {
 		})
 	}
 }
+
+// TestWideningBesideFlags has flags that describe a workload which a policy that stays closes. What opens at others is told.
+func TestWideningBesideFlags(t *testing.T) {
+	t.Parallel()
+	const (
+		closed = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: k, namespace: shop}, spec: {selector: {matchLabels: {app: db}}, action: DENY, rules: [{}]}}\n"
+		root   = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: d, namespace: istio-system}, spec: {action: DENY, rules: [{from: [{source: {namespaces: [a]}}]}]}}\n"
+	)
+	old, recent := sideOf(t, closed+"---\n"+root), sideOf(t, closed)
+	for _, s := range []*Side{&old, &recent} {
+		s.Inbound.Workload.Labels, s.Inbound.Workload.Namespace = map[string]string{"app": "db"}, "shop"
+	}
+	d, err := Diff(old, recent, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.widenings()) == 0 {
+		t.Error("the end of a DENY for the whole mesh widens nothing")
+	}
+}

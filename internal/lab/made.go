@@ -75,7 +75,7 @@ func (u Unasked) String() string {
 type PolicySet struct {
 	language.Policies
 	Described []policy.Inbound
-	// Chosen is set where flags describe the inbound: then workloads beside it are not asked for.
+	// Chosen is set where flags describe the inbound. They say all of it, also whether it takes requests.
 	Chosen  bool
 	Changed func(place string) bool
 }
@@ -165,6 +165,11 @@ func Populate(like policy.Inbound, sets ...PolicySet) Population {
 		for _, in := range set.Described {
 			if slices.ContainsFunc(p.all, func(t *target) bool { return t.changed && t.Selects(in) }) {
 				p.askDescribed(in, sets)
+				if chosen {
+					// Flags say whether it takes requests.
+					p.ask(ofOtherLayer(in))
+					continue
+				}
 				// What a Dataplane says of its own protocol holds. Another one with its labels may say otherwise.
 				in.Workload.Name = madeName
 				asked = append(asked, in)
@@ -184,18 +189,15 @@ func Populate(like policy.Inbound, sets ...PolicySet) Population {
 	}
 	if len(sets) == 2 {
 		for _, t := range p.all {
-			if t.changed && !(t.described && chosen) {
+			if t.changed {
 				p.makeVariants(t.least, t)
 			}
 		}
 		p.makePairs(targets[0], targets[1], func(a, b *target) bool {
-			return a.Key != b.Key && (a.changed || b.changed) && !(a.described && b.described && chosen)
+			return a.Key != b.Key && (a.changed || b.changed)
 		})
-		p.makeOverlaps(chosen)
+		p.makeOverlaps()
 		p.findChanged()
-		if chosen {
-			asked = nil
-		}
 		p.makeConnections(asked, sets)
 	}
 	return p.Population

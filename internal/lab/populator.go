@@ -244,13 +244,9 @@ func (p *populator) makeConnections(asked []policy.Inbound, sets []PolicySet) {
 		if p.exhausted() {
 			return
 		}
-		if in.Protocol.Layer() == policy.L7 {
-			in.Protocol, in.Routes = policy.TCP, nil
-		} else {
-			in.Protocol = policy.HTTP
-			if key, _ := p.selection(in); p.selections[key] {
-				continue
-			}
+		in = ofOtherLayer(in)
+		if key, _ := p.selection(in); in.Protocol.Layer() == policy.L7 && p.selections[key] {
+			continue
 		}
 		if sets[0].Program(in).Equal(sets[1].Program(in).Program) {
 			continue
@@ -271,6 +267,16 @@ func (p *populator) makeConnections(asked []policy.Inbound, sets []PolicySet) {
 			p.Made[before].Again = true
 		}
 	}
+}
+
+// ofOtherLayer returns an inbound of tcp for one of requests, and one of HTTP for one of tcp.
+func ofOtherLayer(in policy.Inbound) policy.Inbound {
+	if in.Protocol.Layer() == policy.L7 {
+		in.Protocol, in.Routes = policy.TCP, nil
+	} else {
+		in.Protocol = policy.HTTP
+	}
+	return in
 }
 
 // withoutLayers returns a program whose gates do not say whether they judge requests or connections.
