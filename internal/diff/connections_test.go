@@ -22,23 +22,21 @@ func TestMadeConnectionsHaveNoWarning(t *testing.T) {
 	}
 }
 
-// TestWideningBesideConnections has flags that say tcp. They describe one workload, and others of the folder take requests: a policy
-// about these opens them, whatever the flags say.
+// TestWideningBesideConnections has flags that say tcp. They describe one workload, and others of the folder may take requests, also
+// one with its labels: a policy about these opens them.
 func TestWideningBesideConnections(t *testing.T) {
 	t.Parallel()
 	policies := func(app, path string) string {
-		return "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {selector: {matchLabels: {app: " + app + "}}, action: DENY, rules: [{to: [{operation: {paths: [" + path + "]}}]}]}}\n"
+		return "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {selector: " + app + ", action: DENY, rules: [{to: [{operation: {paths: [" + path + "]}}]}]}}\n"
 	}
 	for name, tt := range map[string]struct {
 		labels map[string]string
 		app    string
-		want   bool
 	}{
-		"of another workload":       {map[string]string{"app": "db"}, "web", true},
-		"of one that is assumed":    {nil, "web", true},
-		"of the described one":      {map[string]string{"app": "web"}, "web", false},
-		"of one with more to it":    {map[string]string{"app": "web", "tier": "a"}, "web", false},
-		"of one that differs a bit": {map[string]string{"app": "web-2"}, "web", true},
+		"of another workload":     {map[string]string{"app": "db"}, "{matchLabels: {app: web}}"},
+		"of one that is assumed":  {nil, "{matchLabels: {app: web}}"},
+		"of the described labels": {map[string]string{"app": "web"}, "{matchLabels: {app: web}}"},
+		"of each workload":        {map[string]string{"app": "db"}, "{}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -50,8 +48,8 @@ func TestWideningBesideConnections(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := d.widenings(); (len(got) > 0) != tt.want {
-				t.Errorf("%q", got)
+			if len(d.widenings()) == 0 {
+				t.Error("nothing widens")
 			}
 		})
 	}

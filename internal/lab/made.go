@@ -75,7 +75,7 @@ func (u Unasked) String() string {
 type PolicySet struct {
 	language.Policies
 	Described []policy.Inbound
-	// Chosen is set where flags describe the inbound. They say all of it, also whether it takes requests.
+	// Chosen is set where flags describe the inbound, and not a Dataplane.
 	Chosen  bool
 	Changed func(place string) bool
 }
@@ -144,8 +144,7 @@ func (p Population) NotAsked() []string {
 // the inbound is made for both, if the sets differ there.
 func Populate(like policy.Inbound, sets ...PolicySet) Population {
 	p := populator{template: like, seen: map[string]int{}, selections: map[string]bool{}, named: map[string]bool{}}
-	chosen := slices.ContainsFunc(sets, func(s PolicySet) bool { return s.Chosen })
-	if chosen && like.Protocol.Layer() == policy.L4 {
+	if isChosen := func(s PolicySet) bool { return s.Chosen }; slices.ContainsFunc(sets, isChosen) && like.Protocol.Layer() == policy.L4 {
 		p.template.Protocol = policy.HTTP
 	}
 	targets := make([][]*target, len(sets))
@@ -165,12 +164,7 @@ func Populate(like policy.Inbound, sets ...PolicySet) Population {
 		for _, in := range set.Described {
 			if slices.ContainsFunc(p.all, func(t *target) bool { return t.changed && t.Selects(in) }) {
 				p.askDescribed(in, sets)
-				if chosen {
-					// Flags say whether it takes requests.
-					p.ask(ofOtherLayer(in))
-					continue
-				}
-				// What a Dataplane says of its own protocol holds. Another one with its labels may say otherwise.
+				// What a Dataplane, or a flag, says of its own protocol holds. Another one with its labels may say otherwise.
 				in.Workload.Name = madeName
 				asked = append(asked, in)
 			}
