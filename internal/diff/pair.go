@@ -84,6 +84,9 @@ func (d *Difference) comparePolicies(old, recent Side, to string, all bool) erro
 		return err
 	}
 	single := len(olds) == 1 && len(recents) == 1
+	if single {
+		adoptInbounds(&olds[0], &recents[0])
+	}
 	if olds, recents, err = d.populate(old, recent, olds, recents); err != nil {
 		return err
 	}
@@ -133,7 +136,7 @@ func (d *Difference) comparePolicies(old, recent Side, to string, all bool) erro
 			return err
 		}
 		// An inbound that is made for tcp too is no reason to warn of what tcp does not show.
-		if forTCP := c.Made != nil && c.Made[0].Protocol.Layer() == policy.L4 && recent.Inbound.Protocol.Layer() == policy.L7; !forTCP {
+		if slices.ContainsFunc(c.Made, func(m lab.Made) bool { return !m.Again }) || c.Made == nil {
 			d.addWarnings(c)
 		}
 	}
@@ -167,11 +170,6 @@ func formerCase(c lab.Case, olds []lab.Case, single bool) (was lab.Case, index i
 // comparePair adds a case with what it was before. Its requests are compared by [Difference.compareInboundsOf].
 func (d *Difference) comparePair(was, is lab.Case, to string, all bool) error {
 	changes := inboundChanges(counterpart, was.Inbounds, is.Inbounds)
-	if was.Generated != is.Generated {
-		// Policy files are compared on the inbounds of the case.
-		changes = nil
-		was.Inbounds, was.Options.Peers = is.Inbounds, is.Options.Peers
-	}
 	useOneDialect(&was.Case, &is.Case)
 	if was.Generated && is.Generated {
 		shareTrustedHops(&was.Case, &is.Case)

@@ -66,7 +66,7 @@ func (d *Difference) populate(old, recent Side, olds, recents []lab.Case) ([]lab
 	if first := slices.IndexFunc(recents, func(c lab.Case) bool { return c.Generated }); first >= 0 && len(setNew.Described) == 0 {
 		recents[first].LintScope = slices.Clone(recents[first].LintScope)
 		for _, m := range population.Made {
-			if !m.Connections {
+			if !m.Again {
 				recents[first].LintScope = append(recents[first].LintScope, m.Inbound)
 			}
 		}

@@ -121,3 +121,13 @@ func refused(old, recent *lab.Files) (out []lab.Unasked) {
 	}
 	return out
 }
+
+// adoptInbounds gives policy files that are compared with a case the inbounds of the case, and its callers.
+func adoptInbounds(was, is *lab.Case) {
+	switch {
+	case was.Generated && !is.Generated:
+		was.Inbounds, was.Options.Peers = is.Inbounds, is.Options.Peers
+	case is.Generated && !was.Generated:
+		is.Inbounds, is.Options.Peers, is.LintScope = was.Inbounds, was.Options.Peers, nil
+	}
+}

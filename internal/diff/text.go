@@ -208,7 +208,7 @@ func (d *Difference) argumentsOf(c Case, found Comparison) []string {
 		return d.Arguments()
 	case !c.generated:
 		return summary.Arguments(c.New, false)
-	case made || d.old.HasDataplanes && !d.recent.HasDataplanes:
+	case made || (d.old.HasDataplanes || d.old.HasCases) && !d.recent.HasDataplanes:
 		words, ok := describe(found.recent)
 		if !ok {
 			return nil

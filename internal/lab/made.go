@@ -19,9 +19,9 @@ type Made struct {
 	// Changed is true where one of the policies that select the inbound has changed. Elsewhere
 	// two sets that are compared have the same program.
 	Changed bool
-	// Connections is true where the inbound is one that was made before, once more for tcp. No policy has asked for that, so that
-	// none is warned of what it says there.
-	Connections bool
+	// Again is true where the inbound is one that was made before, once more for tcp, or one of tcp for requests. No policy has
+	// asked for that, so that none is warned of what it says there.
+	Again bool
 }
 
 // String says what the inbound is beside its name, and for which policies it was made.
@@ -75,7 +75,7 @@ func (u Unasked) String() string {
 type PolicySet struct {
 	language.Policies
 	Described []policy.Inbound
-	// Chosen is set where flags describe the inbound: then workloads beside it are not asked for.
+	// Chosen is set where flags describe the inbound, and not a Dataplane.
 	Chosen  bool
 	Changed func(place string) bool
 }
@@ -131,7 +131,7 @@ func (p Population) NotAsked() []string {
 
 // Populate makes an inbound for each distinct target of the sets that selects no described
 // inbound: an inbound like the given one, without its labels and names, and with what the
-// target asks for. It also makes an inbound for each two targets that can select one
+// target asks for. Where flags describe a workload of tcp, others take requests. It also makes an inbound for each two targets that can select one
 // together: a workload may have the labels of both.
 //
 // Of two sets that are compared, this is enough to find each request that a change lets in. At
@@ -141,9 +141,12 @@ func (p Population) NotAsked() []string {
 // caller, each case is made. Where a target tells values apart, each value, another one and the lack of
 // it are combined with those of all other targets, too, as long as the two select the inbound. Of inbounds that the same
 // targets select, one is made. Where a set decides otherwise about connections than about requests,
-// the inbound is made for tcp too, if the sets differ there.
+// the inbound is made for both, if the sets differ there.
 func Populate(like policy.Inbound, sets ...PolicySet) Population {
 	p := populator{template: like, seen: map[string]int{}, selections: map[string]bool{}, named: map[string]bool{}}
+	if isChosen := func(s PolicySet) bool { return s.Chosen }; slices.ContainsFunc(sets, isChosen) && like.Protocol.Layer() == policy.L4 {
+		p.template.Protocol = policy.HTTP
+	}
 	targets := make([][]*target, len(sets))
 	for i, set := range sets {
 		targets[i] = p.targets(set)
@@ -161,7 +164,7 @@ func Populate(like policy.Inbound, sets ...PolicySet) Population {
 		for _, in := range set.Described {
 			if slices.ContainsFunc(p.all, func(t *target) bool { return t.changed && t.Selects(in) }) {
 				p.askDescribed(in, sets)
-				// What a Dataplane says of its own protocol holds. Another one with its labels may say otherwise.
+				// What a Dataplane, or a flag, says of its own protocol holds. Another one with its labels may say otherwise.
 				in.Workload.Name = madeName
 				asked = append(asked, in)
 			}
@@ -179,20 +182,16 @@ func Populate(like policy.Inbound, sets ...PolicySet) Population {
 		}
 	}
 	if len(sets) == 2 {
-		chosen := slices.ContainsFunc(sets, func(s PolicySet) bool { return s.Chosen })
 		for _, t := range p.all {
-			if t.changed && !(t.described && chosen) {
+			if t.changed {
 				p.makeVariants(t.least, t)
 			}
 		}
 		p.makePairs(targets[0], targets[1], func(a, b *target) bool {
-			return a.Key != b.Key && (a.changed || b.changed) && !(a.described && b.described && chosen)
+			return a.Key != b.Key && (a.changed || b.changed)
 		})
-		p.makeOverlaps(chosen)
+		p.makeOverlaps()
 		p.findChanged()
-		if chosen {
-			asked = nil
-		}
 		p.makeConnections(asked, sets)
 	}
 	return p.Population

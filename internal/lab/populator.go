@@ -228,7 +228,9 @@ func (p *populator) makeVariants(of policy.Inbound, targets ...*target) {
 }
 
 // makeConnections makes each inbound that was made and changes, and each of the asked ones, once more for
-// tcp, if the two sets differ there and one of them decides otherwise about connections than about requests.
+// tcp, if the two sets differ there and one of them decides otherwise about connections than about requests. An
+// inbound of tcp is made once more for requests, unless others are selected alike: flags may say tcp of workloads that
+// take requests.
 func (p *populator) makeConnections(asked []policy.Inbound, sets []PolicySet) {
 	all := slices.Clone(p.Made)
 	for _, in := range asked {
@@ -236,12 +238,15 @@ func (p *populator) makeConnections(asked []policy.Inbound, sets []PolicySet) {
 	}
 	for _, of := range all {
 		in := of.Inbound
-		if !of.Changed || in.Protocol.Layer() == policy.L4 {
+		if !of.Changed {
 			continue
 		}
-		in.Protocol, in.Routes = policy.TCP, nil
 		if p.exhausted() {
 			return
+		}
+		in = ofOtherLayer(in)
+		if key, _ := p.selection(in); in.Protocol.Layer() == policy.L7 && p.selections[key] {
+			continue
 		}
 		if sets[0].Program(in).Equal(sets[1].Program(in).Program) {
 			continue
@@ -259,9 +264,19 @@ func (p *populator) makeConnections(asked []policy.Inbound, sets []PolicySet) {
 		before := len(p.Made)
 		p.make(in, selecting...)
 		if len(p.Made) > before {
-			p.Made[before].Connections = true
+			p.Made[before].Again = true
 		}
 	}
+}
+
+// ofOtherLayer returns an inbound of tcp for one of requests, and one of HTTP for one of tcp.
+func ofOtherLayer(in policy.Inbound) policy.Inbound {
+	if in.Protocol.Layer() == policy.L7 {
+		in.Protocol, in.Routes = policy.TCP, nil
+	} else {
+		in.Protocol = policy.HTTP
+	}
+	return in
 }
 
 // withoutLayers returns a program whose gates do not say whether they judge requests or connections.
