@@ -1,14 +1,12 @@
 package manifestdiff
 
 import (
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/meshproof/meshproof/internal/clusterobject"
-	"github.com/meshproof/meshproof/internal/delivery"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
@@ -80,7 +78,7 @@ func (c *comparison) targetsOf(o clusterobject.Object) (out []string) {
 		switch {
 		case tool.Group == "kustomize.toolkit.fluxcd.io" && c.mayTakeBy(tool, o):
 			out = append(out, textsAt(tool, "spec.targetNamespace")...)
-		case tool.IsFleetFile() && delivery.IsBelow(o.File(), filepath.Dir(tool.File())):
+		case tool.IsFleetFile() && c.takes(c.dirOf(tool), o):
 			out = append(out, textsAt(tool, "namespace", "defaultNamespace")...)
 		}
 	}
