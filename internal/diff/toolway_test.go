@@ -27,6 +27,11 @@ func TestWideningOfABase(t *testing.T) {
 		"by Fleet":                 {map[string]string{"q/fleet.yaml": "namespace: lab\n"}, told},
 		"by an overlay of it":      {map[string]string{"k.yaml": at("./z"), "z/kustomization.yaml": "resources: [../q]\n"}, told},
 		"by its file":              {map[string]string{"k.yaml": at("./z"), "z/kustomization.yaml": "resources: [../o/b.yaml]\n"}, told},
+		"by a file of Argo CD":     {map[string]string{"k.yaml": strings.Replace(argo, "plugin: {name: x}", "directory: {recurse: true}", 1), "q/.argocd-source-k.yaml": "kustomize: {commonLabels: {team: a}}\n"}, told},
+		"by a file of images":      {map[string]string{"k.yaml": strings.Replace(argo, "plugin: {name: x}", "directory: {recurse: true}", 1), "q/.argocd-source-k.yaml": "kustomize: {images: ['a=b']}\n"}, ""},
+		"by values of a chart":     {map[string]string{"values.yaml": "applications: {web: {source: {repoURL: x, path: q, plugin: {name: x}}}}\n"}, told},
+		"by values of a release":   {map[string]string{"k.yaml": "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: k, namespace: shop}, spec: {chart: {spec: {chart: sync}}, values: {kustomization: {spec: {path: ./q, patches: [{patch: x}]}}}}}\n"}, told},
+		"by a mutation of Kyverno": {map[string]string{"k.yaml": "{apiVersion: kyverno.io/v1, kind: ClusterPolicy, metadata: {name: m}, spec: {rules: [{name: a, match: {any: [{resources: {kinds: [Kustomization]}}]}, mutate: {patchStrategicMerge: {spec: {patches: [{patch: x}]}}}}]}}\n"}, told},
 		"by one that takes others": {map[string]string{"k.yaml": at("./p")}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
