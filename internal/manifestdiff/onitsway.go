@@ -134,7 +134,7 @@ func (c *comparison) dirOf(o clusterobject.Object) string {
 
 // placesFolders reports whether an object of Flux gives folders of its sources other paths: what leads nowhere here may lead to any of them there.
 func placesFolders(o clusterobject.Object) bool {
-	return o.Kind == "ArtifactGenerator" || o.Kind == "GitRepository" && fieldvalue.Lookup(o.Fields, "spec", "include") != nil
+	return o.Kind == "ArtifactGenerator" || fieldvalue.Lookup(o.Fields, "spec", "sourceRef", "kind") == "ExternalArtifact" || o.Kind == "GitRepository" && fieldvalue.Lookup(o.Fields, "spec", "include") != nil
 }
 
 // fluxChanges reports whether a Kustomization of Flux may change an object. Its patches are for a kind that their target names, and the labels that it gives all objects
