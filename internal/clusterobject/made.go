@@ -58,11 +58,13 @@ func (o Object) making(kind string, spec any) Object {
 
 // ofValues returns the object of Flux or Argo CD that a chart may make of values: one that takes a folder, and changes what it takes.
 func (o Object) ofValues(values map[string]any) []Object {
+	_, isOfGit := values["repoURL"].(string) // a definition of such objects has a mapping there
+	_, isOfFolder := values["path"].(string)
 	switch {
 	case o.isDelivery() && o.Kind != "HelmRelease" || o.IsOfKustomize():
-	case values["repoURL"] != nil && (values["kustomize"] != nil || values["plugin"] != nil):
+	case isOfGit && (values["kustomize"] != nil || values["plugin"] != nil):
 		return []Object{o.making("Application", map[string]any{"source": values})}
-	case values["path"] != nil && (values["patches"] != nil || values["targetNamespace"] != nil):
+	case isOfFolder && (values["patches"] != nil || values["targetNamespace"] != nil):
 		return []Object{o.making("Kustomization", values)}
 	}
 	return nil
@@ -83,6 +85,18 @@ func (l List) byChart(o Object) []Object {
 	spec := maps.Clone(fieldvalue.Mapping(fieldvalue.Lookup(o.Fields, "spec")))
 	spec["chart"] = map[string]any{"spec": chart}
 	return []Object{o.making(o.Kind, spec)}
+}
+
+// charts returns the folders that releases take.
+func (l List) charts() (out []string) {
+	for _, o := range l.All {
+		if o.Kind == "HelmRelease" {
+			for _, release := range append(l.byChart(o), o) {
+				out = append(out, release.Takes()...)
+			}
+		}
+	}
+	return out
 }
 
 // patched returns what a patch of Kustomize or Flux may give objects that take folders.
@@ -108,11 +122,15 @@ func (l List) patched(of Object, patch any) (out []Object) {
 			if !mayBe(kind, one) {
 				continue
 			}
-			spec := maps.Clone(fieldvalue.Mapping(body))
-			if one == "HelmRelease" && spec["postRenderers"] != nil && spec["chart"] == nil {
-				spec["chart"] = map[string]any{"spec": map[string]any{"chart": "."}}
+			if one != "HelmRelease" {
+				out = append(out, of.making(one, body))
+				continue
 			}
-			out = append(out, of.making(one, spec))
+			for _, at := range l.charts() {
+				spec := maps.Clone(fieldvalue.Mapping(body))
+				spec["chart"] = map[string]any{"spec": map[string]any{"chart": at, "sourceRef": map[string]any{"kind": "GitRepository"}}}
+				out = append(out, of.making(one, spec))
+			}
 		}
 	}
 	target, _ := fieldvalue.Lookup(fields, "target", "kind").(string)

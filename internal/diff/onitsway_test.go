@@ -26,6 +26,7 @@ func TestWideningOnTheWay(t *testing.T) {
 	patched := func(kind, patch string) string {
 		return "---\n{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: above, namespace: flux-system}, spec: {path: ./p, sourceRef: {kind: GitRepository, name: a}, patches: [{target: {kind: " + kind + "}, patch: '" + strings.ReplaceAll(patch, "'", "''") + "'}]}}\n"
 	}
+	const git = "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: k, namespace: shop}, spec: {chart: {spec: {chart: o, sourceRef: {kind: GitRepository, name: a}}}}}\n"
 	const release = "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: k, namespace: shop}, spec: {chartRef: {kind: HelmChart, name: c}, postRenderers: [{kustomize: {patches: [{patch: x}]}}]}}\n---\n"
 	for name, tt := range map[string]struct{ tool, pod, want string }{
 		"an ApplicationSet":                         {set("}}}"), placed, ""},
@@ -79,8 +80,11 @@ func TestWideningOnTheWay(t *testing.T) {
 		"a patch that cannot be read":                {flux("") + patched("Kustomization", "{{ .a }}: [b"), placed, "on its way"},
 		"a patch of Applications":                    {argo("", "shop") + patched("Application", "[{op: add, path: /spec/source/plugin, value: {name: x}}]"), placed, "on its way"},
 		"a patch of when they are synced":            {argo("", "shop") + patched("Application", "{spec: {syncPolicy: {automated: {}}, source: {kustomize: {images: ['a=b']}}}}"), placed, ""},
-		"a patch of releases":                        {flux("") + patched("HelmRelease", "{spec: {postRenderers: [{kustomize: {patches: [{patch: x}]}}]}}"), placed, "on its way"},
-		"a patch of how releases come":               {flux("") + patched("HelmRelease", "{spec: {install: {crds: Skip}, upgrade: {remediation: {retries: 3}}}}"), placed, ""},
+		"a patch of releases":                        {git + patched("HelmRelease", "{spec: {postRenderers: [{kustomize: {patches: [{patch: x}]}}]}}"), placed, "on its way"},
+		"a patch of releases for others":             {git + patched("HelmRelease", "{spec: {postRenderers: [{kustomize: {patches: [{patch: x, target: {kind: HTTPRoute}}]}}]}}"), placed, ""},
+		"a patch of releases of foreign charts":      {strings.Replace(git, "GitRepository", "HelmRepository", 1) + patched("HelmRelease", "{spec: {postRenderers: [{kustomize: {patches: [{patch: x}]}}]}}"), placed, ""},
+		"a patch of how releases come":               {git + patched("HelmRelease", "{spec: {install: {crds: Skip}, upgrade: {remediation: {retries: 3}}}}"), placed, ""},
+		"a definition of such objects":               {"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: k}, spec: {versions: [{schema: {properties: {path: {type: string}, patches: {type: array}}}}]}}\n", placed, ""},
 		"a release of a chart by its name":           {release + "{apiVersion: source.toolkit.fluxcd.io/v1, kind: HelmChart, metadata: {name: c, namespace: shop}, spec: {chart: ./o, sourceRef: {kind: GitRepository, name: a}}}\n", placed, "on its way"},
 		"a release of a foreign chart by its name":   {release + "{apiVersion: source.toolkit.fluxcd.io/v1, kind: HelmChart, metadata: {name: c, namespace: shop}, spec: {chart: o, sourceRef: {kind: HelmRepository, name: a}}}\n", placed, ""},
 		"a release of a chart that is not there":     {release, placed, "on its way"},

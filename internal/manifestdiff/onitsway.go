@@ -37,7 +37,7 @@ func (c *comparison) mayChange(by, o clusterobject.Object) bool {
 	case "kustomize.toolkit.fluxcd.io":
 		return c.fluxChanges(by, o) && c.mayTakeBy(by, o)
 	case "helm.toolkit.fluxcd.io":
-		return fieldvalue.Lookup(by.Fields, "spec", "postRenderers") != nil && c.mayTakeBy(by, o)
+		return releaseChanges(by, o) && c.mayTakeBy(by, o)
 	default:
 		return c.mutationChanges(by) || c.fleetChanges(by, o)
 	}
@@ -154,6 +154,22 @@ func (c *comparison) fluxChanges(by, o clusterobject.Object) bool {
 	}
 	return clusterobject.UnknownField("spec", spec, harmlessOfDeliveries[by.Group]) != "" || o.MovesTo(fieldvalue.Lookup(by.Fields, "spec", "targetNamespace")) ||
 		o.PodPlace() == "" && c.setsAny(fieldvalue.Lookup(by.Fields, "spec", "commonMetadata", "labels"), fieldvalue.Lookup(by.Fields, "spec", "commonMetadata", "annotations"))
+}
+
+// releaseChanges reports whether a release of a chart may change an object of that by more than images, and patches of other kinds.
+func releaseChanges(by, o clusterobject.Object) bool {
+	renderers := fieldvalue.Lookup(by.Fields, "spec", "postRenderers")
+	list, isList := renderers.([]any)
+	return renderers != nil && !isList || slices.ContainsFunc(list, func(renderer any) bool {
+		settings, isMapping := fieldvalue.Lookup(renderer, "kustomize").(map[string]any)
+		for key, value := range settings {
+			patches, isList := value.([]any)
+			if key != "images" && (key != "patches" || !isList || slices.ContainsFunc(patches, func(patch any) bool { return !isOfOtherKind(patch, o) })) {
+				return true
+			}
+		}
+		return !isMapping
+	})
 }
 
 // argoChanges reports whether an Application of Argo CD may change an object by Kustomize or a plugin.
