@@ -39,7 +39,12 @@ func (l List) Deliveries() []Object {
 				made.Fields = fields
 				out = append(out, made)
 			}
-			out = append(out, l.patched(o, value)...)
+			out = append(out, l.patched(o, fields)...)
+			for _, inline := range fieldvalue.Texts(fields["patchesStrategicMerge"]) {
+				if strings.Contains(inline, "spec") { // else it is the name of a file
+					out = append(out, l.patched(o, map[string]any{"patch": inline})...)
+				}
+			}
 			out = append(out, o.ofValues(fields)...)
 			return false
 		})
@@ -100,17 +105,14 @@ func (l List) charts() (out []string) {
 }
 
 // patched returns what a patch of Kustomize or Flux may give objects that take folders.
-func (l List) patched(of Object, patch any) (out []Object) {
-	fields := fieldvalue.Mapping(patch)
+func (l List) patched(of Object, fields map[string]any) (out []Object) {
 	text, isPatch := fields["patch"].(string)
-	if inline, isText := patch.(string); isText && of.IsOfKustomize() && strings.Contains(inline, "\n") {
-		text, isPatch = inline, true // of the older form, which is a text alone
-	}
-	if !isPatch && fields["target"] == nil {
+	name, _ := fields["path"].(string)
+	if !isPatch && (name == "" || fields["target"] == nil) {
 		return nil
 	}
 	docs, err := manifest.Parse(of.File(), []byte(text))
-	if name, _ := fields["path"].(string); name != "" {
+	if name != "" {
 		for _, o := range l.All {
 			if o.File() == filepath.Join(filepath.Dir(of.File()), name) {
 				docs = append(docs, o.Doc)

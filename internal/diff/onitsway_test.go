@@ -129,6 +129,8 @@ func TestWideningByKustomization(t *testing.T) {
 		"patches of others":                 {"patches: [{patch: x, target: {kind: HelmRelease}}]", "", ""},
 		"another tag":                       {"images: [{name: a, newTag: '2'}]", "", ""},
 		"a component":                       {"components: [../c]", "", told},
+		"a patch of a Service above":        {"", "patches: [{target: {kind: Service}, patch: \"- op: replace\\n  path: /spec/selector\\n  value: {a: b}\\n\"}]", ""},
+		"an older patch of Kustomizations":  {"", "patchesStrategicMerge: [\"apiVersion: kustomize.toolkit.fluxcd.io/v1\\nkind: Kustomization\\nspec:\\n  components: [../c]\\n\"]", told},
 		"a patch of Kustomizations above":   {"", "patches: [{target: {kind: Kustomization}, patch: '[{op: add, path: /spec/patches, value: [{patch: x}]}]'}]", told},
 		"a label of the overlay above":      {"", "labels: [{pairs: {team: a}}]", told},
 		"a replacement of the overlay":      {"", "replacements: [{path: r.yaml}]", told},
