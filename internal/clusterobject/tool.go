@@ -39,7 +39,7 @@ func (o Object) Mutates() bool {
 
 // IsOfKustomize reports whether a document tells Kustomize what to apply.
 func (o Object) IsOfKustomize() bool {
-	return rendering.IsKustomization(o.Doc)
+	return !o.isDelivery() && rendering.IsKustomization(o.Doc) // it may make such an object
 }
 
 // WithoutCommonMetadata returns the fields of an object, without the labels that Flux gives others by it: nothing selects by these.
@@ -143,30 +143,4 @@ func overlaid(own, other any) any {
 func (o Object) IsFleetFile() bool {
 	name := filepath.Base(o.File())
 	return o.Kind == "" && (name == "fleet.yaml" || name == "fleet.yml")
-}
-
-// deliveryGroups are the groups of the objects by which Flux and Argo CD take folders.
-var deliveryGroups = []string{"argoproj.io", "helm.toolkit.fluxcd.io", "kustomize.toolkit.fluxcd.io"}
-
-// Deliveries returns the objects of a list, and those of Flux and Argo CD that others have in their fields, such as a ResourceSet: something
-// makes these. They have the names of their makers.
-func (l List) Deliveries() []Object {
-	out := slices.Clone(l.All)
-	for _, o := range l.All {
-		if o.Category != Unknown {
-			continue
-		}
-		fieldvalue.Any(fieldvalue.Lookup(o.Fields, "spec"), func(value any) bool {
-			fields := fieldvalue.Mapping(value)
-			version, _ := fields["apiVersion"].(string)
-			kind, _ := fields["kind"].(string)
-			if group, _, _ := strings.Cut(version, "/"); slices.Contains(deliveryGroups, group) {
-				made := o
-				made.Group, made.Kind, made.Fields = group, kind, fields
-				out = append(out, made)
-			}
-			return false
-		})
-	}
-	return out
 }

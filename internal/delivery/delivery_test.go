@@ -139,6 +139,8 @@ func TestInPlanes(t *testing.T) {
 		"the root":                     {map[string]string{"a/r.yaml": role, "b/p.yaml": policy, "f.yaml": strings.Replace(inPlane, "./a", "/", 1), "g.yaml": strings.Replace(flux, "PATH", "./b", 1)}, "kube-system"},
 		"a variable of Flux":           {map[string]string{"a/r.yaml": role, "b/p.yaml": policy, "f.yaml": strings.Replace(inPlane, "./a", "'./${tenant}'", 1), "g.yaml": strings.Replace(flux, "PATH", "./b", 1)}, "kube-system"},
 		"a namespace by a variable":    {map[string]string{"a/kyverno/r.yaml": role, "f.yaml": strings.Replace(inPlane, "kube-system", "'${space}'", 1)}, "kyverno"},
+		"a base":                       {map[string]string{"b/r.yaml": role, "a/kustomization.yaml": "{resources: [../b/r.yaml]}", "f.yaml": inPlane}, "kube-system"},
+		"a base of another folder":     {map[string]string{"b/r.yaml": role, "c/kustomization.yaml": "{resources: [../b/r.yaml]}", "a/p.yaml": policy, "f.yaml": inPlane}, "default"},
 		"an object of another folder":  {map[string]string{"a/r.yaml": strings.Replace(role, "name: r", "name: r, namespace: shop", 1), "f.yaml": inPlane}, "shop"},
 	} {
 		of := folder(t, tt.files)

@@ -17,15 +17,18 @@ type placement struct {
 	folder string
 }
 
-// namespaceOf is the namespace that a placement gives to what stands in a file, "" where that is none of a control plane.
-func (p placement) namespaceOf(file string) string {
-	if p.folder != "." && !IsBelow(file, p.folder) {
+// namespaceOf is the namespace that a placement gives to what stands in a file, by one of the ways to it, "" where that is none of a control plane.
+func (p placement) namespaceOf(ways []string) string {
+	if p.folder != "." && !slices.ContainsFunc(ways, func(way string) bool { return IsBelow(way, p.folder) }) {
 		return ""
 	}
 	if p.namespace != "" {
 		return p.namespace
 	}
-	parts := strings.Split(filepath.Dir(file), string(filepath.Separator))
+	var parts []string
+	for _, way := range ways {
+		parts = append(parts, strings.Split(filepath.Dir(way), string(filepath.Separator))...)
+	}
 	if i := slices.IndexFunc(parts, clusterobject.IsOfPlane); i >= 0 {
 		return parts[i]
 	}
@@ -35,21 +38,18 @@ func (p placement) namespaceOf(file string) string {
 // InPlanes returns the objects of a list, each in the namespace of the control plane, or of the tool that applies or signs objects, in which Flux, Argo CD, Fleet or
 // Kustomize places it. That is so for an object of a kind with namespaces that names none. Where no path of a tool leads into the folder, the folder may be a part of a repository, and each path counts.
 func (f Folder) InPlanes(all clusterobject.List) clusterobject.List {
-	placements, kustomized := f.placements(all)
+	placements := f.placements(all)
 	if len(placements) == 0 {
 		return all
 	}
-	reaches := &Reaches{}
-	if kustomized {
-		reaches = f.Reaches()
-	}
+	reaches := f.Reaches()
 	return all.Map(func(o clusterobject.Object) clusterobject.Object {
 		if !o.IsNamespaced() || o.Written() != "" || o.IsNone() {
 			return o
 		}
-		file := PathIn(f.Root, o.File())
+		ways := reaches.Ways(o.File())
 		for _, p := range placements {
-			if namespace := p.namespaceOf(file); namespace != "" {
+			if namespace := p.namespaceOf(ways); namespace != "" {
 				return o.PlacedIn(namespace)
 			}
 		}
@@ -62,15 +62,14 @@ func (f Folder) InPlanes(all clusterobject.List) clusterobject.List {
 	})
 }
 
-// placements returns the tools among some objects that give others the namespace of a control plane, and whether a kustomization is one of them: of
-// that, the folder in which it stands.
-func (f Folder) placements(all clusterobject.List) (out []placement, kustomized bool) {
+// placements returns the tools among some objects that give others the namespace of a control plane: of a kustomization, the folder in which it stands.
+func (f Folder) placements(all clusterobject.List) (out []placement) {
 	var byTools []placement
 	tools := all.Deliveries()
 	for _, by := range tools {
 		if by.IsOfKustomize() || by.IsFleetFile() {
 			for _, namespace := range planesIn(fieldvalue.Lookup(by.Fields, "namespace"), fieldvalue.Lookup(by.Fields, "defaultNamespace")) {
-				out, kustomized = append(out, placement{namespace, PathIn(f.Root, filepath.Dir(by.File()))}), kustomized || by.IsOfKustomize()
+				out = append(out, placement{namespace, PathIn(f.Root, filepath.Dir(by.File()))})
 			}
 			continue
 		}
@@ -83,7 +82,7 @@ func (f Folder) placements(all clusterobject.List) (out []placement, kustomized 
 		}
 	}
 	if len(byTools) == 0 {
-		return out, kustomized
+		return out
 	}
 	folders := f.Folders(tools)
 	for _, p := range byTools {
@@ -95,7 +94,7 @@ func (f Folder) placements(all clusterobject.List) (out []placement, kustomized 
 			out = append(out, placement{p.namespace, folder})
 		}
 	}
-	return out, kustomized
+	return out
 }
 
 // givenBy returns the namespaces of control planes that an object of Flux or Argo CD gives to what it takes, "" for a parameter. A release has its own namespace

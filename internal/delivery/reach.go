@@ -17,6 +17,11 @@ import (
 type Reaches struct {
 	root string
 	all  []*reach
+	// byFile are the places in all of those that name a file, and unbounded those of others that may take it all the same.
+	byFile    map[string][]int
+	unbounded []int
+	// ways has what [Reaches.Ways] has found, by the files.
+	ways map[string][]string
 }
 
 // reach is what a kustomization takes by itself, and not by another one of the folder.
@@ -35,10 +40,17 @@ type reach struct {
 
 // Reaches returns what the kustomizations of the folder take.
 func (s Folder) Reaches() *Reaches {
-	out := &Reaches{root: s.Root}
+	out := &Reaches{root: s.Root, byFile: map[string][]int{}, ways: map[string][]string{}}
 	isUnread := s.unreadKustomizations()
-	for _, of := range s.Kustomizations() {
-		out.all = append(out.all, reachOf(of, isUnread))
+	for i, of := range s.Kustomizations() {
+		one := reachOf(of, isUnread)
+		out.all = append(out.all, one)
+		for file := range one.files {
+			out.byFile[file] = append(out.byFile[file], i)
+		}
+		if one.isAny || len(one.folders) > 0 || len(one.urls) > 0 {
+			out.unbounded = append(out.unbounded, i)
+		}
 	}
 	return out
 }
@@ -46,10 +58,27 @@ func (s Folder) Reaches() *Reaches {
 // Takers returns the kustomizations that may take a file, by others too. A kustomization is there again for each way.
 func (r *Reaches) Takers(file string) (out []clusterobject.Object) {
 	inRoot := PathIn(r.root, file)
-	for _, of := range r.all {
-		if of.takes(file, inRoot) {
+	asked := slices.Concat(r.byFile[file], r.unbounded)
+	slices.Sort(asked)
+	for _, i := range slices.Compact(asked) {
+		if of := r.all[i]; of.takes(file, inRoot) {
 			out = append(out, r.overlays(of)...)
 		}
+	}
+	return out
+}
+
+// Ways returns a file and the files of the kustomizations that may take it, by others too, as paths in the root: a tool that takes one of them may take the file by that.
+func (r *Reaches) Ways(file string) []string {
+	out, known := r.ways[file]
+	if !known {
+		out = []string{PathIn(r.root, file)}
+		for _, by := range r.Takers(file) {
+			if at := PathIn(r.root, by.File()); !slices.Contains(out, at) {
+				out = append(out, at)
+			}
+		}
+		r.ways[file] = out
 	}
 	return out
 }

@@ -12,14 +12,22 @@ func TestDenyThatNoScriptNames(t *testing.T) {
 		told   = "names a file beside a/deny.yaml, and not this one"
 	)
 	for name, tt := range map[string]struct{ file, text, want string }{
-		"no script":                      {"a.txt", "a", ""},
-		"a script":                       {"Makefile", "deploy:\n\tkubectl apply -f a/allow.yaml\n", told},
-		"a script with both files":       {"Makefile", "deploy:\n\tkubectl apply -f a/allow.yaml -f a/deny.yaml\n", ""},
-		"a script with the folder":       {"Makefile", "deploy:\n\tkubectl apply -f a\n", ""},
-		"a script with a longer name":    {"Makefile", "deploy:\n\tkubectl apply -f b/dis-allow.yaml\n", ""},
-		"the configuration of a program": {"skaffold.yaml", "{apiVersion: skaffold/v4beta1, kind: Config, manifests: {rawYaml: [a/allow.yaml]}}\n", told},
-		"the steps of a job":             {"build.yaml", "{steps: [{args: [apply, -f, a/allow.yaml]}]}\n", told},
-		"a workload with such a text":    {"pod.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: x, namespace: shop}, spec: {containers: [{name: a, image: a, args: [a/allow.yaml]}]}}\n", ""},
+		"no script":                             {"a.txt", "a", ""},
+		"a script":                              {"Makefile", "deploy:\n\tkubectl apply -f a/allow.yaml\n", told},
+		"a script with both files":              {"Makefile", "deploy:\n\tkubectl apply -f a/allow.yaml -f a/deny.yaml\n", ""},
+		"a script with the folder":              {"Makefile", "deploy:\n\tkubectl apply -f a\n", ""},
+		"a script with a longer name":           {"Makefile", "deploy:\n\tkubectl apply -f b/dis-allow.yaml\n", ""},
+		"a script with another one of the name": {"Makefile", "deploy:\n\tkubectl apply -f a/allow.yaml -f b/deny.yaml\n", told},
+		"a script with it in a comment":         {"Makefile", "# not a/deny.yaml\ndeploy:\n\tkubectl apply -f a/allow.yaml\n", told},
+		"a script that ends with a name":        {"deploy.sh", "kubectl apply -f a/allow.yaml -f a/deny.yaml.off\n", told},
+		"a script with wildcards":               {"deploy.sh", "kubectl apply -f 'a/allow*.yaml'\n", told},
+		"a script with all files":               {"deploy.sh", "kubectl apply -f a/*.yaml\n", ""},
+		"a script with a choice":                {"deploy.sh", "kubectl apply -f a/{allow,other}.yaml\n", told},
+		"a script with it in a choice":          {"deploy.sh", "kubectl apply -f a/{allow,deny}.yaml\n", ""},
+		"a script with a variable":              {"deploy.sh", "kubectl apply -f \"$DIR/allow.yaml\" -f \"$DIR/deny.yaml\"\n", ""},
+		"the configuration of a program":        {"skaffold.yaml", "{apiVersion: skaffold/v4beta1, kind: Config, manifests: {rawYaml: [a/allow.yaml]}}\n", told},
+		"the steps of a job":                    {"build.yaml", "{steps: [{args: [apply, -f, a/allow.yaml]}]}\n", told},
+		"a workload with such a text":           {"pod.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: x, namespace: shop}, spec: {containers: [{name: a, image: a, args: [a/allow.yaml]}]}}\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

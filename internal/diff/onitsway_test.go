@@ -23,6 +23,11 @@ func TestWideningOnTheWay(t *testing.T) {
 	set := func(spec string) string {
 		return "{apiVersion: argoproj.io/v1alpha1, kind: ApplicationSet, metadata: {name: k, namespace: argocd}, spec: {generators: [{git: {}}], template: {spec: {destination: {namespace: shop}, source: {repoURL: x, path: '{{path}}'" + spec + "}}\n"
 	}
+	patched := func(kind, patch string) string {
+		return "---\n{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: above, namespace: flux-system}, spec: {path: ./p, sourceRef: {kind: GitRepository, name: a}, patches: [{target: {kind: " + kind + "}, patch: '" + strings.ReplaceAll(patch, "'", "''") + "'}]}}\n"
+	}
+	const git = "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: k, namespace: shop}, spec: {chart: {spec: {chart: o, sourceRef: {kind: GitRepository, name: a}}}}}\n"
+	const release = "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: k, namespace: shop}, spec: {chartRef: {kind: HelmChart, name: c}, postRenderers: [{kustomize: {patches: [{patch: x}]}}]}}\n---\n"
 	for name, tt := range map[string]struct{ tool, pod, want string }{
 		"an ApplicationSet":                         {set("}}}"), placed, ""},
 		"labels of an ApplicationSet":               {set(", kustomize: {commonLabels: {team: a}}}}}"), placed, "on its way"},
@@ -67,6 +72,22 @@ func TestWideningOnTheWay(t *testing.T) {
 		"a release that changes a chart of Git":      {"{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: k, namespace: shop}, spec: {chart: {spec: {chart: o, sourceRef: {kind: GitRepository, name: a}}}, postRenderers: [{kustomize: {patches: [{patch: x}]}}]}}\n", placed, "on its way"},
 		"a release of a chart of a repository":       {"{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: k, namespace: shop}, spec: {chart: {spec: {chart: o, sourceRef: {kind: HelmRepository, name: a}}}, postRenderers: [{kustomize: {patches: [{patch: x}]}}]}}\n", placed, ""},
 		"a release of another chart":                 {"{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: k, namespace: shop}, spec: {chart: {spec: {chart: x}}, postRenderers: [{kustomize: {patches: [{patch: x}]}}]}}\n", placed, ""},
+		"a patch of Kustomizations":                  {flux("") + patched("Kustomization", "{spec: {patches: [{patch: x}]}}"), placed, "on its way"},
+		"a patch of Kustomizations for others":       {flux("") + patched("Kustomization", "{spec: {timeout: 1m, deletionPolicy: Orphan, patches: [{patch: x, target: {kind: HelmRelease}}]}}"), placed, ""},
+		"a patch of Kustomizations in JSON":          {flux("") + patched("Kustomization", "[{op: add, path: /spec/patches/-, value: {patch: x}}]"), placed, "on its way"},
+		"a patch of when they are applied":           {flux("") + patched("Kustomization", "[{op: replace, path: /spec/interval, value: 1h}, {op: remove, path: /spec/patches}]"), placed, ""},
+		"a patch of any kind":                        {flux("") + patched("Kustom.*", "{spec: {components: [../c]}}"), placed, "on its way"},
+		"a patch that cannot be read":                {flux("") + patched("Kustomization", "{{ .a }}: [b"), placed, "on its way"},
+		"a patch of Applications":                    {argo("", "shop") + patched("Application", "[{op: add, path: /spec/source/plugin, value: {name: x}}]"), placed, "on its way"},
+		"a patch of when they are synced":            {argo("", "shop") + patched("Application", "{spec: {syncPolicy: {automated: {}}, source: {kustomize: {images: ['a=b']}}}}"), placed, ""},
+		"a patch of releases":                        {git + patched("HelmRelease", "{spec: {postRenderers: [{kustomize: {patches: [{patch: x}]}}]}}"), placed, "on its way"},
+		"a patch of releases for others":             {git + patched("HelmRelease", "{spec: {postRenderers: [{kustomize: {patches: [{patch: x, target: {kind: HTTPRoute}}]}}]}}"), placed, ""},
+		"a patch of releases of foreign charts":      {strings.Replace(git, "GitRepository", "HelmRepository", 1) + patched("HelmRelease", "{spec: {postRenderers: [{kustomize: {patches: [{patch: x}]}}]}}"), placed, ""},
+		"a patch of how releases come":               {git + patched("HelmRelease", "{spec: {install: {crds: Skip}, upgrade: {remediation: {retries: 3}}}}"), placed, ""},
+		"a definition of such objects":               {"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: k}, spec: {versions: [{schema: {properties: {path: {type: string}, patches: {type: array}}}}]}}\n", placed, ""},
+		"a release of a chart by its name":           {release + "{apiVersion: source.toolkit.fluxcd.io/v1, kind: HelmChart, metadata: {name: c, namespace: shop}, spec: {chart: ./o, sourceRef: {kind: GitRepository, name: a}}}\n", placed, "on its way"},
+		"a release of a foreign chart by its name":   {release + "{apiVersion: source.toolkit.fluxcd.io/v1, kind: HelmChart, metadata: {name: c, namespace: shop}, spec: {chart: o, sourceRef: {kind: HelmRepository, name: a}}}\n", placed, ""},
+		"a release of a chart that is not there":     {release, placed, "on its way"},
 		"another folder of a set":                    {strings.Replace(set(", kustomize: {commonLabels: {team: a}}}}}"), "'{{path}}'", "'p/{{name}}'", 1), placed, ""},
 		"the folder of a set":                        {strings.Replace(set(", kustomize: {commonLabels: {team: a}}}}}"), "'{{path}}'", "'o/{{name}}'", 1), placed, "on its way"},
 		"a folder whose name begins so":              {strings.Replace(set(", kustomize: {commonLabels: {team: a}}}}}"), "'{{path}}'", "'o{{name}}'", 1), placed, "on its way"},
@@ -108,6 +129,9 @@ func TestWideningByKustomization(t *testing.T) {
 		"patches of others":                 {"patches: [{patch: x, target: {kind: HelmRelease}}]", "", ""},
 		"another tag":                       {"images: [{name: a, newTag: '2'}]", "", ""},
 		"a component":                       {"components: [../c]", "", told},
+		"a patch of a Service above":        {"", "patches: [{target: {kind: Service}, patch: \"- op: replace\\n  path: /spec/selector\\n  value: {a: b}\\n\"}]", ""},
+		"an older patch of Kustomizations":  {"", "patchesStrategicMerge: [\"apiVersion: kustomize.toolkit.fluxcd.io/v1\\nkind: Kustomization\\nspec:\\n  components: [../c]\\n\"]", told},
+		"a patch of Kustomizations above":   {"", "patches: [{target: {kind: Kustomization}, patch: '[{op: add, path: /spec/patches, value: [{patch: x}]}]'}]", told},
 		"a label of the overlay above":      {"", "labels: [{pairs: {team: a}}]", told},
 		"a replacement of the overlay":      {"", "replacements: [{path: r.yaml}]", told},
 		"a key that is not known":           {"later: [a]", "", told},

@@ -24,6 +24,13 @@ func TestSentPolicies(t *testing.T) {
 		"one that makes another":           {"r.yaml", strings.Replace(made, "NAMESPACE", "lab", 1), ""},
 		"a script":                         {"deploy.sh", "kubectl apply -n shop -f a\n", told},
 		"a script with the long option":    {"deploy.sh", "kubectl apply --namespace=shop -f a\n", told},
+		"a script with a variable":         {"deploy.sh", "NAMESPACE=shop\nkubectl apply -n $NAMESPACE -f a\n", told},
+		"a script without a space":         {"deploy.sh", "kubectl apply -nshop -f a\n", told},
+		"a script that chooses it before":  {"deploy.sh", "kubens shop\nkubectl apply -f a\n", told},
+		"a script with a project":          {"deploy.sh", "oc project shop\nkubectl apply -f a\n", told},
+		"a setting of a step":              {"build.yaml", "{steps: [{uses: deploy, with: {namespace: shop, manifests: a}}]}\n", told},
+		"a setting of a step for a lab":    {"build.yaml", "{steps: [{uses: deploy, with: {namespace: lab, manifests: a}}]}\n", ""},
+		"a setting of a program":           {"skaffold.yaml", "{apiVersion: skaffold/v4beta1, kind: Config, deploy: {kubectl: {defaultNamespace: shop}}}\n", told},
 		"a script for a lab":               {"deploy.sh", "kubectl apply -n lab -f a\n", ""},
 		"the steps of a job":               {"build.yaml", "{steps: [{args: [apply, -n, shop, -f, a]}]}\n", told},
 	} {

@@ -91,6 +91,7 @@ func wordsOf(kinds []string) words {
 		{[]string{"apiVersion"}, regexp.MustCompile(`apiVersion["']?\s*[:=]\s*["']?[a-z0-9.-]+/v[0-9]`)},
 		{[]string{"Mesh"}, regexp.MustCompile(`\btype["']?\s*[:=]\s*["']?Mesh[A-Z]`)},
 		{tools, regexp.MustCompile(`\b(` + strings.Join(tools, "|") + `)["']?[\s,]+["']?[-a-z$]`)},
+		{[]string{"oc "}, regexp.MustCompile(`\boc (apply|create|process|replace)\b`)},
 	}
 	for _, kind := range kinds {
 		out = append(out, word{[]string{kind}, regexp.MustCompile(`\b` + regexp.QuoteMeta(kind) + `\b`)})

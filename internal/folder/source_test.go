@@ -16,7 +16,7 @@ func TestSources(t *testing.T) {
 	for name, text := range map[string]string{
 		"script": strings.Repeat("#", 1<<20-5) + "apiVersion: v1/v1",
 		"far":    strings.Repeat("#\n", 3<<19) + "kind: Gate\n",
-		"call":   "kubectl apply -f a.yaml", "args": "['helm', 'template']", "a.tfvars": "", "a.tf": "\x00",
+		"call":   "kubectl apply -f a.yaml", "args": "['helm', 'template']", "openshift": "oc apply -f a.yaml", "a.tfvars": "", "a.tf": "\x00",
 		"text": "Gates, kubectl.", "binary": "kind: Gate\x00", "a.md": "apiVersion: v1/v1", "a.yaml": "kind: Gate",
 	} {
 		write(t, filepath.Join(dir, name), text)
@@ -35,7 +35,7 @@ func TestSources(t *testing.T) {
 			t.Errorf("%s: the content %q", source.Name, source.Content)
 		}
 	}
-	if err != nil || !slices.Equal(names, []string{"a.tf", "a.tfvars", "args", "call", "far", "script", "prod.env"}) {
+	if err != nil || !slices.Equal(names, []string{"a.tf", "a.tfvars", "args", "call", "far", "openshift", "script", "prod.env"}) {
 		t.Errorf("%q, %v", names, err)
 	}
 }

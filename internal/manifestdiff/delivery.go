@@ -21,7 +21,7 @@ var harmlessOfDeliveries = map[string]map[string]bool{
 		spec.source.kustomize.version spec.source.kustomize.images spec.sources[].kustomize.version spec.sources[].kustomize.images
 		spec.source.repoURL spec.source.path spec.source.targetRevision spec.source.directory.recurse
 		spec.sources[].repoURL spec.sources[].path spec.sources[].targetRevision spec.sources[].directory.recurse`),
-	"kustomize.toolkit.fluxcd.io": fieldpath.SetOf(`spec.interval spec.retryInterval spec.timeout spec.path spec.prune spec.sourceRef spec.wait spec.force
+	"kustomize.toolkit.fluxcd.io": fieldpath.SetOf(`spec.interval spec.retryInterval spec.timeout spec.path spec.prune spec.deletionPolicy spec.sourceRef spec.wait spec.force
 		spec.dependsOn spec.healthChecks spec.healthCheckExprs spec.serviceAccountName spec.decryption spec.validation`),
 	"source.toolkit.fluxcd.io": fieldpath.SetOf(`spec.interval spec.timeout spec.url spec.ref spec.secretRef spec.provider spec.verify spec.endpoint
 		spec.bucketName spec.region spec.insecure spec.certSecretRef spec.proxySecretRef spec.recurseSubmodules spec.type spec.passCredentials`),

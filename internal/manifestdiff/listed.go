@@ -2,7 +2,9 @@ package manifestdiff
 
 import (
 	"maps"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -34,7 +36,10 @@ func (c *comparison) byScript(d doubter) (out []Doubt) {
 		return nil
 	}
 	texts := c.scripts()
-	scripts := slices.Sorted(maps.Keys(texts))
+	scripts, named := slices.Sorted(maps.Keys(texts)), map[string]namedFiles{}
+	for by, text := range texts {
+		named[by] = filesNamedIn(text)
+	}
 	for _, name := range names {
 		var beside []string
 		for other := range known {
@@ -43,7 +48,10 @@ func (c *comparison) byScript(d doubter) (out []Doubt) {
 			}
 		}
 		i := slices.IndexFunc(scripts, func(by string) bool {
-			return slices.ContainsFunc(beside, func(other string) bool { return hasFileName(texts[by], other) }) && !hasFileName(texts[by], filepath.Base(name))
+			folders := named[by].foldersOf(filepath.Base(name), false)
+			return slices.ContainsFunc(beside, func(other string) bool {
+				return slices.ContainsFunc(named[by].foldersOf(other, true), func(folder string) bool { return !slices.Contains(folders, folder) })
+			})
 		})
 		if i >= 0 {
 			out = append(out, doubtOf(groups[name], scripts[i]+" names a file beside "+name+", and not this one"))
@@ -72,16 +80,39 @@ func (c *comparison) scripts() map[string]string {
 	return out
 }
 
-// hasFileName reports whether a text has the name of a file, and not as the end of another name.
-func hasFileName(text, name string) bool {
-	for {
-		before, behind, found := strings.Cut(text, name)
-		if !found {
-			return false
-		}
-		if before == "" || !strings.ContainsAny(before[len(before)-1:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") {
-			return true
-		}
-		text = behind
+// namedFiles are the names of files in a text, as they stand there, with wildcards too: those of its comments, and all others.
+type namedFiles struct{ ofComments, ofRest []string }
+
+var (
+	// choice is a part of a name in braces, of which a shell makes several names.
+	choice = regexp.MustCompile("([^\\s\"'`=;:{}]*)\\{([^{}\\s]*,[^{}\\s]*)\\}([^\\s\"'`=;:{}]*)")
+	// besideNames parts the names in a text.
+	besideNames = regexp.MustCompile("[\\s\"'`=:;,()<>|&\\[\\]]+")
+	comment     = regexp.MustCompile(`(?m)^\s*(#|//).*$`)
+)
+
+// filesNamedIn returns what may be names of files in a text.
+func filesNamedIn(text string) namedFiles {
+	names := func(text string) []string {
+		text = choice.ReplaceAllStringFunc(text, func(found string) string {
+			parts := choice.FindStringSubmatch(found)
+			return parts[1] + strings.Join(strings.Split(parts[2], ","), parts[3]+" "+parts[1]) + parts[3]
+		})
+		return slices.DeleteFunc(besideNames.Split(text, -1), func(name string) bool { return !strings.Contains(name, ".") && !strings.ContainsAny(name, "*?") })
 	}
+	return namedFiles{names(strings.Join(comment.FindAllString(text, -1), "\n")), names(comment.ReplaceAllString(text, ""))}
+}
+
+// foldersOf returns the folders in which a text has a file of some name, as they stand there. A comment applies nothing: it counts where that is asked for.
+func (f namedFiles) foldersOf(name string, comments bool) (out []string) {
+	all := f.ofRest
+	if comments {
+		all = slices.Concat(all, f.ofComments)
+	}
+	for _, one := range all {
+		if matches, err := path.Match(path.Base(one), name); matches && err == nil {
+			out = append(out, path.Dir(one))
+		}
+	}
+	return out
 }

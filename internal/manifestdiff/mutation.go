@@ -96,7 +96,8 @@ var (
 	wordsOfPatches = fieldpath.SetOf("from key labels metadata op path spec template type value values")
 )
 
-// mutationChanges reports whether an object that changes others as an API server gets them may give a new workload an account, or a label by which policies choose callers.
+// mutationChanges reports whether an object that changes others as an API server gets them may give a new workload an account, or a label by which policies choose callers, or
+// change what takes a folder.
 func (c *comparison) mutationChanges(by clusterobject.Object) bool {
 	if !by.Mutates() {
 		return false
@@ -117,7 +118,17 @@ func (c *comparison) mutationChanges(by clusterobject.Object) bool {
 			return slices.ContainsFunc(slices.Collect(maps.Keys(labels)), func(key string) bool { return c.peers.Has(strings.Trim(key, "+()")) })
 		})
 	}
+	isOfDeliveries := fieldvalue.Any(by.Fields, func(value any) bool {
+		text, _ := value.(string)
+		return deliverers.MatchString(text)
+	})
 	return fieldvalue.Any(by.Fields, func(value any) bool {
-		return slices.ContainsFunc(mutating, func(key string) bool { return gives(fieldvalue.Mapping(value)[key]) })
+		return slices.ContainsFunc(mutating, func(key string) bool {
+			change := fieldvalue.Mapping(value)[key]
+			return change != nil && isOfDeliveries || gives(change)
+		})
 	})
 }
+
+// deliverers finds the kinds of objects that take folders, as an object that changes them names these kinds.
+var deliverers = regexp.MustCompile(`(?i)^(\S+/)?(Application|ApplicationSet|HelmRelease|Kustomization)s?$`)

@@ -37,9 +37,9 @@ func (c *comparison) mayChange(by, o clusterobject.Object) bool {
 	case "kustomize.toolkit.fluxcd.io":
 		return c.fluxChanges(by, o) && c.mayTakeBy(by, o)
 	case "helm.toolkit.fluxcd.io":
-		return fieldvalue.Lookup(by.Fields, "spec", "postRenderers") != nil && c.mayTakeBy(by, o)
+		return releaseChanges(by, o) && c.mayTakeBy(by, o)
 	default:
-		return c.mutationChanges(by) || fleetChanges(by, o)
+		return c.mutationChanges(by) || c.fleetChanges(by, o)
 	}
 }
 
@@ -100,22 +100,41 @@ func (c *comparison) deliveries() []clusterobject.Object {
 
 // mayTakeBy reports whether a tool may take the file of an object by another object.
 func (c *comparison) mayTakeBy(by, o clusterobject.Object) bool {
-	return slices.ContainsFunc(by.Takes(), func(at string) bool { return c.mayTake(delivery.Literal(at), delivery.PathIn(c.recent.Root, o.File())) })
+	return slices.ContainsFunc(by.Takes(), func(at string) bool { return c.mayTake(delivery.Literal(at), o) })
 }
 
-// mayTake reports whether a tool that takes a folder may take a file: it is below the folder, or the folder is none of the side, which may be a part of a repository.
-func (c *comparison) mayTake(folder, file string) bool {
+// mayTake reports whether a tool that takes a folder may take the file of an object: it is below the folder, or a kustomization that takes it is, or the folder is none of the side, which
+// may be a part of a repository.
+func (c *comparison) mayTake(folder string, o clusterobject.Object) bool {
 	if c.allFolders == nil {
 		c.allFolders = c.recent.folder().Folders(c.deliveries())
 		c.isPart = c.allFolders.IsPart || slices.ContainsFunc(c.deliveries(), placesFolders)
 	}
 	named := c.allFolders.Named(folder)
-	return len(named) == 0 && c.isPart || slices.ContainsFunc(named, func(of string) bool { return of == "." || delivery.IsBelow(file, of) })
+	return len(named) == 0 && c.isPart || slices.ContainsFunc(named, func(of string) bool { return c.takes(of, o) })
+}
+
+// takes reports whether what applies a folder may take the file of an object, also by kustomizations.
+func (c *comparison) takes(folder string, o clusterobject.Object) bool {
+	return folder == "." || slices.ContainsFunc(c.reaches().Ways(c.fileOf(o)), func(way string) bool { return delivery.IsBelow(way, folder) })
+}
+
+// fileOf returns the file of an object, in the folder of the second side: what stands in the first one has the same path in its own folder.
+func (c *comparison) fileOf(o clusterobject.Object) string {
+	if c.old.Root != "" && !filepath.IsLocal(delivery.PathIn(c.recent.Root, o.File())) {
+		return filepath.Join(c.recent.Root, delivery.PathIn(c.old.Root, o.File()))
+	}
+	return o.File()
+}
+
+// dirOf returns the folder of the file of an object, as a path in its side.
+func (c *comparison) dirOf(o clusterobject.Object) string {
+	return filepath.Dir(delivery.PathIn(c.recent.Root, c.fileOf(o)))
 }
 
 // placesFolders reports whether an object of Flux gives folders of its sources other paths: what leads nowhere here may lead to any of them there.
 func placesFolders(o clusterobject.Object) bool {
-	return o.Kind == "ArtifactGenerator" || o.Kind == "GitRepository" && fieldvalue.Lookup(o.Fields, "spec", "include") != nil
+	return o.Kind == "ArtifactGenerator" || fieldvalue.Lookup(o.Fields, "spec", "sourceRef", "kind") == "ExternalArtifact" || o.Kind == "GitRepository" && fieldvalue.Lookup(o.Fields, "spec", "include") != nil
 }
 
 // fluxChanges reports whether a Kustomization of Flux may change an object. Its patches are for a kind that their target names, and the labels that it gives all objects
@@ -135,6 +154,22 @@ func (c *comparison) fluxChanges(by, o clusterobject.Object) bool {
 	}
 	return clusterobject.UnknownField("spec", spec, harmlessOfDeliveries[by.Group]) != "" || o.MovesTo(fieldvalue.Lookup(by.Fields, "spec", "targetNamespace")) ||
 		o.PodPlace() == "" && c.setsAny(fieldvalue.Lookup(by.Fields, "spec", "commonMetadata", "labels"), fieldvalue.Lookup(by.Fields, "spec", "commonMetadata", "annotations"))
+}
+
+// releaseChanges reports whether a release of a chart may change an object of that by more than images, and patches of other kinds.
+func releaseChanges(by, o clusterobject.Object) bool {
+	renderers := fieldvalue.Lookup(by.Fields, "spec", "postRenderers")
+	list, isList := renderers.([]any)
+	return renderers != nil && !isList || slices.ContainsFunc(list, func(renderer any) bool {
+		settings, isMapping := fieldvalue.Lookup(renderer, "kustomize").(map[string]any)
+		for key, value := range settings {
+			patches, isList := value.([]any)
+			if key != "images" && (key != "patches" || !isList || slices.ContainsFunc(patches, func(patch any) bool { return !isOfOtherKind(patch, o) })) {
+				return true
+			}
+		}
+		return !isMapping
+	})
 }
 
 // argoChanges reports whether an Application of Argo CD may change an object by Kustomize or a plugin.
@@ -157,8 +192,8 @@ func (c *comparison) argoChanges(by, o clusterobject.Object) bool {
 var fleetChanging = []string{"namespace", "kustomize", "yaml", "overlays", "targetCustomizations"}
 
 // fleetChanges reports whether a document is a fleet.yaml by which an object may change.
-func fleetChanges(by, o clusterobject.Object) bool {
-	return by.IsFleetFile() && delivery.IsBelow(o.File(), filepath.Dir(by.File())) && slices.ContainsFunc(fleetChanging, func(key string) bool { return fieldvalue.Lookup(by.Fields, key) != nil })
+func (c *comparison) fleetChanges(by, o clusterobject.Object) bool {
+	return by.IsFleetFile() && c.takes(c.dirOf(by), o) && slices.ContainsFunc(fleetChanging, func(key string) bool { return fieldvalue.Lookup(by.Fields, key) != nil })
 }
 
 // setsAny reports whether labels or annotations that a tool gives objects matter on one of them.

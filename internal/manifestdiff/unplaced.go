@@ -1,14 +1,12 @@
 package manifestdiff
 
 import (
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/meshproof/meshproof/internal/clusterobject"
-	"github.com/meshproof/meshproof/internal/delivery"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
 )
 
@@ -56,8 +54,11 @@ func (c *comparison) compareUnplaced(before, after clusterobject.List) (out []Ch
 	return out
 }
 
-// namespaceOption finds the namespace to which a script applies what it names.
-var namespaceOption = regexp.MustCompile(`(?:^|\s)(?:-n|--namespace)[\s=]["']?([a-z0-9-]+)`)
+// spaces find the namespaces to which a script applies what it names: by an option, by a variable or by another command.
+var spaces = regexp.MustCompile(`(?:^|\s)(?:-n|--namespace)[\s=]*["']?([a-z0-9-]+)|(?i:\b(?:\w+[_-])?(?:default)?namespace|\bns)["']?[ \t]*(?:[?:]?=|:)?[ \t]*["']?([a-z0-9-]+)|\b(?:kubens|project)[ \t]+([a-z0-9-]+)`)
+
+// spaceKey is the key of a setting by which a program applies what it names to a namespace.
+var spaceKey = regexp.MustCompile(`(?i)^(?:\S+[_-])?(?:default)?namespace$`)
 
 // targetsOfAll returns the namespaces to which Argo CD and scripts may apply any policy that names none.
 func (c *comparison) targetsOfAll() (out []string) {
@@ -67,9 +68,22 @@ func (c *comparison) targetsOfAll() (out []string) {
 		}
 	}
 	for _, text := range c.scripts() {
-		for _, found := range namespaceOption.FindAllStringSubmatch(text, -1) {
-			out = append(out, found[1])
+		for _, found := range spaces.FindAllStringSubmatch(text, -1) {
+			out = append(out, found[1]+found[2]+found[3])
 		}
+	}
+	for _, o := range c.recentObjects.All { // the steps of a job, and the configuration of a program
+		if !o.IsNone() && o.Group != "skaffold" || o.IsOfKustomize() || o.IsFleetFile() {
+			continue
+		}
+		fieldvalue.Any(o.Fields, func(value any) bool {
+			for key, value := range fieldvalue.Mapping(value) {
+				if text, isText := value.(string); isText && spaceKey.MatchString(key) {
+					out = append(out, text)
+				}
+			}
+			return false
+		})
 	}
 	return out
 }
@@ -80,7 +94,7 @@ func (c *comparison) targetsOf(o clusterobject.Object) (out []string) {
 		switch {
 		case tool.Group == "kustomize.toolkit.fluxcd.io" && c.mayTakeBy(tool, o):
 			out = append(out, textsAt(tool, "spec.targetNamespace")...)
-		case tool.IsFleetFile() && delivery.IsBelow(o.File(), filepath.Dir(tool.File())):
+		case tool.IsFleetFile() && c.takes(c.dirOf(tool), o):
 			out = append(out, textsAt(tool, "namespace", "defaultNamespace")...)
 		}
 	}
