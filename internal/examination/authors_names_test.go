@@ -7,8 +7,22 @@ import (
 	"go.yaml.in/yaml/v2"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
+
+// firstItems reads so many items of each list.
+func firstItems(most int) mistaken {
+	return mistaken{reads: func(p object) {
+		each("", p["spec"], func(_ string, of object) {
+			for field, v := range of {
+				if items, ok := v.([]any); ok && len(items) > most {
+					of[field] = items[:most]
+				}
+			}
+		})
+	}}
+}
 
 // keyedBy keeps one object of those with one key, as a program does that has a map of them: the first one, or the last one.
 func keyedBy(last bool, fields ...string) mistaken {
@@ -74,6 +88,7 @@ var mistakesAboutNames = map[string]map[string]mistaken{
 		}),
 	},
 	"cilium": {
+		"the first 256 items of a list":       firstItems(256),
 		"the first object of a name":          keyedBy(false, "name"),
 		"the last object of a name":           keyedBy(true, "name"),
 		"the default of one of several specs": inSpecs(func(spec object) { delete(spec, "enableDefaultDeny") }),
@@ -82,6 +97,12 @@ var mistakesAboutNames = map[string]map[string]mistaken{
 	"linkerd": {
 		"the first object of a name in a namespace": keyedBy(false, "namespace", "name"),
 		"the first object of a name":                keyedBy(false, "kind", "name"),
+		"the first four policies of a Server": {orders: func(p *policy.Program) {
+			for i := range p.Gates {
+				p.Gates[i].Rules = p.Gates[i].Rules[:min(4, len(p.Gates[i].Rules))]
+			}
+		}},
+		"the first 256 items of a list": firstItems(256),
 	},
 	"gateway": {"the first object of a name": keyedBy(false, "name"), "the last object of a name": keyedBy(true, "name")},
 	"kuma":    {"the first object of a name": keyedBy(false, "name"), "the last object of a name": keyedBy(true, "name")},

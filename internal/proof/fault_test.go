@@ -21,7 +21,7 @@ type change struct{ file, old, faulty string }
 //
 // A later fault may change a line that an earlier one has changed, as long as the old text is
 // still there.
-var faults = slices.Concat(commonFaults, faultsOfLinkerd, faultsOfHTTP, faultsOfRoutes, faultsOfDetails, faultsOfReadings, faultsOfEdges, faultsOfStatements, faultsOfRefusals, faultsOfParsing)
+var faults = slices.Concat(commonFaults, faultsOfLinkerd, faultsOfHTTP, faultsOfRoutes, faultsOfDetails, faultsOfReadings, faultsOfEdges, faultsOfStatements, faultsOfRefusals, faultsOfParsing, faultsOfPlaces)
 
 // fault is a fault in several places.
 type fault struct {
