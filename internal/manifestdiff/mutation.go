@@ -154,7 +154,7 @@ var (
 	// giving is a line of a script about labels, and given a label there with its value. Choosing is one that asks for labels, or is about images.
 	giving   = regexp.MustCompile(`(?im)^.*label.*$`)
 	choosing = regexp.MustCompile(`(?i)(^|\s)-l[\s=]|selector|\bget\b|\bwait\b|\blogs\b|\bdocker\b`)
-	given    = regexp.MustCompile(`([A-Za-z0-9][A-Za-z0-9/_-]*(?:\.[A-Za-z0-9/_-]+)*)["']?\s*[:=]\s*["']?([A-Za-z0-9._-]*)`)
+	given    = regexp.MustCompile(`([A-Za-z0-9][A-Za-z0-9/_-]*(?:\.[A-Za-z0-9/_-]+)*)["']?\s*[:=][ \t]*\\?["']?([A-Za-z0-9._$-]+)`)
 )
 
 // scriptChanges reports whether a script may give objects a label by which policies choose callers.
@@ -165,7 +165,8 @@ func (c *comparison) scriptChanges(text string) bool {
 			if _, behind, isPath := strings.Cut(key, "labels."); isPath {
 				key = behind
 			}
-			return c.callsBy(key, found[2])
+			value, _, _ := strings.Cut(found[2], "$") // a variable may be any
+			return c.callsBy(key, value)
 		})
 	})
 }
