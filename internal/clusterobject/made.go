@@ -19,6 +19,7 @@ var deliveryGroups = map[string]string{"Application": "argoproj.io", "Applicatio
 func (l List) Deliveries() []Object {
 	out := slices.Clone(l.All)
 	for _, o := range l.All {
+		out = append(out, o.carried()...)
 		if o.Category != Unknown {
 			continue
 		}
@@ -35,7 +36,7 @@ func (l List) Deliveries() []Object {
 			made := o
 			version, _ := fields["apiVersion"].(string)
 			made.Kind, _ = fields["kind"].(string)
-			if made.Group, _, _ = strings.Cut(version, "/"); made.isDelivery() {
+			if made.Group, _, _ = strings.Cut(version, "/"); made.IsDelivery() {
 				made.Fields = fields
 				out = append(out, made)
 			}
@@ -52,8 +53,27 @@ func (l List) Deliveries() []Object {
 	return out
 }
 
-// isDelivery reports whether Flux or Argo CD takes a folder by an object, or by what that makes.
-func (o Object) isDelivery() bool { return o.Group != "" && deliveryGroups[o.Kind] == o.Group }
+// IsDelivery reports whether Flux or Argo CD takes a folder by an object, or by what that makes.
+func (o Object) IsDelivery() bool { return o.Group != "" && deliveryGroups[o.Kind] == o.Group }
+
+// carried returns such objects that stand as texts in a ConfigMap, a Secret or another object: something may apply what these carry.
+func (o Object) carried() (out []Object) {
+	fieldvalue.Any(o.Fields, func(value any) bool {
+		text, _ := value.(string)
+		if !fieldvalue.HasAnyPart(text, slices.Collect(maps.Values(deliveryGroups))) || !strings.Contains(text, "apiVersion") {
+			return false
+		}
+		docs, _ := manifest.Parse(o.File(), []byte(text))
+		for _, doc := range docs {
+			if made := Read(doc); made.IsDelivery() {
+				o.Group, o.Kind, o.Fields = made.Group, made.Kind, made.Fields
+				out = append(out, o)
+			}
+		}
+		return false
+	})
+	return out
+}
 
 // making is an object that another one makes, or changes so.
 func (o Object) making(kind string, spec any) Object {
@@ -66,7 +86,7 @@ func (o Object) ofValues(values map[string]any) []Object {
 	_, isOfGit := values["repoURL"].(string) // a definition of such objects has a mapping there
 	_, isOfFolder := values["path"].(string)
 	switch {
-	case o.isDelivery() && o.Kind != "HelmRelease" || o.IsOfKustomize():
+	case o.IsDelivery() && o.Kind != "HelmRelease" || o.IsOfKustomize():
 	case isOfGit && (values["kustomize"] != nil || values["plugin"] != nil):
 		return []Object{o.making("Application", map[string]any{"source": values})}
 	case isOfFolder && (values["patches"] != nil || values["targetNamespace"] != nil):
@@ -136,7 +156,7 @@ func (l List) patched(of Object, fields map[string]any) (out []Object) {
 		}
 	}
 	target, _ := fieldvalue.Lookup(fields, "target", "kind").(string)
-	if err != nil {
+	if err != nil && fields["target"] != nil {
 		add(map[string]any{"patches": text, "postRenderers": text, "source": map[string]any{"plugin": text}}, target)
 	}
 	for _, doc := range docs {
@@ -146,12 +166,12 @@ func (l List) patched(of Object, fields map[string]any) (out []Object) {
 			if fields["target"] == nil {
 				kind = doc.Type().Kind
 			}
-			if spec, states := fieldvalue.Lookup(fieldvalue.Decode(doc), "spec").(map[string]any); states {
+			if spec, states := fieldvalue.Lookup(fieldvalue.Decode(doc), "spec").(map[string]any); states && (kind != "" || fields["target"] != nil) {
 				add(spec, kind)
 			}
 		}
 		for _, operation := range operations {
-			if spec := specOf(fieldvalue.Mapping(operation)); spec != nil {
+			if spec := specOf(fieldvalue.Mapping(operation)); spec != nil && fields["target"] != nil {
 				add(spec, target)
 			}
 		}

@@ -39,7 +39,7 @@ func (o Object) Mutates() bool {
 
 // IsOfKustomize reports whether a document tells Kustomize what to apply.
 func (o Object) IsOfKustomize() bool {
-	return !o.isDelivery() && rendering.IsKustomization(o.Doc) // it may make such an object
+	return !o.IsDelivery() && rendering.IsKustomization(o.Doc) // it may make such an object
 }
 
 // WithoutCommonMetadata returns the fields of an object, without the labels that Flux gives others by it: nothing selects by these.

@@ -84,6 +84,7 @@ func TestWideningOnTheWay(t *testing.T) {
 		"a patch of releases for others":             {git + patched("HelmRelease", "{spec: {postRenderers: [{kustomize: {patches: [{patch: x, target: {kind: HTTPRoute}}]}}]}}"), placed, ""},
 		"a patch of releases of foreign charts":      {strings.Replace(git, "GitRepository", "HelmRepository", 1) + patched("HelmRelease", "{spec: {postRenderers: [{kustomize: {patches: [{patch: x}]}}]}}"), placed, ""},
 		"a patch of how releases come":               {git + patched("HelmRelease", "{spec: {install: {crds: Skip}, upgrade: {remediation: {retries: 3}}}}"), placed, ""},
+		"labels of a release":                        {strings.Replace(git, "spec: {chart", "spec: {commonMetadata: {labels: {team: a}}, chart", 1), placed, "on its way"},
 		"a definition of such objects":               {"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: k}, spec: {versions: [{schema: {properties: {path: {type: string}, patches: {type: array}}}}]}}\n", placed, ""},
 		"a release of a chart by its name":           {release + "{apiVersion: source.toolkit.fluxcd.io/v1, kind: HelmChart, metadata: {name: c, namespace: shop}, spec: {chart: ./o, sourceRef: {kind: GitRepository, name: a}}}\n", placed, "on its way"},
 		"a release of a foreign chart by its name":   {release + "{apiVersion: source.toolkit.fluxcd.io/v1, kind: HelmChart, metadata: {name: c, namespace: shop}, spec: {chart: o, sourceRef: {kind: HelmRepository, name: a}}}\n", placed, ""},

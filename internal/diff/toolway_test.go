@@ -32,6 +32,17 @@ func TestWideningOfABase(t *testing.T) {
 		"by values of a chart":     {map[string]string{"values.yaml": "applications: {web: {source: {repoURL: x, path: q, plugin: {name: x}}}}\n"}, told},
 		"by values of a release":   {map[string]string{"k.yaml": "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: k, namespace: shop}, spec: {chart: {spec: {chart: sync}}, values: {kustomization: {spec: {path: ./q, patches: [{patch: x}]}}}}}\n"}, told},
 		"by a mutation of Kyverno": {map[string]string{"k.yaml": "{apiVersion: kyverno.io/v1, kind: ClusterPolicy, metadata: {name: m}, spec: {rules: [{name: a, match: {any: [{resources: {kinds: [Kustomization]}}]}, mutate: {patchStrategicMerge: {spec: {patches: [{patch: x}]}}}}]}}\n"}, told},
+		"by kpt":                   {map[string]string{"o/Kptfile": "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: o}\npipeline: {mutators: [{image: set-labels, configMap: {team: a}}]}\n"}, told},
+		"by kpt, another label":    {map[string]string{"o/Kptfile": "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: o}\npipeline: {mutators: [{image: set-labels, configMap: {unit: a}}]}\n"}, ""},
+		"by Helmfile":              {map[string]string{"helmfile.yaml": "releases: [{name: o, chart: ./o, jsonPatches: [{target: {kind: Pod, name: a}, patch: [{op: add, path: /metadata/labels/team, value: a}]}]}]\n"}, told},
+		"by kluctl":                {map[string]string{"deployment.yaml": "deployments: [{path: o}]\ncommonLabels: {team: a}\n"}, told},
+		"by Karmada":               {map[string]string{"k.yaml": "{apiVersion: policy.karmada.io/v1alpha1, kind: OverridePolicy, metadata: {name: g, namespace: shop}, spec: {overrideRules: [{overriders: {labelsOverrider: [{operator: add, value: {team: a}}]}}]}}\n"}, told},
+		"by another object":        {map[string]string{"k.yaml": "{apiVersion: config.projectsveltos.io/v1beta1, kind: ClusterProfile, metadata: {name: g}, spec: {patches: [{patch: '[{op: add, path: /spec/replicas, value: 2}]'}]}}\n"}, ""},
+		"by a script":              {map[string]string{"run.sh": "kubectl apply -f o\nkubectl label pods --all team=a\n"}, told},
+		"by a script of yq":        {map[string]string{"run.sh": "yq -i '.metadata.labels.team = \"a\"' o/*.yaml\nkubectl apply -f o\n"}, told},
+		"by a script that asks":    {map[string]string{"run.sh": "kubectl apply -f o\nkubectl get pods --show-labels -l team=a\n"}, ""},
+		"by a script, another one": {map[string]string{"run.sh": "kubectl apply -f o\nkubectl label pods --all unit=a\n"}, ""},
+		"by what a ConfigMap has":  {map[string]string{"k.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: x}, data: {k: '" + strings.TrimSpace(at("./q")) + "'}}\n"}, told},
 		"by one that takes others": {map[string]string{"k.yaml": at("./p")}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -84,8 +84,8 @@ func (c *comparison) alone(o clusterobject.Object, other, own workloads, effect 
 		effect = isAlone
 	}
 	if o.Written() == "" && clusterobject.IsOfPlane(o.Namespace) {
-		if by, moves := c.changedBy(o); moves {
-			effect += ", and " + c.toolText(by) + " may change it on its way"
+		if by := c.changedBy(o); by != "" {
+			effect += ", and " + by + " may change it on its way"
 		}
 	}
 	if o.IsOfSystem() && o.Category != clusterobject.Namespace {
@@ -120,8 +120,8 @@ func (c *comparison) alone(o clusterobject.Object, other, own workloads, effect 
 		} else if hasPods && len(found) == 0 && (c.callsByDerived(p) || c.namesService(o)) {
 			found = append(found, changeOf(o, "calls as somebody whom policies may let in, by a label that a cluster makes, and the other side does not have the object"))
 		}
-		if by, changes := c.changedBy(o); changes && len(found) == 0 && !c.symmetric {
-			found = append(found, changeOf(o, "is new, and "+c.toolText(by)+" may change it on its way"))
+		if by := c.changedBy(o); by != "" && len(found) == 0 && !c.symmetric {
+			found = append(found, changeOf(o, "is new, and "+by+" may change it on its way"))
 		}
 		if len(found) == 0 && !c.symmetric && c.fillsWhatCounts(o, own) {
 			found = append(found, changeOf(o, "is new, and has a placeholder where it counts, in whose place a tool puts something"))

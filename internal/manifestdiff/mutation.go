@@ -10,6 +10,7 @@ import (
 	"github.com/meshproof/meshproof/internal/clusterobject"
 	"github.com/meshproof/meshproof/internal/fieldpath"
 	"github.com/meshproof/meshproof/internal/fieldvalue"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // programs have what expressions in documents may ask for.
@@ -96,28 +97,31 @@ var (
 	wordsOfPatches = fieldpath.SetOf("from key labels metadata op path spec template type value values")
 )
 
+// givesCaller reports whether a part of an object by which that changes others may give a workload an account, or a label by which policies choose callers. Each key of it
+// may be one of a label where that is asked for.
+func (c *comparison) givesCaller(value any, anyKey bool) bool {
+	found := false
+	fieldvalue.EachText(value, func(text string) {
+		found = found || strings.Contains(text, "serviceAccount")
+		for _, key := range ofLabel.FindAllStringSubmatch(text, -1) {
+			found = found || c.peers.Has(strings.ReplaceAll(key[1], "~1", "/"))
+		}
+		for _, key := range keyInText.FindAllStringSubmatch(text, -1) {
+			found = found || strings.Contains(strings.ToLower(text), "labels") && !wordsOfPatches[key[1]] && c.peers.Has(key[1])
+		}
+	})
+	return found || fieldvalue.Any(value, func(value any) bool {
+		labels := fieldvalue.Mapping(value)
+		if !anyKey {
+			labels = fieldvalue.Mapping(labels["labels"])
+		}
+		return slices.ContainsFunc(slices.Collect(maps.Keys(labels)), func(key string) bool { return !wordsOfPatches[key] && c.peers.Has(strings.Trim(key, "+()")) })
+	})
+}
+
 // mutationChanges reports whether an object that changes others as an API server gets them may give a new workload an account, or a label by which policies choose callers, or
 // change what takes a folder.
 func (c *comparison) mutationChanges(by clusterobject.Object) bool {
-	if !by.Mutates() {
-		return false
-	}
-	gives := func(value any) bool {
-		found := false
-		fieldvalue.EachText(value, func(text string) {
-			found = found || strings.Contains(text, "serviceAccount")
-			for _, key := range ofLabel.FindAllStringSubmatch(text, -1) {
-				found = found || c.peers.Has(strings.ReplaceAll(key[1], "~1", "/"))
-			}
-			for _, key := range keyInText.FindAllStringSubmatch(text, -1) {
-				found = found || strings.Contains(text, "labels") && !wordsOfPatches[key[1]] && c.peers.Has(key[1])
-			}
-		})
-		return found || fieldvalue.Any(value, func(value any) bool {
-			labels := fieldvalue.Mapping(fieldvalue.Mapping(value)["labels"])
-			return slices.ContainsFunc(slices.Collect(maps.Keys(labels)), func(key string) bool { return c.peers.Has(strings.Trim(key, "+()")) })
-		})
-	}
 	isOfDeliveries := fieldvalue.Any(by.Fields, func(value any) bool {
 		text, _ := value.(string)
 		return deliverers.MatchString(text)
@@ -125,10 +129,71 @@ func (c *comparison) mutationChanges(by clusterobject.Object) bool {
 	return fieldvalue.Any(by.Fields, func(value any) bool {
 		return slices.ContainsFunc(mutating, func(key string) bool {
 			change := fieldvalue.Mapping(value)[key]
-			return change != nil && isOfDeliveries || gives(change)
+			return change != nil && isOfDeliveries || c.givesCaller(change, false)
 		})
 	})
 }
 
 // deliverers finds the kinds of objects that take folders, as an object that changes them names these kinds.
 var deliverers = regexp.MustCompile(`(?i)^(\S+/)?(Application|ApplicationSet|HelmRelease|Kustomization)s?$`)
+
+// changing are the fields by which further tools change manifests, such as kpt, Helmfile, kapp, Karmada and Sveltos.
+var changing = strings.Fields(`clusterOverrides inline jsonPatches mutators overlays overriders packageOverrides patches strategicMergePatches transformers`)
+
+// patchChanges reports the same of an object of another tool.
+func (c *comparison) patchChanges(by clusterobject.Object) bool {
+	if fieldvalue.Lookup(by.Fields, "deployments") != nil && c.givesCaller(fieldvalue.Lookup(by.Fields, "commonLabels"), true) { // of kluctl
+		return true
+	}
+	return fieldvalue.Any(by.Fields, func(value any) bool {
+		return slices.ContainsFunc(changing, func(key string) bool { return c.givesCaller(fieldvalue.Mapping(value)[key], true) })
+	})
+}
+
+var (
+	// giving is a line of a script about labels, and given a label there with its value. Choosing is one that asks for labels, or is about images.
+	giving   = regexp.MustCompile(`(?im)^.*label.*$`)
+	choosing = regexp.MustCompile(`(?i)(^|\s)-l[\s=]|selector|\bget\b|\bwait\b|\blogs\b|\bdocker\b`)
+	given    = regexp.MustCompile(`([A-Za-z0-9][A-Za-z0-9/_-]*(?:\.[A-Za-z0-9/_-]+)*)["']?\s*[:=][ \t]*\\?["']?([A-Za-z0-9._$-]+)`)
+)
+
+// scriptChanges reports whether a script may give objects a label by which policies choose callers.
+func (c *comparison) scriptChanges(text string) bool {
+	return slices.ContainsFunc(giving.FindAllString(text, -1), func(line string) bool {
+		return !choosing.MatchString(line) && slices.ContainsFunc(given.FindAllStringSubmatch(line, -1), func(found []string) bool {
+			key := found[1]
+			if _, behind, isPath := strings.Cut(key, "labels."); isPath {
+				key = behind
+			}
+			value, _, _ := strings.Cut(found[2], "$") // a variable may be any
+			return c.callsBy(key, value)
+		})
+	})
+}
+
+// changers returns the names of the objects and the scripts of the second side that may give any new workload an account, or a label by which policies choose callers.
+func (c *comparison) changers() []string {
+	if c.allChangers != nil {
+		return c.allChangers
+	}
+	c.allChangers = []string{}
+	for _, o := range c.recentObjects.All {
+		switch {
+		case o.Category != clusterobject.Unknown || o.IsOfKustomize() || o.IsDelivery():
+		case o.Mutates() && c.mutationChanges(o), !o.Mutates() && c.patchChanges(o):
+			c.allChangers = append(c.allChangers, c.toolText(o))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.recent.Files)) {
+		docs, err := manifest.Parse(name, []byte(c.recent.Files[name]))
+		if err == nil && slices.ContainsFunc(docs, func(doc manifest.Document) bool { return c.patchChanges(clusterobject.Read(doc)) }) { // of kpt
+			c.allChangers = append(c.allChangers, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.recent.Texts)) {
+		if c.scriptChanges(c.recent.Texts[name]) {
+			c.allChangers = append(c.allChangers, name)
+		}
+	}
+	return c.allChangers
+}

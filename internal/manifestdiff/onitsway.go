@@ -14,19 +14,23 @@ import (
 	"github.com/meshproof/meshproof/internal/rendering"
 )
 
-// changedBy returns the object of Flux, Argo CD, Fleet or Kustomize that may change a new object on its way, so that it is not applied as it is compared; false where there is none.
-func (c *comparison) changedBy(o clusterobject.Object) (clusterobject.Object, bool) {
+// changedBy names the object of Flux, Argo CD, Fleet or Kustomize, or what else of the second side, that may change a new object on its way, so that it is not applied as it is
+// compared; "" where there is none.
+func (c *comparison) changedBy(o clusterobject.Object) string {
+	if changers := c.changers(); len(changers) > 0 {
+		return changers[0]
+	}
 	for _, by := range c.deliveries() {
 		if c.mayChange(by, o) {
-			return by, true
+			return c.toolText(by)
 		}
 	}
 	for _, by := range c.reaches().Takers(o.File()) {
 		if kustomizeChanges(by, o) {
-			return by, true
+			return c.toolText(by)
 		}
 	}
-	return clusterobject.Object{}, false
+	return ""
 }
 
 // mayChange reports whether one object of a tool may change another object on its way.
@@ -37,9 +41,9 @@ func (c *comparison) mayChange(by, o clusterobject.Object) bool {
 	case "kustomize.toolkit.fluxcd.io":
 		return c.fluxChanges(by, o) && c.mayTakeBy(by, o)
 	case "helm.toolkit.fluxcd.io":
-		return releaseChanges(by, o) && c.mayTakeBy(by, o)
+		return (releaseChanges(by, o) || c.givesMetadata(by, o)) && c.mayTakeBy(by, o)
 	default:
-		return c.mutationChanges(by) || c.fleetChanges(by, o)
+		return c.fleetChanges(by, o)
 	}
 }
 
@@ -152,8 +156,13 @@ func (c *comparison) fluxChanges(by, o clusterobject.Object) bool {
 	if _, known := imagesOf(spec["images"]); known {
 		delete(spec, "images")
 	}
-	return clusterobject.UnknownField("spec", spec, harmlessOfDeliveries[by.Group]) != "" || o.MovesTo(fieldvalue.Lookup(by.Fields, "spec", "targetNamespace")) ||
-		o.PodPlace() == "" && c.setsAny(fieldvalue.Lookup(by.Fields, "spec", "commonMetadata", "labels"), fieldvalue.Lookup(by.Fields, "spec", "commonMetadata", "annotations"))
+	return clusterobject.UnknownField("spec", spec, harmlessOfDeliveries[by.Group]) != "" || o.MovesTo(fieldvalue.Lookup(by.Fields, "spec", "targetNamespace")) || c.givesMetadata(by, o)
+}
+
+// givesMetadata reports whether the metadata that an object of Flux gives all objects matters on one of them.
+func (c *comparison) givesMetadata(by, o clusterobject.Object) bool {
+	of := func(field string) any { return fieldvalue.Lookup(by.Fields, "spec", "commonMetadata", field) }
+	return o.PodPlace() == "" && c.setsAny(of("labels"), of("annotations"))
 }
 
 // releaseChanges reports whether a release of a chart may change an object of that by more than images, and patches of other kinds.
