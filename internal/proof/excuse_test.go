@@ -32,6 +32,7 @@ var harmless = []excuse{
 	{`^Dataplane\.networking: address is dropped`, "the lab has addresses of its own"},
 	{`envoyExtAuthzGrpc: (service|port) is dropped`, "the lab has one authorizer in the place of each"},
 	{`^MeshExternalService\.spec\b`, "the lab has no endpoint of an external service"},
+	{`^MeshTimeout\.spec(\.from\[\]: the (first|last) alone counts|: from is dropped beside to)$`, "the times of what a workload gets are no part of a proof"},
 	{`backendRefs\[\]<MeshExternalService>: port is dropped`, "it has one port, which Kuma takes whatever a route writes"},
 }
 
@@ -50,6 +51,7 @@ var ofNoRequest = []excuse{
 	{`^MeshService\.spec\.identities$`, "a warning names identities that no workload has"},
 	{`^MeshTCPRoute\.spec\.to\[\]\.rules$`, "Kuma refuses more than one"},
 	{`^AuthorizationPolicy of gateway\S*\.targetRefs$`, "the design allows one"},
+	{`^MeshTimeout\.spec\.from$`, "the times of what a workload gets are no part of a proof"},
 	{`^GRPCRoute of \S*\.queryParams$`, "a call has no query"},
 }
 
