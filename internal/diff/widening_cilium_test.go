@@ -41,6 +41,9 @@ func TestWideningOfCilium(t *testing.T) {
 	nodesOn := func(first, more string) string {
 		return named("p", "ingress: [{fromEntities: [host], toPorts: [{ports: [{port: '"+first+"'"+more+"}]}]}]")
 	}
+	portsOf := func(ports ...string) string {
+		return allow(labels("a: x"), ", toPorts: [{ports: [{protocol: TCP, port: '"+strings.Join(ports, "}, {protocol: TCP, port: '")+"}]}]")
+	}
 	const someHTTP = "ingress: [{fromEntities: [host], toPorts: [{ports: [{port: '85', protocol: TCP}], rules: {http: [{method: GET}]}}]}]"
 	for name, tt := range map[string]struct{ old, recent string }{
 		"fewer labels of all protocols":                    {allow(labels("a: x"), ""), allow(labels("a: x, b: 'y'"), "")},
@@ -48,6 +51,8 @@ func TestWideningOfCilium(t *testing.T) {
 		"one peer less beside a port":                      {allow(labels("a: x")+", "+labels("a: 'y'"), "") + named("q", "ingress: [{fromEndpoints: [{}], toPorts: [{ports: [{port: '80', protocol: TCP}]}]}]"), allow(labels("a: x"), "") + named("q", "ingress: [{fromEndpoints: [{}], toPorts: [{ports: [{port: '80', protocol: TCP}]}]}]")},
 		"a shorter range of ports":                         {onPorts("ingress", "80", ", endPort: 90, protocol: TCP"), onPorts("ingress", "81", ", endPort: 90, protocol: TCP")},
 		"one port of a range":                              {onPorts("ingress", "80", ", endPort: 90"), onPorts("ingress", "90", "")},
+		"a range in parts":                                 {portsOf("80', endPort: 90"), portsOf("80', endPort: 84", "85'", "86', endPort: 90")},
+		"every port in parts":                              {portsOf("1', endPort: 65535"), portsOf("1', endPort: 80", "81', endPort: 65535")},
 		"a shorter range of UDP, of nodes":                 {nodesOn("80", ", endPort: 90, protocol: UDP"), nodesOn("80", ", endPort: 85, protocol: UDP")},
 		"UDP in place of every protocol, of nodes":         {nodesOn("80", ""), nodesOn("80", ", protocol: UDP")},
 		"a deny of a longer range":                         {named("q", "ingress: [{fromEntities: [cluster]}]") + onPorts("ingressDeny", "80", ", endPort: 90, protocol: TCP"), named("q", "ingress: [{fromEntities: [cluster]}]") + onPorts("ingressDeny", "80", ", endPort: 99, protocol: TCP")},
@@ -151,6 +156,12 @@ func TestWideningOfCilium(t *testing.T) {
 		"calls beside a deny of the cluster":  {strings.Replace(strings.Replace(of("q", "{}", "egressDeny: [{toEntities: [world]}]"), "NetworkPolicy", "ClusterwideNetworkPolicy", 1), ", namespace: x", "", 1), "", named("p", "egress: [{toEntities: [world]}]")},
 		"no rules of calls":                   {"", named("p", "ingress: [{}], egress: [{}]"), named("p", "ingress: [{}]")},
 		"a policy of calls ends":              {allow(anyone, ""), named("q", "egress: [{}]"), ""},
+		"two ports become a range":            {"", portsOf("80'", "90'"), portsOf("80', endPort: 90")},
+		"each second port becomes a range":    {"", portsOf("80'", "81'", "82'", "84'", "90'"), portsOf("80', endPort: 90")},
+		"two ranges become one":               {"", portsOf("80', endPort: 82", "88', endPort: 90"), portsOf("80', endPort: 90")},
+		"all ports but one inside a range":    {"", portsOf("80', endPort: 84", "86', endPort: 90"), portsOf("80', endPort: 90")},
+		"a range within every port":           {"", portsOf("80', endPort: 90"), portsOf("1', endPort: 65535")},
+		"a deny of a range keeps its ends":    {allow(anyone, ""), named("d", "ingressDeny: [{fromEndpoints: [{}], toPorts: [{ports: [{port: '80', endPort: 90, protocol: TCP}]}]}]"), named("d", "ingressDeny: [{fromEndpoints: [{}], toPorts: [{ports: [{port: '80', protocol: TCP}, {port: '90', protocol: TCP}]}]}]")},
 		"a longer range of ports":             {"", onPorts("ingress", "80", ", endPort: 90, protocol: UDP"), onPorts("ingress", "80", ", endPort: 91, protocol: UDP")},
 		"an earlier range, of nodes":          {"", nodesOn("80", ", endPort: 90, protocol: TCP"), nodesOn("79", ", endPort: 90, protocol: TCP")},
 		"the range of another protocol":       {"", nodesOn("80", ", endPort: 90, protocol: SCTP"), nodesOn("80", ", endPort: 90, protocol: UDP")},
