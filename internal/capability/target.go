@@ -12,9 +12,9 @@ import (
 // Selects reports whether the target selects an inbound.
 func (t Target) Selects(in policy.Inbound) bool { return t.Miss(in) == nil }
 
-// OnPorts returns the target on each of the ports, which are in order and above 0, and on a
-// port that is none of them. Without any port it returns the target alone.
-func (t Target) OnPorts(ports []uint16) []Target {
+// OnPorts returns the target on each of the ports, which are in order and above 0, on a port within each of the spans, and on one
+// that is none of them. A span lies between two of the ports, which do not belong to it. Without any port it returns the target alone.
+func (t Target) OnPorts(ports []uint16, spans ...[2]uint16) []Target {
 	if len(ports) == 0 {
 		return []Target{t}
 	}
@@ -37,8 +37,29 @@ func (t Target) OnPorts(ports []uint16) []Target {
 		}
 		out = append(out, on)
 	}
-	return append(out, t.onPort(fmt.Sprintf("a port that is none of %v", ports), func(port uint16) uint16 {
-		for port == 0 || slices.Contains(ports, port) {
+	isOutside := func(port uint16) bool {
+		return port > 0 && !slices.Contains(ports, port) && !slices.ContainsFunc(spans, func(s [2]uint16) bool { return s[0] < port && port < s[1] })
+	}
+	for _, s := range spans {
+		out = append(out, t.onPort(fmt.Sprintf("a port between %d and %d", s[0], s[1]), func(port uint16) uint16 {
+			if s[0] < port && port < s[1] {
+				return port
+			}
+			return s[0] + 1
+		}))
+	}
+	phrase := fmt.Sprintf("a port that is none of %v", ports)
+	if spans != nil {
+		phrase += fmt.Sprintf(" and not between %v", spans)
+	}
+	other := uint16(1)
+	for ; other > 0 && !isOutside(other); other++ {
+	}
+	if other == 0 {
+		return out // they are all ports
+	}
+	return append(out, t.onPort(phrase, func(port uint16) uint16 {
+		for !isOutside(port) {
 			port++
 		}
 		return port

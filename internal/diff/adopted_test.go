@@ -12,9 +12,13 @@ func TestWideningOfCaseAndFolder(t *testing.T) {
 	policy := func(selector, caller string) string {
 		return "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: shop}, spec: {" + selector + "rules: [{from: [{source: {principals: [" + caller + "]}}]}]}}\n"
 	}
-	inCase := func(caller string) string {
-		return "case: c\nworkloads: [{name: web, namespace: shop, labels: {app: web}, inbounds: [{name: http, port: 8080, protocol: http, mtls: strict}]}]\npolicies: [" + strings.TrimSpace(policy("", caller)) +
+	caseOf := func(protocol, text string) string {
+		return "case: c\nworkloads: [{name: web, namespace: shop, labels: {app: web}, inbounds: [{name: http, port: 8080, protocol: " + protocol + ", mtls: strict}]}]\npolicies: [" + strings.TrimSpace(text) +
 			"]\nrequests: [{from: spiffe://trust-domain.mesh/ns/b/sa/b, to: web/http, want: deny}]\n"
+	}
+	inCase := func(caller string) string { return caseOf("http", policy("", caller)) }
+	ofPath := func(text string) string {
+		return strings.ReplaceAll(text, "rules: [{", "rules: [{to: [{operation: {paths: [/a]}}], ")
 	}
 	const (
 		one   = "trust-domain.mesh/ns/a/sa/a"
@@ -33,6 +37,13 @@ func TestWideningOfCaseAndFolder(t *testing.T) {
 		"a folder becomes a case":               {policy("", one), inCase(one), false, false},
 		"a folder becomes a wider case":         {policy("", one), inCase(all), true, false},
 		"a folder with a label becomes a wider": {policy(ofWeb, one), inCase(all), true, false},
+		"a case with a path becomes a folder":   {caseOf("http", ofPath(policy(ofWeb, one))), ofPath(policy(ofWeb, one)), false, false},
+		"a folder with a path becomes a case":   {ofPath(policy(ofWeb, one)), caseOf("http", ofPath(policy(ofWeb, one))), false, false},
+		"a case with a path becomes a wider":    {caseOf("http", ofPath(policy(ofWeb, one))), ofPath(policy(ofWeb, all)), true, false},
+		"a case of tcp becomes a folder":        {caseOf("tcp", policy(ofWeb, one)), policy(ofWeb, one), false, false},
+		"a case of tcp becomes a wider folder":  {caseOf("tcp", policy(ofWeb, one)), policy(ofWeb, all), true, false},
+		"a case of tcp becomes one with a path": {caseOf("tcp", policy(ofWeb, one)), ofPath(policy(ofWeb, one)), false, false},
+		"a case of tcp becomes one of others":   {caseOf("tcp", policy(ofWeb, one)), policy(ofWeb, one) + "---\n" + strings.Replace(policy(ofDB, all), "name: p", "name: q", 1), false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -33,12 +33,16 @@ func (d *Difference) populate(old, recent Side, olds, recents []lab.Case) ([]lab
 		}
 	}
 	setOld.Changed, setNew.Changed = changedPolicies(old, recent), changedPolicies(recent, old)
+	like := recent.Inbound
 	if !old.HasPolicySet() || !recent.HasPolicySet() {
-		// Policy files and a case file are compared on the inbounds of the case.
+		// Policy files and a case file are compared on the inbounds of the case, with their protocols.
 		described := inboundsOf(slices.Concat(olds, recents))
-		setOld.Described, setNew.Described = described, described
+		setOld.Described, setNew.Described, setOld.Chosen, setNew.Chosen = described, described, false, false
+		if len(described) > 0 && !slices.ContainsFunc(described, func(in policy.Inbound) bool { return in.Protocol.Layer() == like.Protocol.Layer() }) {
+			like.Protocol = described[0].Protocol
+		}
 	}
-	population := lab.Populate(recent.Inbound, setOld, setNew)
+	population := lab.Populate(like, setOld, setNew)
 	d.Assumed = population.Assumed
 	d.Unasked, d.Truncated = population.Unasked, population.Truncated
 	if hasChanged(old, setOld) || hasChanged(recent, setNew) || !reflect.DeepEqual(inboundsOf(olds), inboundsOf(recents)) {
@@ -55,6 +59,9 @@ func (d *Difference) populate(old, recent Side, olds, recents []lab.Case) ([]lab
 	}
 	if !old.HasPolicySet() || !recent.HasPolicySet() {
 		for _, m := range population.Made {
+			if m.Again {
+				continue // its policies select an inbound of the cases, with the protocol that the case states
+			}
 			d.Unasked = append(d.Unasked, lab.Unasked{Policy: strings.Join(m.Policies, ", "), Place: recent.Name, Reason: "it selects no inbound of the cases"})
 		}
 		return olds, recents, nil

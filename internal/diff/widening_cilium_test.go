@@ -35,10 +35,28 @@ func TestWideningOfCilium(t *testing.T) {
 	const closed = "ingress: [{}]"
 	nodes := func(entities string) string { return named("p", "ingress: [{fromEntities: ["+entities+"]}]") }
 	anyPort := ", toPorts: [{ports: [{port: '80'}]}]"
+	onPorts := func(rules, first, more string) string {
+		return named("p", rules+": [{toPorts: [{ports: [{port: '"+first+"'"+more+"}]}]}]")
+	}
+	nodesOn := func(first, more string) string {
+		return named("p", "ingress: [{fromEntities: [host], toPorts: [{ports: [{port: '"+first+"'"+more+"}]}]}]")
+	}
+	portsOf := func(ports ...string) string {
+		return allow(labels("a: x"), ", toPorts: [{ports: [{protocol: TCP, port: '"+strings.Join(ports, "}, {protocol: TCP, port: '")+"}]}]")
+	}
+	const someHTTP = "ingress: [{fromEntities: [host], toPorts: [{ports: [{port: '85', protocol: TCP}], rules: {http: [{method: GET}]}}]}]"
 	for name, tt := range map[string]struct{ old, recent string }{
 		"fewer labels of all protocols":                    {allow(labels("a: x"), ""), allow(labels("a: x, b: 'y'"), "")},
 		"one peer less":                                    {allow(labels("a: x")+", "+labels("a: 'y'"), ""), allow(labels("a: x"), "")},
 		"one peer less beside a port":                      {allow(labels("a: x")+", "+labels("a: 'y'"), "") + named("q", "ingress: [{fromEndpoints: [{}], toPorts: [{ports: [{port: '80', protocol: TCP}]}]}]"), allow(labels("a: x"), "") + named("q", "ingress: [{fromEndpoints: [{}], toPorts: [{ports: [{port: '80', protocol: TCP}]}]}]")},
+		"a shorter range of ports":                         {onPorts("ingress", "80", ", endPort: 90, protocol: TCP"), onPorts("ingress", "81", ", endPort: 90, protocol: TCP")},
+		"one port of a range":                              {onPorts("ingress", "80", ", endPort: 90"), onPorts("ingress", "90", "")},
+		"a range in parts":                                 {portsOf("80', endPort: 90"), portsOf("80', endPort: 84", "85'", "86', endPort: 90")},
+		"every port in parts":                              {portsOf("1', endPort: 65535"), portsOf("1', endPort: 80", "81', endPort: 65535")},
+		"a shorter range of UDP, of nodes":                 {nodesOn("80", ", endPort: 90, protocol: UDP"), nodesOn("80", ", endPort: 85, protocol: UDP")},
+		"UDP in place of every protocol, of nodes":         {nodesOn("80", ""), nodesOn("80", ", protocol: UDP")},
+		"a deny of a longer range":                         {named("q", "ingress: [{fromEntities: [cluster]}]") + onPorts("ingressDeny", "80", ", endPort: 90, protocol: TCP"), named("q", "ingress: [{fromEntities: [cluster]}]") + onPorts("ingressDeny", "80", ", endPort: 99, protocol: TCP")},
+		"a deny of every protocol":                         {named("q", "ingress: [{fromEntities: [cluster]}]") + onPorts("ingressDeny", "80", ", protocol: TCP"), named("q", "ingress: [{fromEntities: [cluster]}]") + onPorts("ingressDeny", "80", "")},
 		"pods in place of the cluster":                     {named("p", "ingress: [{fromEntities: [cluster]}]"), allow(anyone, "")},
 		"one port less of the cluster":                     {named("p", "ingress: [{fromEntities: [cluster], toPorts: [{ports: [{port: '80', protocol: TCP}, {port: '81', protocol: TCP}]}]}]"), named("p", "ingress: [{fromEntities: [cluster], toPorts: [{ports: [{port: '80', protocol: TCP}]}]}]")},
 		"the cluster in place of all":                      {named("p", "ingress: [{fromEntities: [all]}]"), named("p", "ingress: [{fromEntities: [cluster]}]")},
@@ -138,6 +156,18 @@ func TestWideningOfCilium(t *testing.T) {
 		"calls beside a deny of the cluster":  {strings.Replace(strings.Replace(of("q", "{}", "egressDeny: [{toEntities: [world]}]"), "NetworkPolicy", "ClusterwideNetworkPolicy", 1), ", namespace: x", "", 1), "", named("p", "egress: [{toEntities: [world]}]")},
 		"no rules of calls":                   {"", named("p", "ingress: [{}], egress: [{}]"), named("p", "ingress: [{}]")},
 		"a policy of calls ends":              {allow(anyone, ""), named("q", "egress: [{}]"), ""},
+		"two ports become a range":            {"", portsOf("80'", "90'"), portsOf("80', endPort: 90")},
+		"each second port becomes a range":    {"", portsOf("80'", "81'", "82'", "84'", "90'"), portsOf("80', endPort: 90")},
+		"two ranges become one":               {"", portsOf("80', endPort: 82", "88', endPort: 90"), portsOf("80', endPort: 90")},
+		"all ports but one inside a range":    {"", portsOf("80', endPort: 84", "86', endPort: 90"), portsOf("80', endPort: 90")},
+		"a range within every port":           {"", portsOf("80', endPort: 90"), portsOf("1', endPort: 65535")},
+		"a deny of a range keeps its ends":    {allow(anyone, ""), named("d", "ingressDeny: [{fromEndpoints: [{}], toPorts: [{ports: [{port: '80', endPort: 90, protocol: TCP}]}]}]"), named("d", "ingressDeny: [{fromEndpoints: [{}], toPorts: [{ports: [{port: '80', protocol: TCP}, {port: '90', protocol: TCP}]}]}]")},
+		"a longer range of ports":             {"", onPorts("ingress", "80", ", endPort: 90, protocol: UDP"), onPorts("ingress", "80", ", endPort: 91, protocol: UDP")},
+		"an earlier range, of nodes":          {"", nodesOn("80", ", endPort: 90, protocol: TCP"), nodesOn("79", ", endPort: 90, protocol: TCP")},
+		"the range of another protocol":       {"", nodesOn("80", ", endPort: 90, protocol: SCTP"), nodesOn("80", ", endPort: 90, protocol: UDP")},
+		"every protocol of a shorter range":   {"", nodesOn("80", ", endPort: 90, protocol: UDP"), nodesOn("80", ", endPort: 85")},
+		"a deny of a shorter range":           {named("q", "ingress: [{fromEntities: [host]}]"), named("d", "ingressDeny: [{toPorts: [{ports: [{port: '80', endPort: 90}]}]}]"), named("d", "ingressDeny: [{toPorts: [{ports: [{port: '80', endPort: 89}]}]}]")},
+		"a shorter range beside HTTP":         {named("q", someHTTP), nodesOn("80", ", endPort: 90, protocol: TCP"), nodesOn("85", ", protocol: TCP")},
 		"nodes on another port":               {"", named("p", "ingress: [{fromEntities: [host], toPorts: [{ports: [{port: '80', protocol: TCP}]}]}]"), named("p", "ingress: [{fromEntities: [host], toPorts: [{ports: [{port: '81', protocol: TCP}]}]}]")},
 		"nodes and ports change places":       {"", named("p", "ingress: [{fromEntities: [host], toPorts: [{ports: [{port: '80', protocol: TCP}]}]}, {fromEntities: [remote-node], toPorts: [{ports: [{port: '81', protocol: TCP}]}]}]"), named("p", "ingress: [{fromEntities: [remote-node], toPorts: [{ports: [{port: '80', protocol: TCP}]}]}, {fromEntities: [host], toPorts: [{ports: [{port: '81', protocol: TCP}]}]}]")},
 		"nodes without authentication":        {"", named("p", "ingress: [{fromEntities: [host], authentication: {mode: required}}]"), nodes("host")},

@@ -18,6 +18,8 @@ type breadth struct {
 	closed, ruled []subject
 	// always is true where an endpoint that no policy selects is closed too.
 	always bool
+	// ranked is true where a rule asks for HTTP or for authentication: then that of the fewest ports decides on one of them.
+	ranked bool
 }
 
 // part is a part of a rule, with the endpoints that the rule is about. Two parts are alike where what they let in and their texts are.
@@ -26,11 +28,16 @@ type part struct {
 	lets, text string
 	endpoints  subject
 	place      string
+	// port is the one of the rule, and withoutPort the text without it; "" where the rule names none.
+	port        PortProtocol
+	withoutPort string
 }
 
-// likeIn reports whether one of some parts is alike.
-func (p part) likeIn(some []part) bool {
-	return slices.ContainsFunc(some, func(other part) bool { return other.lets == p.lets && other.text == p.text })
+// likeIn reports whether one of some parts is alike, or has more ports where that is asked for.
+func (p part) likeIn(some []part, byPorts bool) bool {
+	return slices.ContainsFunc(some, func(other part) bool {
+		return other.lets == p.lets && (other.text == p.text || byPorts && p.withoutPort != "" && other.withoutPort == p.withoutPort && other.port.covers(p.port))
+	})
 }
 
 // sentences says of the parts of each rule, in one sentence, what the rule is about.
@@ -60,8 +67,9 @@ func Broader(was, is []Policy, before, after Options) (out []string) {
 		old.allowed, recent.allowed = slices.Concat(old.allowed, old.allowedProtocols), slices.Concat(recent.allowed, recent.allowedProtocols)
 		old.denied, recent.denied = slices.Concat(old.denied, old.deniedProtocols), slices.Concat(recent.denied, recent.deniedProtocols)
 	}
-	added := slices.DeleteFunc(recent.allowed, func(p part) bool { return p.likeIn(old.allowed) || old.isOpen(p.endpoints) })
-	lost := slices.DeleteFunc(old.denied, func(p part) bool { return p.likeIn(recent.denied) })
+	byPorts := !old.ranked && !recent.ranked
+	added := slices.DeleteFunc(recent.allowed, func(p part) bool { return p.likeIn(old.allowed, byPorts) || old.isOpen(p.endpoints) })
+	lost := slices.DeleteFunc(old.denied, func(p part) bool { return p.likeIn(recent.denied, byPorts) })
 	out = slices.Concat(sentences(added, "a rule lets in ", ""), sentences(lost, "no rule shuts out ", " any more"))
 	for _, s := range old.closed {
 		if !slices.ContainsFunc(recent.closed, func(wide subject) bool { return wide.covers(s) }) {
@@ -105,8 +113,10 @@ func breadthOf(ps []Policy, opts Options) breadth {
 				place := p.doc.Place(item(field+".ingress", k))
 				r.addBreadth(of, place, opts, &out.allowed, &out.allowedProtocols)
 				out.uniform = out.uniform && r.isUniform()
-				for _, text := range r.unplayedParts(of) {
-					out.allowed = append(out.allowed, part{"what the lab cannot play", text, of, place})
+				out.ranked = out.ranked || r.isRanked()
+				for _, p := range r.unplayedParts(of) {
+					p.lets, p.place = "what the lab cannot play", place
+					out.allowed = append(out.allowed, p)
 				}
 			}
 			for k, r := range s.IngressDeny {
@@ -150,23 +160,25 @@ func (r Ingress) addBreadth(of subject, place string, opts Options, peers, proto
 	if r.isEmpty() {
 		return
 	}
-	add := func(to *[]part, lets string, how ...any) {
-		*to = append(*to, part{lets, written(append(how, r.FromRequires, r.Authentication)...) + of.ofRule(), of, place})
+	add := func(to *[]part, lets string, on any, how ...any) {
+		*to = append(*to, partOf(of, on, func(on any) string { return written(append(how, on, r.FromRequires, r.Authentication)...) }))
+		last := &(*to)[len(*to)-1]
+		last.lets, last.place = lets, place
 	}
 	const everyProtocol = "every protocol"
 	for _, peer := range r.peerItems() {
 		if r.isUniform() {
-			add(protocols, everyProtocol, peer.field, peer.item)
+			add(protocols, everyProtocol, nil, peer.field, peer.item)
 		}
 		for _, port := range r.ports() {
-			if port.Protocol == "" || port.Protocol == anyProtocol {
-				add(protocols, everyProtocol, peer.field, peer.item, port.Port, port.EndPort)
+			if port.isOfAll() {
+				add(protocols, everyProtocol, PortRule{Ports: []PortProtocol{{Port: port.Port, EndPort: port.EndPort}}}, peer.field, peer.item)
 			}
 		}
 	}
 	for _, peer := range r.broadPeers(opts) {
 		if len(r.ToPorts) == 0 {
-			add(peers, peer)
+			add(peers, peer, nil)
 		}
 		for _, entry := range r.entries() {
 			add(peers, peer, entry)

@@ -32,7 +32,7 @@ func (in Ingress) mergedOn() (out []string) {
 	}
 	for _, p := range in.ports() {
 		of := []string{p.Protocol}
-		if p.Protocol == "" || p.Protocol == anyProtocol {
+		if p.isOfAll() {
 			of = protocols[1:portless]
 		}
 		for _, protocol := range of {

@@ -102,15 +102,30 @@ func textOf(peer peerItem, what any, auth *Authentication) string {
 	return written(rule)
 }
 
-// unplayedParts returns a text for each peer on each port that the lab cannot play: the peer is no caller of the
+// unplayedParts returns a part for each peer on each port that the lab cannot play: the peer is no caller of the
 // lab, or the protocol is written, and is not TCP.
-func (r Ingress) unplayedParts(of subject) (out []string) {
+func (r Ingress) unplayedParts(of subject) (out []part) {
 	r.eachPart(func(peer peerItem, what any, ownProtocol bool) {
 		if peer.isUnplayed() || ownProtocol {
-			out = append(out, textOf(peer, what, r.Authentication)+of.ofRule())
+			out = append(out, partOf(of, what, func(what any) string { return textOf(peer, what, r.Authentication) }))
 		}
 	})
 	return out
+}
+
+// partOf returns a part of a rule, by the text that it has on one port, and on none.
+func partOf(of subject, on any, text func(on any) string) part {
+	out := part{text: text(on) + of.ofRule(), endpoints: of}
+	if entry, ok := on.(PortRule); ok && len(entry.Ports) == 1 {
+		out.port, entry.Ports = entry.Ports[0], nil
+		out.withoutPort = text(entry) + of.ofRule()
+	}
+	return out
+}
+
+// isRanked reports whether a rule asks for HTTP or for authentication.
+func (r Ingress) isRanked() bool {
+	return r.Authentication != nil || slices.ContainsFunc(r.ToPorts, func(entry PortRule) bool { return entry.Rules != nil })
 }
 
 // eachPart visits each peer of a rule on each port.
@@ -133,5 +148,5 @@ func (r Ingress) eachPart(visit func(peer peerItem, what any, ownProtocol bool))
 
 // isOwnProtocol reports whether a port is of a protocol that is written, and is not TCP.
 func (p PortProtocol) isOwnProtocol() bool {
-	return p.Protocol != "" && p.Protocol != anyProtocol && p.Protocol != "TCP"
+	return !p.isOfAll() && p.Protocol != "TCP"
 }

@@ -35,8 +35,8 @@ func Targets(ps []Policy, opts Options) []capability.Target {
 				Fit:  func(in policy.Inbound) policy.Inbound { return s.subject.fit(in, opts) },
 				Vary: func(in policy.Inbound) []policy.Inbound { return s.subject.vary(in, opts) },
 			}
-			numbers, names := s.portsNamed()
-			out = append(out, t.OnPorts(numbers)...)
+			numbers, spans, names := s.portsNamed()
+			out = append(out, t.OnPorts(numbers, spans...)...)
 			for _, name := range names {
 				out = append(out, onName(t, name))
 			}
@@ -74,8 +74,9 @@ func onName(t capability.Target, name string) capability.Target {
 }
 
 // portsNamed returns the ports that the rules of ingress tell apart, in order: by number, and by name. Of a range they are its ends and
-// the ports beside it: a range of another policy may end there.
-func (s spec) portsNamed() (numbers []uint16, names []string) {
+// the ports beside it: a range of another policy may end there. The spans are what a range has between two of the numbers.
+func (s spec) portsNamed() (numbers []uint16, spans [][2]uint16, names []string) {
+	var ranges []portRange
 	for _, r := range slices.Concat(s.deny, s.allow) {
 		for _, entry := range r.ports {
 			for _, p := range entry.ports {
@@ -85,6 +86,7 @@ func (s spec) portsNamed() (numbers []uint16, names []string) {
 				case p.tcp && p.last > 0:
 					numbers = append(numbers, max(p.first, 1), p.last)
 					if p.last > p.first {
+						ranges = append(ranges, p)
 						numbers = append(numbers, max(p.first, 2)-1, min(p.last, math.MaxUint16-1)+1)
 					}
 				}
@@ -93,5 +95,12 @@ func (s spec) portsNamed() (numbers []uint16, names []string) {
 	}
 	slices.Sort(numbers)
 	slices.Sort(names)
-	return slices.Compact(numbers), slices.Compact(names)
+	numbers = slices.Compact(numbers)
+	for i, last := range numbers[min(1, len(numbers)):] {
+		first := numbers[i]
+		if last-first > 1 && slices.ContainsFunc(ranges, func(p portRange) bool { return p.first <= first && last <= p.last }) {
+			spans = append(spans, [2]uint16{first, last})
+		}
+	}
+	return numbers, spans, slices.Compact(names)
 }

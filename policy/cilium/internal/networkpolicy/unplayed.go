@@ -34,8 +34,8 @@ func LetIn(ps []Policy) (out []string) {
 	for _, p := range ps {
 		for _, s := range p.resource.all() {
 			for _, r := range s.Ingress {
-				for _, text := range r.unplayedParts(p.subjectOf(s)) {
-					out = append(out, "a rule lets in what the lab cannot play: "+text)
+				for _, part := range r.unplayedParts(p.subjectOf(s)) {
+					out = append(out, "a rule lets in what the lab cannot play: "+part.text)
 				}
 			}
 		}
