@@ -23,7 +23,7 @@ import (
 
 // Draw makes another case from one that a compiler has answered, as an update in a cluster makes it: one part has
 // changed, and all names have stayed. A value of a policy has changed, an item or a policy is gone, a policy
-// is of another namespace, or a workload, its namespace, a caller or an option has changed. These take turns with the number. A compiler that keeps its
+// is of another namespace, two values have changed places, or a workload, its namespace, a caller or an option has changed. These take turns with the number. A compiler that keeps its
 // answers, and leaves this part out of their key, gives the old one. The result is false where no change of the kind changes a decision.
 func Draw(c cases.Case, seed, number uint64) (cases.Case, bool) {
 	before, err := verdict.Read(c)
@@ -102,7 +102,7 @@ type update struct {
 // updates are the kinds of changes. Each reports whether it found something to change.
 var updates = []func(u *update, c *cases.Case) bool{
 	(*update).value, (*update).item, (*update).labels, (*update).value, (*update).peer, (*update).policy, (*update).namespace, (*update).option,
-	(*update).digit, (*update).choice, (*update).inbound, (*update).metadata, (*update).place, (*update).peer,
+	(*update).digit, (*update).choice, (*update).inbound, (*update).metadata, (*update).place, (*update).peer, (*update).exchange,
 }
 
 // value changes the last letter of a text in a spec, so that its length stays.
@@ -178,7 +178,12 @@ func (u *update) labels(c *cases.Case) bool {
 	if len(labels) == 0 {
 		return false
 	}
-	labels = u.relabeled(labels)
+	relabel(c, name, u.relabeled(labels))
+	return true
+}
+
+// relabel gives a workload other labels, as an inbound and as a caller.
+func relabel(c *cases.Case, name string, labels map[string]string) {
 	for i := range c.Inbounds {
 		if c.Inbounds[i].Workload.Name == name {
 			c.Inbounds[i].Workload.Labels = labels
@@ -189,7 +194,6 @@ func (u *update) labels(c *cases.Case) bool {
 			c.Options.Peers[i].Workload.Labels = labels
 		}
 	}
-	return true
 }
 
 // relabeled returns labels of which one has another value, or is gone.

@@ -79,7 +79,7 @@ func TestVersionsCountUp(t *testing.T) {
 	// Few updates move a policy, or make it older: only the long run has one of a policy with a uid.
 	counted, sets, fields := map[string]int{}, uint64(300), []string{"resourceVersion", "generation", "uid"}
 	if testing.Short() {
-		sets, fields = 30, fields[:2]
+		sets, fields = 60, fields[:2]
 	}
 	for number := range sets {
 		before := policyset.DrawFresh(7, number, policyset.Forms(feature.GEP3779)...)
