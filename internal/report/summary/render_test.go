@@ -132,6 +132,19 @@ func TestQuietTextCountsWarnings(t *testing.T) {
 	}
 }
 
+// A quiet text says which policies were drawn: without the seed nobody can draw them again.
+func TestQuietTextSaysWhatWasDrawn(t *testing.T) {
+	t.Parallel()
+	drawn := result.Case{Case: cases.Case{Name: "drawn", Story: "drawn"}, Drawn: &result.Drawn{Seed: 7}, Notes: []string{"seed 7: 9 sets", "it shows that"}}
+	other := result.Case{Case: cases.Case{Name: "other", Story: "drawn"}, Notes: []string{"a note"}}
+	var got bytes.Buffer
+	Runs{All: []Run{{Results: []result.Case{drawn, other}}}, Quiet: true}.WriteText(&got, false)
+	const want = "drawn policies: seed 7: 9 sets\ndrawn policies: it shows that\n"
+	if !strings.Contains(got.String(), want) || strings.Contains(got.String(), "a note") {
+		t.Errorf("want %q in\n%s", want, &got)
+	}
+}
+
 func TestCommandThatRunsACaseAgain(t *testing.T) {
 	t.Parallel()
 	c := cases.Case{Name: "it's (not) 100% /metrics", Place: "cases/kuma/a.yaml:1"}

@@ -13,7 +13,7 @@ import (
 
 // writeText prints a table for each story: the caller, the decision, its policy and the
 // shadow. A line for each story and the failures come last, because a reader looks there first.
-// A quiet text has no tables. It counts the warnings that stand there.
+// A quiet text has no tables. It counts the warnings that stand there, and says which policies were drawn.
 func (r Run) writeText(w io.Writer, p terminal.Paint, quiet bool) {
 	stories := byStory(r.Results)
 	if !quiet {
@@ -31,9 +31,22 @@ func (r Run) writeText(w io.Writer, p terminal.Paint, quiet bool) {
 	r.writeOutage(w, p)
 	r.writeSlow(w, p)
 	if quiet {
+		r.writeDrawn(w)
 		r.countWarnings(w, p)
 	}
 	fmt.Fprintln(w, Count(r.Results...).Line(p, r.Report))
+}
+
+// writeDrawn says which policies were drawn: the same seed draws them again.
+func (r Run) writeDrawn(w io.Writer) {
+	for _, c := range r.Results {
+		if c.Drawn == nil {
+			continue
+		}
+		for _, note := range c.Notes {
+			fmt.Fprintf(w, "drawn policies: %s\n", note)
+		}
+	}
 }
 
 // countWarnings says in how many cases there are warnings that a quiet text leaves out. A case that states its warnings has no news.
