@@ -62,7 +62,7 @@ func (d *Difference) populate(old, recent Side, olds, recents []lab.Case) ([]lab
 			if m.Again {
 				continue // its policies select an inbound of the cases, with the protocol that the case states
 			}
-			d.Unasked = append(d.Unasked, lab.Unasked{Policy: strings.Join(m.Policies, ", "), Place: recent.Name, Reason: "it selects no inbound of the cases"})
+			d.Unasked = append(d.Unasked, lab.Unasked{Policy: strings.Join(m.Policies, ", "), Place: recent.Name, Reason: "the cases lack an inbound that this can select: add one, or compare two folders"})
 		}
 		return olds, recents, nil
 	}
