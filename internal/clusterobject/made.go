@@ -14,6 +14,9 @@ import (
 // deliveryGroups are the groups of the objects by which Flux and Argo CD take folders, by the kinds of these objects.
 var deliveryGroups = map[string]string{"Application": "argoproj.io", "ApplicationSet": "argoproj.io", "HelmRelease": "helm.toolkit.fluxcd.io", "Kustomization": "kustomize.toolkit.fluxcd.io"}
 
+// deliveryNames are these groups, for each text in which one may stand.
+var deliveryNames = slices.Collect(maps.Values(deliveryGroups))
+
 // Deliveries returns the objects of a list, and those of Flux and Argo CD that others have in their fields, such as a ResourceSet: something makes these. A patch of such
 // objects counts as one that takes each folder: it may be of any of them. They have the names of their makers.
 func (l List) Deliveries() []Object {
@@ -60,7 +63,7 @@ func (o Object) IsDelivery() bool { return o.Group != "" && deliveryGroups[o.Kin
 func (o Object) carried() (out []Object) {
 	fieldvalue.Any(o.Fields, func(value any) bool {
 		text, _ := value.(string)
-		if !fieldvalue.HasAnyPart(text, slices.Collect(maps.Values(deliveryGroups))) || !strings.Contains(text, "apiVersion") {
+		if !fieldvalue.HasAnyPart(text, deliveryNames) || !strings.Contains(text, "apiVersion") {
 			return false
 		}
 		docs, _ := manifest.Parse(o.File(), []byte(text))

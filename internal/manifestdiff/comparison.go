@@ -51,8 +51,8 @@ type comparison struct {
 	// allFolders are the folders of the second side, nil where nobody has asked, and isPart is true where no path of a tool leads into them, or where one that leads nowhere may.
 	allFolders *delivery.Folders
 	isPart     bool
-	// allChangers are the names of what may give any new workload a label or an account, nil where nobody has asked.
-	allChangers []string
+	// changer is the name of what may give any new workload a label or an account, "" for none, nil where it was not looked for.
+	changer *string
 	// allScripts are the texts of the second side that are not read, by their files, nil where nobody has asked.
 	allScripts map[string]string
 	// allDeliveries are the objects of the second side with those of tools that they make, nil where nobody has asked.

@@ -171,29 +171,33 @@ func (c *comparison) scriptChanges(text string) bool {
 	})
 }
 
-// changers returns the names of the objects and the scripts of the second side that may give any new workload an account, or a label by which policies choose callers.
-func (c *comparison) changers() []string {
-	if c.allChangers != nil {
-		return c.allChangers
+// anyChanger names the first object or script of the second side that may give any new workload an account, or a label by which policies choose callers; "" where there is none.
+func (c *comparison) anyChanger() string {
+	if c.changer == nil {
+		name := c.findChanger()
+		c.changer = &name
 	}
-	c.allChangers = []string{}
+	return *c.changer
+}
+
+func (c *comparison) findChanger() string {
 	for _, o := range c.recentObjects.All {
 		switch {
 		case o.Category != clusterobject.Unknown || o.IsOfKustomize() || o.IsDelivery():
 		case o.Mutates() && c.mutationChanges(o), !o.Mutates() && c.patchChanges(o):
-			c.allChangers = append(c.allChangers, c.toolText(o))
+			return c.toolText(o)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.recent.Files)) {
 		docs, err := manifest.Parse(name, []byte(c.recent.Files[name]))
 		if err == nil && slices.ContainsFunc(docs, func(doc manifest.Document) bool { return c.patchChanges(clusterobject.Read(doc)) }) { // of kpt
-			c.allChangers = append(c.allChangers, name)
+			return name
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.recent.Texts)) {
 		if c.scriptChanges(c.recent.Texts[name]) {
-			c.allChangers = append(c.allChangers, name)
+			return name
 		}
 	}
-	return c.allChangers
+	return ""
 }

@@ -17,8 +17,8 @@ import (
 // changedBy names the object of Flux, Argo CD, Fleet or Kustomize, or what else of the second side, that may change a new object on its way, so that it is not applied as it is
 // compared; "" where there is none.
 func (c *comparison) changedBy(o clusterobject.Object) string {
-	if changers := c.changers(); len(changers) > 0 {
-		return changers[0]
+	if changer := c.anyChanger(); changer != "" {
+		return changer
 	}
 	for _, by := range c.deliveries() {
 		if c.mayChange(by, o) {
@@ -85,6 +85,12 @@ func isOfOtherKind(patch any, o clusterobject.Object) bool {
 	return plainKind.MatchString(kind) && kind != o.Kind
 }
 
+// areOfOtherKinds reports whether a value is a list of such patches alone.
+func areOfOtherKinds(patches any, o clusterobject.Object) bool {
+	list, isList := patches.([]any)
+	return isList && !slices.ContainsFunc(list, func(patch any) bool { return !isOfOtherKind(patch, o) })
+}
+
 // hasOtherName reports whether the target of a patch has another name than an object, also where a kustomization puts something in front of that or behind it.
 func hasOtherName(patch any, o clusterobject.Object) bool {
 	name, _ := fieldvalue.Lookup(patch, "target", "name").(string)
@@ -144,13 +150,11 @@ func placesFolders(o clusterobject.Object) bool {
 // fluxChanges reports whether a Kustomization of Flux may change an object. Its patches are for a kind that their target names, and the labels that it gives all objects
 // get to the metadata of an object alone: to those of pods only where an object is a pod.
 func (c *comparison) fluxChanges(by, o clusterobject.Object) bool {
-	spec := fieldvalue.Mapping(fieldvalue.Lookup(by.Fields, "spec"))
-	spec = maps.Clone(spec)
+	spec := maps.Clone(fieldvalue.Mapping(fieldvalue.Lookup(by.Fields, "spec")))
 	for _, idle := range []string{"postBuild", "suspend", "commonMetadata", "targetNamespace"} { // a placeholder is named where it stands
 		delete(spec, idle)
 	}
-	list, isList := fieldvalue.Lookup(by.Fields, "spec", "patches").([]any)
-	if isList && !slices.ContainsFunc(list, func(patch any) bool { return !isOfOtherKind(patch, o) }) {
+	if areOfOtherKinds(spec["patches"], o) {
 		delete(spec, "patches")
 	}
 	if _, known := imagesOf(spec["images"]); known {
@@ -172,8 +176,7 @@ func releaseChanges(by, o clusterobject.Object) bool {
 	return renderers != nil && !isList || slices.ContainsFunc(list, func(renderer any) bool {
 		settings, isMapping := fieldvalue.Lookup(renderer, "kustomize").(map[string]any)
 		for key, value := range settings {
-			patches, isList := value.([]any)
-			if key != "images" && (key != "patches" || !isList || slices.ContainsFunc(patches, func(patch any) bool { return !isOfOtherKind(patch, o) })) {
+			if key != "images" && (key != "patches" || !areOfOtherKinds(value, o)) {
 				return true
 			}
 		}

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -223,6 +224,17 @@ type Error struct {
 
 // Error returns "file:line: field: reason" on one line.
 func (e *Error) Error() string { return place(e.File, e.Line, e.Field) + ": " + oneLine(e.Reason) }
+
+// WithMeant returns an error that suggests a name for an unknown field, where the error is about such a field and another name is closer by its letters.
+func WithMeant(err error, name string, isField func(field string) bool) error {
+	e := new(Error)
+	if !errors.As(err, &e) || !isField(e.Field) {
+		return err
+	}
+	hinted := *e
+	hinted.Reason = "unknown field: did you mean " + name + "?"
+	return &hinted
+}
 
 func place(file string, line int, field string) string {
 	var b strings.Builder

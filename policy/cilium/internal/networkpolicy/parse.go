@@ -98,12 +98,7 @@ type direction struct {
 
 // withHint suggests endpointSelector for podSelector, which a NetworkPolicy of Kubernetes has: nodeSelector is closer, and about nodes.
 func withHint(err error) error {
-	if e := new(manifest.Error); errors.As(err, &e) && e.Field == "spec.podSelector" {
-		hinted := *e
-		hinted.Reason = "unknown field: did you mean endpointSelector?"
-		return &hinted
-	}
-	return err
+	return manifest.WithMeant(err, "endpointSelector", func(field string) bool { return field == "spec.podSelector" })
 }
 
 // refuse adds an error about a field. It says what to do where the field has a placeholder of a template tool, such as Flux.

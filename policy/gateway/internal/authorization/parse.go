@@ -2,7 +2,6 @@ package authorization
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -68,12 +67,7 @@ func Parse(doc manifest.Document) (Policy, error) {
 
 // withHint suggests matchExpressions for matchExpression, which GEP-3779 has once.
 func withHint(err error) error {
-	if e := new(manifest.Error); errors.As(err, &e) && strings.HasSuffix(e.Field, ".matchExpression") {
-		hinted := *e
-		hinted.Reason = "unknown field: did you mean matchExpressions?"
-		return &hinted
-	}
-	return err
+	return manifest.WithMeant(err, "matchExpressions", func(field string) bool { return strings.HasSuffix(field, ".matchExpression") })
 }
 
 func (p Policy) checkHead() error {

@@ -149,17 +149,15 @@ func (p Policy) lintTokens(r rule, selected []policy.Inbound, readsTokens func(p
 // lintLines warns of a value of a header that a rule refuses: a caller writes another value beside
 // it, into the same line or, where Envoy joins the lines, into another one.
 func (p Policy) lintLines(r rule) (out []policy.Warning) {
-	if action := p.resource.Spec.Action; action != actionAllow && action != actionDeny {
-		return nil
-	}
 	for _, t := range r.when {
 		name, path, _ := cutBrackets(t.subject.name)
 		if name != "request.headers" || strings.HasPrefix(path[0], ":") {
 			continue
 		}
-		refused, field, other := t.values, t.field, "notValues"
+		field, refused := p.refused(t)
+		other := "notValues"
 		if p.resource.Spec.Action == actionAllow {
-			refused, field, other = t.not, t.notField, "values"
+			other = "values"
 		}
 		kind, how := warning.OneLineOfMany, "the value is compared with a whole line, and a caller may write several values into one line"
 		if requestline.IsOneLine(strings.ToLower(path[0])) {
@@ -172,6 +170,18 @@ func (p Policy) lintLines(r rule) (out []policy.Warning) {
 		}
 	}
 	return out
+}
+
+// refused returns the values of a term that keep callers out, with the field of their list: those of a DENY, and the excluded ones of an ALLOW.
+func (p Policy) refused(t term) (field string, values []string) {
+	switch p.resource.Spec.Action {
+	case actionDeny:
+		return t.field, t.values
+	case actionAllow:
+		return t.notField, t.not
+	default:
+		return "", nil
+	}
 }
 
 // endsInName reports whether the beginning of a path breaks off inside a name, or behind a whole one.

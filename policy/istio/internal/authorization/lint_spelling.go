@@ -1,6 +1,7 @@
 package authorization
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 
@@ -29,19 +30,13 @@ func (s survey) lintSpelling(p Policy, i int, selected []policy.Inbound) (out []
 
 // refusedPaths yields each exact path that a rule keeps callers from: paths of a DENY and notPaths of an ALLOW. Paths with
 // a dot are left out, names of files and methods of gRPC: with a slash behind them, few workloads answer.
-func (p Policy) refusedPaths(r rule) func(yield func(field, path string) bool) {
+func (p Policy) refusedPaths(r rule) iter.Seq2[string, string] {
 	return func(yield func(field, path string) bool) {
-		if action := p.resource.Spec.Action; p.observes || action != actionAllow && action != actionDeny {
-			return
-		}
 		for t := range r.terms {
-			if t.subject.name != "paths" {
+			if p.observes || t.subject.name != "paths" {
 				continue
 			}
-			refused, field := t.values, t.field
-			if p.resource.Spec.Action == actionAllow {
-				refused, field = t.not, t.notField
-			}
+			field, refused := p.refused(t)
 			for i, path := range refused {
 				if isExactPage(path) && !yield(item(field, i), path) {
 					return
