@@ -158,7 +158,7 @@ func (b *builder) read(field, noun string, patterns []string, meant func(manifes
 // such a folder applies these too.
 func (b *builder) noteMissed(inside *folder.Root, taken, folders map[string]bool) {
 	for _, in := range slices.Sorted(maps.Keys(folders)) {
-		for _, ending := range []string{".yaml", ".yml", ".json"} {
+		for _, ending := range folder.Endings {
 			files, err := inside.Files(path.Join(in, "*"+ending))
 			if err != nil {
 				continue // there is none of this ending

@@ -18,7 +18,7 @@ var deliveryGroups = map[string]string{"Application": "argoproj.io", "Applicatio
 var deliveryNames = slices.Collect(maps.Values(deliveryGroups))
 
 // Deliveries returns the objects of a list, and those of Flux and Argo CD that others have in their fields, such as a ResourceSet: something makes these. A patch of such
-// objects counts as one that takes each folder: it may be of any of them. They have the names of their makers.
+// objects counts as an object that takes each folder, because the patch may be for any of them. The objects have the names of their makers.
 func (l List) Deliveries() []Object {
 	out := slices.Clone(l.All)
 	for _, o := range l.All {

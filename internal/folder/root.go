@@ -95,9 +95,12 @@ func (i *Root) ofLink(file string, err error) error {
 	return err
 }
 
+// Endings are those of the names of manifests.
+var Endings = []string{".yaml", ".yml", ".json"}
+
 // isManifest counts the file of Kustomize that has no ending among the manifests.
 func isManifest(file string) bool {
-	return isYAML(file) || strings.HasSuffix(file, ".json") || filepath.Base(file) == "Kustomization"
+	return slices.ContainsFunc(Endings, func(ending string) bool { return strings.HasSuffix(file, ending) }) || filepath.Base(file) == "Kustomization"
 }
 
 func isYAML(file string) bool {

@@ -19,8 +19,8 @@ type Made struct {
 	// Changed is true where one of the policies that select the inbound has changed. Elsewhere
 	// two sets that are compared have the same program.
 	Changed bool
-	// Again is true where the inbound is one that was made before, once more for tcp, or one of tcp for requests. No policy has
-	// asked for that, so that none is warned of what it says there.
+	// Again is true where the inbound was made before and is made again for the other layer: for tcp where it took requests, or for
+	// requests where it took tcp. No policy has asked for that, so lint does not warn of what a policy says there.
 	Again bool
 }
 

@@ -185,7 +185,7 @@ func (f *Files) addToolFiles(to *manifestdiff.Side) error {
 			switch {
 			case err != nil || inside == ".." || strings.HasPrefix(inside, ".."+string(filepath.Separator)):
 				to.Absent = append(to.Absent, doc.Place("")+": "+filepath.Base(path))
-			case !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
+			case !slices.Contains(folder.Endings, filepath.Ext(path)):
 				if data, err := folder.Read(path); err == nil {
 					to.Files[inside] = string(data)
 				}

@@ -151,7 +151,8 @@ func (c *comparison) patchChanges(by clusterobject.Object) bool {
 }
 
 var (
-	// giving is a line of a script about labels, and given a label there with its value. Choosing is one that asks for labels, or is about images.
+	// giving finds a line of a script about labels, and given finds a label with its value in that line. choosing finds a line that
+	// selects by labels or is about images: such a line gives no label.
 	giving   = regexp.MustCompile(`(?im)^.*label.*$`)
 	choosing = regexp.MustCompile(`(?i)(^|\s)-l[\s=]|selector|\bget\b|\bwait\b|\blogs\b|\bdocker\b`)
 	given    = regexp.MustCompile(`([A-Za-z0-9][A-Za-z0-9/_-]*(?:\.[A-Za-z0-9/_-]+)*)["']?\s*[:=][ \t]*\\?["']?([A-Za-z0-9._$-]+)`)

@@ -51,8 +51,8 @@ func isExactPage(path string) bool {
 	return strings.HasPrefix(path, "/") && !strings.HasSuffix(path, "/") && !strings.ContainsFunc(path, func(r rune) bool { return r > unicode.MaxASCII || strings.ContainsRune("*{.?#", r) })
 }
 
-// slashOpens reports whether a request to a path is denied and gets in with a slash behind the path, and whether that is by the
-// rule: its DENY does not meet the second one, or its ALLOW does. All that the request has but its path is that of a class.
+// slashOpens reports whether a request to a path is denied, gets in with a slash behind the path, and the rule is the reason: its
+// DENY refuses the path alone, or its ALLOW lets in the path with the slash. All but the path of the request comes from a class.
 func (s survey) slashOpens(origin, path string, in policy.Inbound) bool {
 	known := s.lower(in)
 	if countRules(known.program) > mostRules {
