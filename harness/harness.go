@@ -21,6 +21,7 @@ import (
 	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/envoy"
+	"github.com/meshproof/meshproof/internal/outboundlog"
 	"github.com/meshproof/meshproof/internal/upstream"
 )
 
@@ -58,7 +59,8 @@ const connectTimeout = 20 * time.Second
 func Start(ctx context.Context, opts ...Option) (*Harness, error) {
 	h := &Harness{
 		options: options{
-			connectTimeout: connectTimeout, pushTimeout: pushTimeout, adminTimeout: adminTimeout, envoy: envoy.Options{Ports: defaultMeshes}, upstreamPort: func(port int) int { return port },
+			connectTimeout: connectTimeout, pushTimeout: pushTimeout, adminTimeout: adminTimeout, envoy: envoy.Options{Ports: defaultMeshes},
+			upstreamPort: func(port int) int { return port }, beforeOutbound: func(outboundlog.Entry) {},
 		},
 		collector: newCollector(),
 		sources:   newSources(),
@@ -91,7 +93,13 @@ func (h *Harness) start(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("listen for the control plane: %w", err)
 	}
-	h.control = controlplane.Serve(listener, channel.serverTLS(), controlplane.Records{Entry: h.collector.add, Asked: h.collector.ask, Outbound: h.collector.addOutbound})
+	h.control = controlplane.Serve(listener, channel.serverTLS(), controlplane.Records{
+		Entry: h.collector.add, Asked: h.collector.ask,
+		Outbound: func(e outboundlog.Entry, err error) {
+			h.options.beforeOutbound(e)
+			h.collector.addOutbound(e, err)
+		},
+	})
 	address := func(port int) string { return net.JoinHostPort(place.HostName, strconv.Itoa(port)) }
 	bootstrap, err := controlplane.Bootstrap{
 		Admin:        place.Admin,

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/internal/envoy"
+	"github.com/meshproof/meshproof/internal/outboundlog"
 	"github.com/meshproof/meshproof/internal/pin"
 )
 
@@ -19,6 +20,8 @@ type options struct {
 	concurrency int
 	// upstreamPort, in a test, puts something between Envoy and the upstream.
 	upstreamPort func(upstream int) (port int)
+	// beforeOutbound, in a test, sees each entry of an outbound before the collector does.
+	beforeOutbound func(outboundlog.Entry)
 }
 
 // How many callers of a mesh send at once.

@@ -18,6 +18,7 @@ import (
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/exchange"
+	"github.com/meshproof/meshproof/internal/outboundlog"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/internal/script"
 	"github.com/meshproof/meshproof/internal/testbed"
@@ -137,6 +138,36 @@ func TestUnreadRequestIsSentAgain(t *testing.T) {
 		if found, err := e.Find(); err != nil || found.Cause != left.cause || e.Retries < unread {
 			t.Errorf("%d unread: %s with %d retries, %v", unread, found.Cause, e.Retries, err)
 		}
+	}
+}
+
+// The entry of a request may be read behind the entry of a later one, the positive control. The request was not lost.
+func TestOvertakenEntryIsAwaited(t *testing.T) {
+	t.Parallel()
+	left := rows[slices.IndexFunc(rows, func(r row) bool { return r.cause == routing.LeftByCaller })]
+	controlled := make(chan struct{})
+	var once sync.Once
+	h := ownHarness(t, WithMeshes(1), func(o *options) {
+		o.beforeOutbound = func(e outboundlog.Entry) {
+			if e.Caller.Addr() == controlCaller {
+				once.Do(func() { close(controlled) })
+				return
+			}
+			<-controlled
+			// What does not wait for this entry has time to go on without it.
+			<-time.After(100 * ms)
+		}
+	})
+	m := h.Mesh(t, specOf(t, []row{left}))
+	request := left.request
+	request.From, request.To, request.Patience = "web", left.name, time.Second
+	batch, err := m.SendRouted(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := batch.Evidence[0]
+	if found, err := e.Find(); err != nil || found.Cause != left.cause || e.Retries > 0 {
+		t.Errorf("%s with %d retries, %v", found.Cause, e.Retries, err)
 	}
 }
 

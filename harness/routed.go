@@ -80,7 +80,8 @@ func (m *Mesh) cross(ctx context.Context, crossings []*crossing) (batch exchange
 	return batch, err
 }
 
-// checkRouted proves behind each batch that a request passes both proxies.
+// checkRouted proves behind each batch that a request passes both proxies. Behind it all entries of earlier requests
+// are there.
 func (m *Mesh) checkRouted(ctx context.Context) error {
 	p, err := m.newCrossing(exchange.Request{From: controlName, To: controlName, Authority: "control"})
 	if err != nil {
@@ -92,6 +93,11 @@ func (m *Mesh) checkRouted(ctx context.Context) error {
 		if found, err = p.evidence.Find(); err == nil && (found.Cause != routing.Answered || found.Verdict.Origin != controlName) {
 			err = fmt.Errorf("it was %s: %s", found.Cause, found.Verdict)
 		}
+	}
+	if err == nil {
+		waiting, cancel := context.WithTimeout(ctx, evidenceTimeout)
+		defer cancel()
+		err = m.harness.control.SettleOutbounds(waiting)
 	}
 	return controlError(ctx, err)
 }

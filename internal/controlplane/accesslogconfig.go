@@ -13,9 +13,9 @@ import (
 // requestLog streams an entry for every HTTP request, judged or not.
 func (i Inbound) requestLog() *accesslogv3.AccessLog {
 	config := &grpclogv3.HttpGrpcAccessLogConfig{CommonConfig: grpcLog("request"), AdditionalRequestHeadersToLog: i.Headers}
-	if i.TrustedHops > 0 {
-		config.CommonConfig.FilterStateObjectsToLog = []string{callerState}
-	}
+	// Only some inbounds have the object. Envoy sends the entries of all inbounds on one stream, and so in order, where
+	// this configuration is the same for all.
+	config.CommonConfig.FilterStateObjectsToLog = []string{callerState}
 	return accessLog("envoy.access_loggers.http_grpc", config)
 }
 

@@ -35,6 +35,7 @@ type ControlPlane struct {
 	grpc       *grpc.Server
 	creds      *watchedTLS
 	authorizer *authorizerServer
+	outbounds  *outboundLog
 	stop       context.CancelFunc
 	served     chan struct{}
 	acks       *acks
@@ -83,7 +84,8 @@ type Records struct {
 	Entry func(xds.AccessLog)
 	// Asked gets the address of each caller that the authorizer of the lab is asked about.
 	Asked func(caller netip.AddrPort)
-	// Outbound gets every entry of the access log of an outbound, or why it cannot be read.
+	// Outbound gets every entry of the access log of an outbound, or why it cannot be read. A later entry may come
+	// first: see [ControlPlane.SettleOutbounds].
 	Outbound func(outboundlog.Entry, error)
 }
 
@@ -101,10 +103,12 @@ func Serve(lis net.Listener, config *tls.Config, to Records) *ControlPlane {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	creds := &watchedTLS{TransportCredentials: credentials.NewTLS(config)}
+	outbounds := newOutboundLog(to.Outbound)
 	c := &ControlPlane{
-		grpc:       grpc.NewServer(grpc.Creds(creds)),
+		grpc:       grpc.NewServer(grpc.Creds(creds), grpc.InTapHandle(outbounds.begin)),
 		creds:      creds,
 		authorizer: &authorizerServer{asked: to.Asked},
+		outbounds:  outbounds,
 		stop:       stop,
 		served:     make(chan struct{}),
 		acks:       newACKs(),
@@ -126,7 +130,7 @@ func Serve(lis net.Listener, config *tls.Config, to Records) *ControlPlane {
 	discoveryv3.RegisterAggregatedDiscoveryServiceServer(c.grpc, server.NewServer(ctx, mux, c.callbacks()))
 	accesslogv3.RegisterAccessLogServiceServer(c.grpc, &accessLogServer{entries: to.Entry})
 	authv3.RegisterAuthorizationServer(c.grpc, c.authorizer)
-	registerOutboundLog(c.grpc, to.Outbound)
+	outbounds.register(c.grpc)
 	go func() {
 		defer close(c.served)
 		// Serve returns when Close stops the server, and earlier only where the
@@ -139,6 +143,10 @@ func Serve(lis net.Listener, config *tls.Config, to Records) *ControlPlane {
 // Connected is closed once Envoy opened its ADS stream: it is up and configured
 // from its bootstrap.
 func (c *ControlPlane) Connected() <-chan struct{} { return c.connected }
+
+// SettleOutbounds waits until [Records.Outbound] has every entry that Envoy began to send before one that is there.
+// An error says that an entry did not come before the end of the context.
+func (c *ControlPlane) SettleOutbounds(ctx context.Context) error { return c.outbounds.settle(ctx) }
 
 // Close ends all streams and waits for them.
 func (c *ControlPlane) Close() {
