@@ -190,6 +190,9 @@ func subjectOf(key string) (*subject, string) {
 		return nil, fmt.Sprintf("meshproof cannot judge a claim of the name %s: it means a number to meshproof", claim.Scalar)
 	case name == "request.auth.claims" && bracketed:
 		return claimSubject(key, path...), ""
+	case strings.HasPrefix(key, "request.headers") && strings.Count(key, "[") > 1:
+		// Istio takes such a key for one header with brackets in its name.
+		return nil, fmt.Sprintf("a header has one name: write one pair of brackets, as in %s[a]", name)
 	case strings.HasPrefix(key, "request.headers"), strings.HasPrefix(key, "request.auth.claims"):
 		return nil, fmt.Sprintf("the name is not in brackets, as in %s[a]", name)
 	case key == "destination.namespace":
