@@ -76,7 +76,8 @@ func (s *source) claims(set, than cases.Case) bool {
 // mostBesides is how many sound cases are tried beside a broken one: not each has a list for its items.
 const mostBesides = 8
 
-// mustRefuse returns cases whose policies must be refused: at most so many alone, and as many beside what is sound.
+// mustRefuse returns cases whose policies must be refused: at most so many alone, as many beside what is sound, and twice
+// as many with one misspelt value in what is sound.
 func (s *source) mustRefuse(most int) []cases.Case {
 	var out []cases.Case
 	for i, c := range s.refused[:min(most, len(s.refused))] {
@@ -91,6 +92,12 @@ func (s *source) mustRefuse(most int) []cases.Case {
 				out = append(out, c)
 				break
 			}
+		}
+	}
+	refusals, told := policyset.RefusalsOf(s.refused), map[policyset.Refusal]bool{}
+	for i := range 2 * most * min(len(s.accepted), 1) {
+		if c, ok := refusals.Misspell(s.accepted[i%len(s.accepted)], told, s.suite.Seed, uint64(i)); ok {
+			out = append(out, c)
 		}
 	}
 	return out

@@ -145,19 +145,27 @@ func oddly(c *choice.Chooser, usual, odd []string) string {
 
 // documents writes values as JSON, which is YAML, and reads them back.
 func documents[T any](name string, values ...T) []manifest.Document {
-	var out []manifest.Document
+	out, err := parseValues(name, values...)
+	if err != nil {
+		panic(fmt.Sprintf("policyset: %v", err))
+	}
+	return out
+}
+
+// parseValues reads values that may be no policies.
+func parseValues[T any](name string, values ...T) (out []manifest.Document, err error) {
 	for _, p := range values {
 		text, err := json.Marshal(p)
 		if err != nil {
-			panic(fmt.Sprintf("policyset: %s: %v", name, err))
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		docs, err := manifest.Parse(name, text)
 		if err != nil {
-			panic(fmt.Sprintf("policyset: %s: %v in %s", name, err, text))
+			return nil, fmt.Errorf("%s: %w in %s", name, err, text)
 		}
 		out = append(out, docs...)
 	}
-	return out
+	return out, nil
 }
 
 // policyName returns a name that no other policy of the set has.

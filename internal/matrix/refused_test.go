@@ -1,0 +1,45 @@
+package matrix
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/feature"
+)
+
+// A run asks about refused policies alone, about refused ones beside sound ones, and about sound ones with a misspelt value.
+func TestRefusedSetsAreOfEachKind(t *testing.T) {
+	t.Parallel()
+	stories, err := cases.Stories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, profile := range []feature.Profile{feature.KumaMTP, feature.KumaMTPLegacy, feature.GEP3779, feature.IstioAuthz, feature.CiliumIngress, feature.LinkerdAuthz} {
+		t.Run(string(profile), func(t *testing.T) {
+			t.Parallel()
+			s := Suite{Cases: stories, Seed: 1, Selection: Selection{Profiles: []feature.Profile{profile}}}
+			covered, err := s.covered()
+			if err != nil {
+				t.Fatal(err)
+			}
+			alone, beside, misspelt := 0, 0, 0
+			for _, c := range newSource(s, covered, s.freshForms(covered)).mustRefuse(FreshSets) {
+				switch {
+				case c.ExpectError == "":
+					t.Errorf("%s: it need not be refused", c.Name)
+				case strings.Contains(c.Name, ", beside what is sound"):
+					beside++
+				case strings.Contains(c.Name, ", misspelt"):
+					misspelt++
+				default:
+					alone++
+				}
+			}
+			// The legacy profile has 22 refused cases.
+			if alone < 20 || beside < 20 || misspelt < FreshSets*3/2 {
+				t.Errorf("%d alone, %d beside, %d misspelt", alone, beside, misspelt)
+			}
+		})
+	}
+}
