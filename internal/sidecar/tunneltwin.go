@@ -88,7 +88,7 @@ func (r *reader) staysHere(chain *listenerv3.FilterChain) bool {
 	checkTunneledChain(chain.ProtoReflect(), nil, func(*messages.Path, string) { here = false })
 	for _, block := range chain.GetFilterChainMatch().GetPrefixRanges() {
 		ip, err := parseIP(block.GetAddressPrefix())
-		here = here && err == nil && block.GetPrefixLen().GetValue() == uint32(ip.BitLen()) && r.statesAddress(ip)
+		here = here && err == nil && block.GetPrefixLen().GetValue() == uint32(ip.BitLen()) && r.statesAddress(ip) && ip.IsGlobalUnicast()
 	}
 	return here
 }
