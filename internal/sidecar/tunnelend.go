@@ -214,10 +214,9 @@ func callsNothing(l *listenerv3.Listener, manager *hcmv3.HttpConnectionManager) 
 // chains.
 func (r *reader) endsInside(d dump.Decoded[*listenerv3.Listener]) bool {
 	l := d.Message
-	if len(d.Faults) > 0 || !isTunnelEnd(l) || l.GetInternalListener() == nil || proto.Size(l.GetInternalListener()) > 0 || l.Address != nil || len(l.AdditionalAddresses) > 0 || !callsNothing(l, &hcmv3.HttpConnectionManager{}) {
-		return false
-	}
-	return slices.ContainsFunc(l.ListenerFilters, func(f *listenerv3.ListenerFilter) bool {
+	inside := l.GetInternalListener() != nil && proto.Size(l.GetInternalListener()) == 0 && l.Address == nil && len(l.AdditionalAddresses) == 0
+	known := len(d.Faults) == 0 && isTunnelEnd(l) && callsNothing(l, &hcmv3.HttpConnectionManager{})
+	return inside && known && slices.ContainsFunc(l.ListenerFilters, func(f *listenerv3.ListenerFilter) bool {
 		return f.FilterDisabled == nil && r.restoresDestination(f)
 	})
 }

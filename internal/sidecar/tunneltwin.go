@@ -114,8 +114,8 @@ func (p filterPart) equals(other filterPart) bool {
 }
 
 // partsOf returns the filters of a chain and of its connection manager, without those that say who callers are for telemetry. False is for a
-// chain that has others than are known, or routes with filters of their own. The rules of tunneled ones ask for the name that the tunnel keeps, and are returned as if they asked
-// for the certificate.
+// chain that has others than are known, or routes with filters of their own. The rules of a tunneled chain ask for the name that the tunnel
+// keeps, and are returned as if they asked for the certificate.
 func partsOf(chain *listenerv3.FilterChain, tunneled bool) (parts []filterPart, ok bool) {
 	ok = true
 	add := func(name string, packed *anypb.Any, disabled, optional bool) proto.Message {
