@@ -4,6 +4,12 @@ import (
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/listener/local_ratelimit/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/ratelimit/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/http/header_formatters/preserve_case/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/load_balancing_policies/cluster_provided/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/load_balancing_policies/least_request/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/load_balancing_policies/maglev/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/load_balancing_policies/random/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/load_balancing_policies/ring_hash/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/load_balancing_policies/round_robin/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/network/dns_resolver/apple/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/network/dns_resolver/cares/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/network/dns_resolver/getaddrinfo/v3"
@@ -201,7 +207,7 @@ var checkPassing = passing.Checker()
 var knownCluster = messages.Closed{
 	"envoy.config.cluster.v3.Cluster": {
 		messages.Read: `transport_socket transport_socket_matches typed_extension_protocol_options upstream_bind_config
-			typed_dns_resolver_config filters`,
+			typed_dns_resolver_config filters load_balancing_policy`,
 		apart: "name type cluster_type original_dst_lb_config load_assignment",
 		measures: `alt_stat_name stats_matcher metadata health_checks outlier_detection lrs_server lrs_report_endpoint_metrics
 			track_timeout_budgets track_cluster_stats`,
@@ -214,9 +220,24 @@ var knownCluster = messages.Closed{
 			protocol_selection upstream_connection_options dns_refresh_rate dns_jitter dns_failure_refresh_rate respect_dns_ttl
 			dns_lookup_family dns_resolvers use_tcp_for_dns_lookups dns_resolution_config`,
 	},
-	"envoy.config.cluster.v3.Filter":            {messages.Read: "typed_config", measures: "name"},
-	metadataExchange:                            {measures: "enable_discovery additional_labels", presents: "protocol"},
-	"envoy.config.core.v3.TypedExtensionConfig": {messages.Read: "typed_config", measures: "name"},
+	// Each of these balancers is the one of lb_policy under another name: it chooses among the endpoints of the cluster. Others may ask for
+	// another host, or ask endpoints by themselves.
+	"envoy.config.cluster.v3.LoadBalancingPolicy":                                  {messages.Read: "policies"},
+	"envoy.config.cluster.v3.LoadBalancingPolicy.Policy":                           {messages.Read: "typed_extension_config"},
+	"envoy.extensions.load_balancing_policies.cluster_provided.v3.ClusterProvided": {},
+	"envoy.extensions.load_balancing_policies.round_robin.v3.RoundRobin":           {forwards: "locality_lb_config slow_start_config"},
+	"envoy.extensions.load_balancing_policies.random.v3.Random":                    {forwards: "locality_lb_config"},
+	"envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest": {
+		forwards: "choice_count active_request_bias slow_start_config locality_lb_config enable_full_scan selection_method",
+	},
+	"envoy.extensions.load_balancing_policies.ring_hash.v3.RingHash": {
+		forwards: `hash_function minimum_ring_size maximum_ring_size use_hostname_for_hashing hash_balance_factor consistent_hashing_lb_config
+			locality_weighted_lb_config`,
+	},
+	"envoy.extensions.load_balancing_policies.maglev.v3.Maglev": {forwards: "table_size consistent_hashing_lb_config locality_weighted_lb_config"},
+	"envoy.config.cluster.v3.Filter":                            {messages.Read: "typed_config", measures: "name"},
+	metadataExchange:                                            {measures: "enable_discovery additional_labels", presents: "protocol"},
+	"envoy.config.core.v3.TypedExtensionConfig":                 {messages.Read: "typed_config", measures: "name"},
 	"envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig": {presents: `resolvers use_resolvers_as_fallback
 		filter_unroutable_families dns_resolver_options udp_max_queries query_timeout_seconds query_tries rotate_nameservers
 		edns0_max_payload_size max_udp_channel_duration reinit_channel_on_timeout qcache_max_ttl`},

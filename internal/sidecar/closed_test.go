@@ -29,7 +29,7 @@ var closedLists = []messages.Closed{known, passing, knownCluster, knownTLS, know
 func TestClosedListsNameFields(t *testing.T) {
 	t.Parallel()
 	// What the list of refusals reads is let pass unread behind RBAC.
-	for _, list := range append(slices.Clip(closedLists), knownRefusals, knownState, knownAnonymous, knownReaching) {
+	for _, list := range append(slices.Clip(closedLists), knownRefusals, knownState, knownAnonymous, knownReaching, knownTunnels, knownTunnelEnd, knownTunneled, tunneledChain) {
 		if err := list.Check(); err != nil {
 			t.Error(err)
 		}

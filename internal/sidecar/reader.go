@@ -47,6 +47,8 @@ type reader struct {
 	handsOutAlone bool
 	// handsIn is set where an inbound listener hands connections of others over to the listener of their destination.
 	handsIn bool
+	// ends are the listeners by which tunnels come.
+	ends tunnelEnd
 }
 
 // read reads the inbounds, and returns what their listeners refer to. The described addresses are those of this machine.
@@ -60,6 +62,7 @@ func read(r *dump.Resources, described []netip.Addr) (Sidecar, dump.References) 
 	reader.handsIn = slices.ContainsFunc(r.Listeners, func(d dump.Decoded[*listenerv3.Listener]) bool { return handsIn(d.Message) })
 	guarded := reader.guardedBy(r.Listeners)
 	reader.callees = reader.gatherCallees()
+	reader.ends = reader.gatherTunnelEnd()
 	for _, l := range r.Listeners {
 		reader.listener(l, guarded)
 	}
@@ -123,8 +126,8 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 // servesOnlySidecar reports whether a listener is the mesh's own, for metrics or the health of the sidecar, and tells what it opens.
 func (r *reader) servesOnlySidecar(d dump.Decoded[*listenerv3.Listener], g guarded) bool {
 	l := d.Message
-	if r.opensTunnels(d) {
-		r.skip(l.Name, "", "Istio's own: it opens tunnels (HBONE) to other machines over mTLS, and leads to no workload of this one")
+	if reason := r.carriesTunnels(d); reason != "" {
+		r.skip(l.Name, "", reason)
 		return true
 	}
 	if r.servesAgent(d, g) {

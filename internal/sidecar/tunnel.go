@@ -38,9 +38,21 @@ var knownTunnels = messages.Closed{
 
 var checkTunnels = knownTunnels.Checker()
 
+// carriesTunnels says of a listener of Istio's own by which tunnels come or go that it is one; "" for another listener.
+func (r *reader) carriesTunnels(d dump.Decoded[*listenerv3.Listener]) string {
+	switch {
+	case r.ends.has(d.Message):
+		return "Istio's own: tunnels (HBONE) of other machines end there, over mTLS, and lead to the filters of the inbounds alone, which ask for the names of the same callers"
+	case r.opensTunnels(d):
+		return "Istio's own: it opens tunnels (HBONE) to other machines over mTLS, and leads to no workload of this one"
+	default:
+		return ""
+	}
+}
+
 // opensTunnels reports whether a listener is such a one: what comes to it from inside of Envoy goes over mTLS of the mesh to the port of HBONE
-// of a machine, and no listener of this Envoy gets connections to that port. So it leads to no inbound, and to no workload without its
-// certificate. What it logs goes to no cluster.
+// of a machine. No listener of this Envoy gets connections to that port, or it is the one where tunnels end: a workload that calls its own service
+// meets its own filters there, as it does without a tunnel. So it leads to no workload without its certificate. What it logs goes to no cluster.
 func (r *reader) opensTunnels(d dump.Decoded[*listenerv3.Listener]) bool {
 	l := d.Message
 	if l.GetInternalListener() == nil || l.GetUseOriginalDst().GetValue() || len(d.Faults) > 0 || !r.IsDump || len(r.Nodes) == 0 {
@@ -55,7 +67,9 @@ func (r *reader) opensTunnels(d dump.Decoded[*listenerv3.Listener]) bool {
 	for name := range leads.names {
 		ok = ok && r.leadsToTunnels(r.Clusters[name])
 	}
-	return ok && !slices.ContainsFunc(r.Listeners, func(d dump.Decoded[*listenerv3.Listener]) bool { return servesTunnels(d.Message) })
+	return ok && !slices.ContainsFunc(r.Listeners, func(d dump.Decoded[*listenerv3.Listener]) bool {
+		return servesTunnels(d.Message) && !r.ends.has(d.Message)
+	})
 }
 
 // leadsToTunnels reports whether a cluster goes over mTLS of the mesh to the port of HBONE, whatever says to which machine.

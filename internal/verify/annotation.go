@@ -58,6 +58,7 @@ var harmlessLabels = map[string][]string{
 	"istio.io/rev":                        nil,
 	"istio.io/use-waypoint":               nil,
 	"istio.io/use-waypoint-namespace":     nil,
+	"networking.istio.io/tunnel":          {"http"}, // Others may open tunnels to the pod, which end in its sidecar.
 	"operator.istio.io/component":         nil,
 	"operator.istio.io/managed":           nil,
 	"operator.istio.io/version":           nil,

@@ -1,0 +1,254 @@
+package sidecar
+
+import (
+	"slices"
+	"strings"
+
+	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	statev3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/common/set_filter_state/v3"
+	setstatev3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/set_filter_state/v3"
+	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/internal_upstream/v3"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/meshproof/meshproof/internal/dump"
+	"github.com/meshproof/meshproof/internal/messages"
+)
+
+// Where Istio is installed for ambient mode, each sidecar takes tunnels (HBONE), too (buildInboundHBONEListeners of
+// pilot/pkg/networking/core/listener_inbound.go). A listener on port 15008 ends them over mTLS, and keeps the name of the caller and where the
+// tunnel leads. A listener inside of Envoy goes by both, and has the chains of the listener for redirected connections once more. So who comes
+// by a tunnel meets the filters that are proven for all others.
+
+// tunnelEnd are the two listeners by which a sidecar takes tunnels; both are nil where a dump has none, or others.
+type tunnelEnd struct{ outer, inner *listenerv3.Listener }
+
+func (t tunnelEnd) has(l *listenerv3.Listener) bool {
+	return t.outer != nil && (l == t.outer || l == t.inner)
+}
+
+// peerPrincipal is the name under which the name of the caller of a tunnel is kept.
+const peerPrincipal = "io.istio.peer_principal"
+
+// tunnelState is what is kept of a tunnel. Envoy gives no connection inside of it to another caller where the name of the caller is hashable.
+var tunnelState = &setstatev3.Config{OnRequestHeaders: []*statev3.FilterStateValue{
+	keptState("envoy.filters.listener.original_dst.local_ip", "", "%REQ(:AUTHORITY)%"),
+	keptState("io.istio.connect_authority", "istio.hashable_string", "%REQ(:AUTHORITY)%"),
+	keptState("envoy.filters.listener.original_dst.remote_ip", "", "%DOWNSTREAM_REMOTE_ADDRESS%"),
+	keptState(peerPrincipal, "istio.hashable_string", "%DOWNSTREAM_PEER_URI_SAN%"),
+	keptState("io.istio.local_principal", "istio.hashable_string", "%DOWNSTREAM_LOCAL_URI_SAN%"),
+}}
+
+func keptState(key, factory, text string) *statev3.FilterStateValue {
+	format := &corev3.SubstitutionFormatString{Format: &corev3.SubstitutionFormatString_TextFormatSource{
+		TextFormatSource: &corev3.DataSource{Specifier: &corev3.DataSource_InlineString{InlineString: text}},
+	}}
+	return &statev3.FilterStateValue{
+		Key: &statev3.FilterStateValue_ObjectKey{ObjectKey: key}, FactoryKey: factory,
+		Value: &statev3.FilterStateValue_FormatString{FormatString: format}, SharedWithUpstream: statev3.FilterStateValue_ONCE,
+	}
+}
+
+const httpState = "envoy.extensions.filters.http.set_filter_state.v3.Config"
+
+// knownTunnelEnd lists the fields of the listener that ends tunnels, of the one inside, and of the cluster in between. With any other field
+// they are inbounds.
+var knownTunnelEnd = messages.Closed{
+	"envoy.config.listener.v3.Listener": {
+		messages.Read: "filter_chains listener_filters connection_balance_config",
+		apart:         "address additional_addresses internal_listener traffic_direction access_log",
+		measures:      "name stat_prefix metadata",
+		limits:        "continue_on_listener_filters_timeout listener_filters_timeout",
+	},
+	"envoy.config.listener.v3.Listener.ConnectionBalanceConfig": {presents: "exact_balance"},
+	"envoy.config.listener.v3.ListenerFilter":                   {messages.Read: "typed_config", apart: "filter_disabled", measures: "name"},
+	originalDst: {},
+	"envoy.extensions.filters.listener.http_inspector.v3.HttpInspector": {},
+	"envoy.config.listener.v3.FilterChain":                              {apart: "filters transport_socket filter_chain_match", measures: "name metadata"},
+	httpManager: {
+		messages.Read: "http_filters route_config upgrade_configs http2_protocol_options",
+		apart:         "access_log",
+		measures:      "stat_prefix access_log_options",
+		answers:       "server_name server_header_transformation",
+		limits:        "stream_idle_timeout",
+		unread:        "use_remote_address forward_client_cert_details set_current_client_cert_details generate_request_id",
+	},
+	"envoy.config.core.v3.Http2ProtocolOptions":                                                       {limits: "max_concurrent_streams connection_keepalive", presents: "allow_connect"},
+	"envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.UpgradeConfig": {apart: "upgrade_type"},
+	"envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter":                          {messages.Read: "typed_config", measures: "name"},
+	router:                              {answers: "suppress_envoy_headers"},
+	httpState:                           {apart: "on_request_headers"},
+	peerMetadata:                        {messages.Read: "downstream_discovery", forwards: "shared_with_upstream"},
+	peerMetadata + ".DiscoveryMethod":   {messages.Read: "workload_discovery"},
+	peerMetadata + ".WorkloadDiscovery": {},
+	"envoy.config.route.v3.RouteConfiguration":                      {messages.Read: "virtual_hosts", measures: "name", presents: "validate_clusters"},
+	"envoy.config.route.v3.VirtualHost":                             {messages.Read: "routes", apart: "domains", measures: "name"},
+	"envoy.config.route.v3.Route":                                   {messages.Read: "match route", measures: "name"},
+	"envoy.config.route.v3.RouteMatch":                              {messages.Read: "connect_matcher"},
+	"envoy.config.route.v3.RouteMatch.ConnectMatcher":               {},
+	"envoy.config.route.v3.RouteAction":                             {messages.Read: "upgrade_configs", apart: "cluster"},
+	"envoy.config.route.v3.RouteAction.UpgradeConfig":               {messages.Read: "connect_config", apart: "upgrade_type"},
+	"envoy.config.route.v3.RouteAction.UpgradeConfig.ConnectConfig": {},
+	"envoy.config.cluster.v3.Cluster": {
+		messages.Read: "load_assignment transport_socket",
+		apart:         "name type",
+		measures:      "alt_stat_name metadata",
+		limits:        "circuit_breakers connect_timeout",
+		presents:      "typed_extension_protocol_options",
+	},
+	"envoy.config.endpoint.v3.ClusterLoadAssignment":                                    {messages.Read: "endpoints", measures: "cluster_name"},
+	"envoy.config.endpoint.v3.LocalityLbEndpoints":                                      {messages.Read: "lb_endpoints"},
+	"envoy.config.endpoint.v3.LbEndpoint":                                               {messages.Read: "endpoint"},
+	"envoy.config.endpoint.v3.Endpoint":                                                 {messages.Read: "address"},
+	"envoy.config.core.v3.Address":                                                      {messages.Read: "envoy_internal_address"},
+	"envoy.config.core.v3.EnvoyInternalAddress":                                         {apart: "server_listener_name"},
+	"envoy.config.core.v3.TransportSocket":                                              {messages.Read: "typed_config", measures: "name"},
+	"envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport": {messages.Read: "transport_socket"},
+	rawBuffer: {},
+}
+
+var checkTunnelEnd = knownTunnelEnd.Checker()
+
+func isTunnelEnd(m proto.Message) (known bool) {
+	known = true
+	checkTunnelEnd(m.ProtoReflect(), nil, func(*messages.Path, string) { known = false })
+	return known
+}
+
+// gatherTunnelEnd finds the listeners by which tunnels come, where all that they lead to are the chains of the listener for redirected
+// connections once more.
+func (r *reader) gatherTunnelEnd() (none tunnelEnd) {
+	outer, ok := only(r.Listeners, servesTunnels)
+	if !ok || !r.IsDump || len(r.stated) == 0 || slices.ContainsFunc(r.Nodes, func(node dump.Node) bool { return !strings.HasPrefix(node.ID, "sidecar~") }) {
+		return none
+	}
+	inside := r.tunnelsInto(outer)
+	inner, ok := only(r.Listeners, func(l *listenerv3.Listener) bool { return l.Name == inside })
+	redirected, alone := only(r.Listeners, func(l *listenerv3.Listener) bool {
+		inbound, _ := direction(l)
+		return inbound && l.GetInternalListener() == nil && bindsPort(l) && r.isRedirected(l) && !handsIn(l)
+	})
+	end := tunnelEnd{outer.Message, inner.Message}
+	if !ok || inside == "" || !alone || !r.endsInside(inner) || !r.isFedBy(end) || !r.repeats(end, redirected.Message) {
+		return none
+	}
+	return end
+}
+
+// only returns the one listener that is so; false where there are several or none.
+func only(all []dump.Decoded[*listenerv3.Listener], is func(*listenerv3.Listener) bool) (found dump.Decoded[*listenerv3.Listener], ok bool) {
+	n := 0
+	for _, d := range all {
+		if is(d.Message) {
+			found, n = d, n+1
+		}
+	}
+	return found, n == 1
+}
+
+// tunnelsInto returns the name of the listener inside of Envoy in which the tunnels of a listener end, with the names of their callers; "" for
+// a listener that does anything else, too.
+func (r *reader) tunnelsInto(d dump.Decoded[*listenerv3.Listener]) string {
+	l := d.Message
+	// The chain says nothing of connections, and its listener looks at none.
+	if len(d.Faults) > 0 || !isTunnelEnd(l) || l.GetInternalListener() != nil || len(l.FilterChains) != 1 || len(l.ListenerFilters) > 0 {
+		return ""
+	}
+	chain := l.FilterChains[0]
+	if proto.Size(chain.FilterChainMatch) > 0 || len(chain.Filters) != 1 || !isTunnelEnd(chain.Filters[0].GetTypedConfig()) {
+		return ""
+	}
+	m, _, _ := messages.Unpack(chain.Filters[0].GetTypedConfig())
+	manager, ok := m.(*hcmv3.HttpConnectionManager)
+	if !ok {
+		return ""
+	}
+	kept := 0
+	for _, f := range manager.GetHttpFilters() {
+		if m, _, _ := messages.Unpack(f.GetTypedConfig()); proto.Equal(m, tunnelState) {
+			kept++
+		} else if messages.Name(messages.TypeURL(f.GetTypedConfig())) == httpState {
+			return ""
+		}
+	}
+	hosts := manager.GetRouteConfig().GetVirtualHosts()
+	if kept != 1 || !callsNothing(l, manager) || len(hosts) != 1 || len(hosts[0].Routes) != 1 {
+		return ""
+	}
+	to := hosts[0].Routes[0].GetRoute()
+	if to.GetCluster() == "" || len(to.UpgradeConfigs) != 1 || to.UpgradeConfigs[0].UpgradeType != "CONNECT" || to.UpgradeConfigs[0].ConnectConfig == nil {
+		return ""
+	}
+	return r.insideOf(to.GetCluster())
+}
+
+// insideOf returns the listener inside of Envoy to which a cluster leads; "" for another cluster.
+func (r *reader) insideOf(name string) string {
+	d, ok := r.Clusters[name]
+	if !ok || len(d.Faults) > 0 || d.Message.GetTransportSocket() == nil || !isTunnelEnd(d.Message) || discovery(d.Message) != clusterv3.Cluster_STATIC {
+		return ""
+	}
+	var inside []string
+	eachAddress(d.Message.GetLoadAssignment(), func(address *corev3.Address) {
+		inside = append(inside, address.GetEnvoyInternalAddress().GetServerListenerName())
+	})
+	if len(inside) != 1 {
+		return ""
+	}
+	return inside[0]
+}
+
+// callsNothing reports whether what a listener logs, and a connection manager of its own, sends nothing to a cluster.
+func callsNothing(l *listenerv3.Listener, manager *hcmv3.HttpConnectionManager) bool {
+	calls := newLeading().calls
+	for _, log := range l.AccessLog {
+		calls.add(log)
+	}
+	calls.addManager(manager)
+	return len(calls.asked)+len(calls.unread) == 0
+}
+
+// endsInside reports whether a listener inside of Envoy gives each connection the destination of its tunnel, and does nothing else beside its
+// chains.
+func (r *reader) endsInside(d dump.Decoded[*listenerv3.Listener]) bool {
+	l := d.Message
+	inside := l.GetInternalListener() != nil && proto.Size(l.GetInternalListener()) == 0 && l.Address == nil && len(l.AdditionalAddresses) == 0
+	known := len(d.Faults) == 0 && isTunnelEnd(l) && callsNothing(l, &hcmv3.HttpConnectionManager{})
+	return inside && known && slices.ContainsFunc(l.ListenerFilters, func(f *listenerv3.ListenerFilter) bool {
+		return f.FilterDisabled == nil && r.restoresDestination(f)
+	})
+}
+
+// isFedBy reports whether nothing but the tunnels leads to the listener inside: what comes without one has no name of a caller.
+func (r *reader) isFedBy(end tunnelEnd) bool {
+	own := r.clustersOf(end.outer.FilterChains...).names
+	for name := range own {
+		if r.Texts[name] {
+			return false
+		}
+	}
+	fed := true
+	leads := func(name string) func(*corev3.Address) {
+		return func(address *corev3.Address) {
+			fed = fed && (own[name] || address.GetEnvoyInternalAddress().GetServerListenerName() != end.inner.Name)
+		}
+	}
+	for name, d := range r.Clusters {
+		eachAddress(d.Message.GetLoadAssignment(), leads(name))
+	}
+	for _, assignment := range r.Assignments {
+		eachAddress(assignment, leads(""))
+	}
+	for _, d := range r.Listeners {
+		if d.Message == end.outer {
+			continue
+		}
+		of := r.leadsOf(d.Message, chainsOf(d.Message)...)
+		for name := range own {
+			fed = fed && !of.names[name] && !of.calls.clusters[name] && !of.calls.asked[name]
+		}
+	}
+	return fed
+}
