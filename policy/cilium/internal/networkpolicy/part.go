@@ -107,19 +107,9 @@ func textOf(peer peerItem, what any, auth *Authentication) string {
 func (r Ingress) unplayedParts(of subject) (out []part) {
 	r.eachPart(func(peer peerItem, what any, ownProtocol bool) {
 		if peer.isUnplayed() || ownProtocol {
-			out = append(out, partOf(of, what, func(what any) string { return textOf(peer, what, r.Authentication) }))
+			out = append(out, part{text: textOf(peer, what, r.Authentication) + of.ofRule(), grant: grant{of, peer, what}})
 		}
 	})
-	return out
-}
-
-// partOf returns a part of a rule, by the text that it has on one port, and on none.
-func partOf(of subject, on any, text func(on any) string) part {
-	out := part{text: text(on) + of.ofRule(), endpoints: of}
-	if entry, ok := on.(PortRule); ok && len(entry.Ports) == 1 {
-		out.port, entry.Ports = entry.Ports[0], nil
-		out.withoutPort = text(entry) + of.ofRule()
-	}
 	return out
 }
 
