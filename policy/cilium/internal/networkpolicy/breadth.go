@@ -15,8 +15,9 @@ type breadth struct {
 	// The parts about protocols count where it is false on one of two sides.
 	uniform                           bool
 	allowedProtocols, deniedProtocols []part
-	// closed are the endpoints that let in nothing that no rule is about, and ruled those of any rule.
-	closed, ruled []subject
+	// closed are the endpoints that let in nothing that no rule is about, denying those that a rule shuts somebody out of, and ruled those
+	// of any rule.
+	closed, denying, ruled []subject
 	// always is true where an endpoint that no policy selects is closed too.
 	always bool
 	// ranked is true where a rule asks for HTTP or for authentication: then that of the fewest ports decides on one of them.
@@ -81,13 +82,14 @@ func Broader(was, is []Policy, before, after Options) (out []string) {
 	return slices.Compact(out)
 }
 
-// Closed returns a text for the endpoints of each spec that let in nothing that no rule is about, in any protocol.
+// Closed returns a text for the endpoints of each spec that let in nothing that no rule is about, in any protocol, or that a rule shuts somebody
+// out of.
 func Closed(ps []Policy, opts Options) (out []string) {
 	b := breadthOf(ps, opts)
 	if b.always {
 		out = append(out, "every endpoint")
 	}
-	for _, s := range b.closed {
+	for _, s := range slices.Concat(b.closed, b.denying) {
 		out = append(out, s.String())
 	}
 	slices.Sort(out)
@@ -110,19 +112,21 @@ func breadthOf(ps []Policy, opts Options) breadth {
 			if s.closesIngress() {
 				out.closed = append(out.closed, of)
 			}
+			if len(s.IngressDeny) > 0 {
+				out.denying = append(out.denying, of)
+			}
 			for k, r := range s.Ingress {
 				place := p.doc.Place(item(field+".ingress", k))
 				r.addBreadth(of, place, opts, &out.allowed, &out.allowedProtocols)
 				out.uniform = out.uniform && r.isUniform()
 				out.ranked = out.ranked || r.isRanked()
 				out.letIn = append(out.letIn, r.grants(of)...)
-				for _, p := range r.unplayedParts(of) {
-					p.lets, p.place = "what the lab cannot play", place
-					out.allowed = append(out.allowed, p)
-				}
+				out.allowed = append(out.allowed, r.unplayedParts(of, place)...)
 			}
 			for k, r := range s.IngressDeny {
-				r.addBreadth(of, p.doc.Place(item(field+".ingressDeny", k)), opts, &out.denied, &out.deniedProtocols)
+				place := p.doc.Place(item(field+".ingressDeny", k))
+				r.addBreadth(of, place, opts, &out.denied, &out.deniedProtocols)
+				out.denied = append(out.denied, r.unplayedParts(of, place)...)
 				out.shutOut = append(out.shutOut, r.grants(of)...)
 				out.uniform = out.uniform && r.isUniform()
 			}

@@ -104,10 +104,10 @@ func textOf(peer peerItem, what any, auth *Authentication) string {
 
 // unplayedParts returns a part for each peer on each port that the lab cannot play: the peer is no caller of the
 // lab, or the protocol is written, and is not TCP.
-func (r Ingress) unplayedParts(of subject) (out []part) {
+func (r Ingress) unplayedParts(of subject, place string) (out []part) {
 	r.eachPart(func(peer peerItem, what any, ownProtocol bool) {
 		if peer.isUnplayed() || ownProtocol {
-			out = append(out, part{text: textOf(peer, what, r.Authentication) + of.ofRule(), grant: grant{of, peer, what}})
+			out = append(out, part{"what the lab cannot play", textOf(peer, what, r.Authentication) + of.ofRule(), place, grant{of, peer, what}})
 		}
 	})
 	return out
