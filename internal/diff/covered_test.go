@@ -33,7 +33,12 @@ func TestCoveredPartsOfCilium(t *testing.T) {
 	deny := func(rule string) string {
 		return policyOf("", "p, namespace: x", "{}", "ingress: [{fromEntities: [all]}], ingressDeny: [{"+rule+"}]")
 	}
+	ofApp := func(app, rules string) string {
+		return policyOf("", app+", namespace: x", "{matchLabels: {app: "+app+"}}", rules)
+	}
+	http := ofApp("c", "ingress: [{toPorts: [{ports: [{port: '80', protocol: TCP}], rules: {http: [{method: GET}]}}]}]")
 	for name, tt := range map[string]struct{ wide, narrow string }{
+		"beside HTTP of another app":    {ofApp("b", "ingress: [{"+host+"}]") + http, ofApp("b", "ingress: [{"+host+", "+tcp+"}]") + http},
 		"a protocol of every one":       {allow(onX + ", " + dns), allow(onX + ", " + udp)},
 		"two protocols of every one":    {allow(onX + ", " + dns), allow(onX + ", " + both)},
 		"a port of all":                 {allow(onX), allow(onX + ", " + dns)},

@@ -20,8 +20,8 @@ type breadth struct {
 	closed, denying, ruled []subject
 	// always is true where an endpoint that no policy selects is closed too.
 	always bool
-	// ranked is true where a rule asks for HTTP or for authentication: then that of the fewest ports decides on one of them.
-	ranked bool
+	// ranked are the endpoints of each rule that asks for HTTP or for authentication: of their rules, that of the fewest ports decides.
+	ranked []subject
 	// letIn and shutOut are what each rule is about, whether the lab plays it or not.
 	letIn, shutOut []grant
 }
@@ -34,10 +34,11 @@ type part struct {
 	grant
 }
 
-// isIn reports whether one of some parts is alike, or one of some grants has all of it.
-func (p part) isIn(some []part, grants []grant) bool {
+// isIn reports whether one of some parts is alike, or one of some grants has all of it, which counts where none of its endpoints is ranked.
+func (p part) isIn(some []part, grants []grant, ranked []subject) bool {
 	return slices.ContainsFunc(some, func(other part) bool { return other.lets == p.lets && other.text == p.text }) ||
-		slices.ContainsFunc(grants, func(g grant) bool { return g.covers(p.grant) })
+		slices.ContainsFunc(grants, func(g grant) bool { return g.covers(p.grant) }) &&
+			!slices.ContainsFunc(ranked, func(s subject) bool { return !s.isApart(p.endpoints) })
 }
 
 // sentences says of the parts of each rule, in one sentence, what the rule is about.
@@ -67,11 +68,9 @@ func Broader(was, is []Policy, before, after Options) (out []string) {
 		old.allowed, recent.allowed = slices.Concat(old.allowed, old.allowedProtocols), slices.Concat(recent.allowed, recent.allowedProtocols)
 		old.denied, recent.denied = slices.Concat(old.denied, old.deniedProtocols), slices.Concat(recent.denied, recent.deniedProtocols)
 	}
-	if old.ranked || recent.ranked {
-		old.letIn, recent.shutOut = nil, nil
-	}
-	added := slices.DeleteFunc(recent.allowed, func(p part) bool { return p.isIn(old.allowed, old.letIn) || old.isOpen(p.endpoints) })
-	lost := slices.DeleteFunc(old.denied, func(p part) bool { return p.isIn(recent.denied, recent.shutOut) })
+	ranked := slices.Concat(old.ranked, recent.ranked)
+	added := slices.DeleteFunc(recent.allowed, func(p part) bool { return p.isIn(old.allowed, old.letIn, ranked) || old.isOpen(p.endpoints) })
+	lost := slices.DeleteFunc(old.denied, func(p part) bool { return p.isIn(recent.denied, recent.shutOut, ranked) })
 	out = slices.Concat(sentences(added, "a rule lets in ", ""), sentences(lost, "no rule shuts out ", " any more"))
 	for _, s := range old.closed {
 		if !slices.ContainsFunc(recent.closed, func(wide subject) bool { return wide.covers(s) }) {
@@ -119,7 +118,9 @@ func breadthOf(ps []Policy, opts Options) breadth {
 				place := p.doc.Place(item(field+".ingress", k))
 				r.addBreadth(of, place, opts, &out.allowed, &out.allowedProtocols)
 				out.uniform = out.uniform && r.isUniform()
-				out.ranked = out.ranked || r.isRanked()
+				if r.isRanked() {
+					out.ranked = append(out.ranked, of)
+				}
 				out.letIn = append(out.letIn, r.grants(of)...)
 				out.allowed = append(out.allowed, r.unplayedParts(of, place)...)
 			}
