@@ -73,3 +73,29 @@ func TestCoveredPartsOfCilium(t *testing.T) {
 		})
 	}
 }
+
+// Beside HTTP rules two parts have to be the same, however they are written.
+func TestRewrittenPartsOfCilium(t *testing.T) {
+	t.Parallel()
+	policyOf := func(subject, peers, ports string) string {
+		return fmt.Sprintf("{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: x}, spec: {endpointSelector: {%s}, ingress: [{%s, toPorts: [%s]}]}}\n", subject, peers, ports)
+	}
+	const (
+		subject = "matchLabels: {app: b}"
+		peers   = "fromEndpoints: [{matchLabels: {a: x}}]"
+		port    = "{ports: [{port: '53'}]}"
+		http    = "{ports: [{port: '80', protocol: TCP}], rules: {http: [{method: GET}]}}"
+	)
+	old := policyOf(subject, peers, port+", "+http)
+	for _, tt := range []struct {
+		name, recent string
+		widens       bool
+	}{
+		{"other texts", policyOf("matchExpressions: [{key: app, operator: In, values: [b]}]", "fromEndpoints: [{matchExpressions: [{key: a, operator: In, values: [x]}]}]", http+", "+port), false},
+		{"a value more", policyOf(subject, "fromEndpoints: [{matchExpressions: [{key: a, operator: In, values: [x, z]}]}]", port+", "+http), true},
+	} {
+		if got := differenceOf(t, old, tt.recent).widenings(); len(got) > 0 != tt.widens {
+			t.Errorf("%s: %q", tt.name, got)
+		}
+	}
+}

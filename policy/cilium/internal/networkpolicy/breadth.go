@@ -34,11 +34,12 @@ type part struct {
 	grant
 }
 
-// isIn reports whether one of some parts is alike, or one of some grants has all of it, which counts where none of its endpoints is ranked.
+// isIn reports whether one of some parts is alike, or one of some grants has all of it. Where one of its endpoints is ranked, the grant
+// has to be about the same.
 func (p part) isIn(some []part, grants []grant, ranked []subject) bool {
+	isRanked := slices.ContainsFunc(ranked, func(s subject) bool { return !s.isApart(p.endpoints) })
 	return slices.ContainsFunc(some, func(other part) bool { return other.lets == p.lets && other.text == p.text }) ||
-		slices.ContainsFunc(grants, func(g grant) bool { return g.covers(p.grant) }) &&
-			!slices.ContainsFunc(ranked, func(s subject) bool { return !s.isApart(p.endpoints) })
+		slices.ContainsFunc(grants, func(g grant) bool { return g.isLike(p.grant) || !isRanked && g.covers(p.grant) })
 }
 
 // sentences says of the parts of each rule, in one sentence, what the rule is about.
@@ -169,7 +170,7 @@ func (r Ingress) addBreadth(of subject, place string, opts Options, peers, proto
 		return
 	}
 	add := func(to *[]part, lets string, peer peerItem, on any, how ...any) {
-		*to = append(*to, part{lets, written(append(how, on, r.FromRequires, r.Authentication)...) + of.ofRule(), place, grant{of, peer, on}})
+		*to = append(*to, part{lets, written(append(how, on, r.FromRequires, r.Authentication)...) + of.ofRule(), place, r.grantOf(of, peer, on)})
 	}
 	const everyProtocol = "every protocol"
 	for _, peer := range r.peerItems() {

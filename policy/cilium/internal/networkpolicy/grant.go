@@ -13,19 +13,32 @@ import (
 type grant struct {
 	endpoints subject
 	peer      peerItem
-	// on is nil for every port and message, a [PortRule] of one port, or messages of ICMP.
-	on any
+	// traffic is nil for every port and message, a [PortRule] of one port, or messages of ICMP.
+	traffic any
+	// demands is a text of the HTTP rules and the authentication that the rule asks for.
+	demands string
 }
 
 // grants returns the peers of a rule, each on each port.
 func (r Ingress) grants(of subject) (out []grant) {
-	r.eachPart(func(peer peerItem, what any, _ bool) { out = append(out, grant{of, peer, what}) })
+	r.eachPart(func(peer peerItem, what any, _ bool) { out = append(out, r.grantOf(of, peer, what)) })
 	return out
 }
 
-// covers reports whether the grant surely has each connection of another one. Rules of HTTP and authentication are no part of it.
+func (r Ingress) grantOf(of subject, peer peerItem, traffic any) grant {
+	entry, _ := traffic.(PortRule)
+	entry.Ports = nil
+	return grant{of, peer, traffic, written(entry, r.Authentication)}
+}
+
+// isLike reports whether two grants are surely about the same connections, and demand the same.
+func (g grant) isLike(other grant) bool {
+	return g.demands == other.demands && g.covers(other) && other.covers(g)
+}
+
+// covers reports whether the grant surely has each connection of another one. What the two demand is no part of it.
 func (g grant) covers(other grant) bool {
-	return g.endpoints.covers(other.endpoints) && g.coversPeerOf(other) && coversPort(g.on, other.on)
+	return g.endpoints.covers(other.endpoints) && g.coversPeerOf(other) && coversPort(g.traffic, other.traffic)
 }
 
 // coversPort reports whether what a grant says of ports has each packet of what another one says.

@@ -107,7 +107,7 @@ func textOf(peer peerItem, what any, auth *Authentication) string {
 func (r Ingress) unplayedParts(of subject, place string) (out []part) {
 	r.eachPart(func(peer peerItem, what any, ownProtocol bool) {
 		if peer.isUnplayed() || ownProtocol {
-			out = append(out, part{"what the lab cannot play", textOf(peer, what, r.Authentication) + of.ofRule(), place, grant{of, peer, what}})
+			out = append(out, part{"what the lab cannot play", textOf(peer, what, r.Authentication) + of.ofRule(), place, r.grantOf(of, peer, what)})
 		}
 	})
 	return out
