@@ -56,7 +56,9 @@ type Difference struct {
 	// first counts the classes that a rule lets in now, and that got in by no rule before.
 	first int
 	// firstParts are the parts of the new policies that no proof is about, and that only shut out.
-	firstParts  []string
+	firstParts []string
+	// domain is a note about a trust domain that nobody states, "" for none.
+	domain      string
 	old, recent *lab.Files
 	callers     lab.Callers
 	// madeByNew are the inbounds that are made for NEW alone, where it has Dataplanes.

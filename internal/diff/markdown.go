@@ -42,7 +42,7 @@ func (d *Difference) Markdown() string {
 	for _, list := range []struct {
 		title string
 		texts []string
-	}{{"not asked: ", texts(d.Unasked)}, {"not read: ", texts(d.Unread)}, {"warning: ", texts(d.Warnings)}, {"made: ", d.made()}, {"", d.firstTexts()}, {"", d.besideTexts()}} {
+	}{{"not asked: ", texts(d.Unasked)}, {"not read: ", texts(d.Unread)}, {"warning: ", texts(d.Warnings)}, {"made: ", d.made()}, {"", d.firstTexts()}, {"", d.domainTexts()}, {"", d.besideTexts()}} {
 		for _, text := range list.texts {
 			paragraphs = append(paragraphs, list.title+text)
 		}

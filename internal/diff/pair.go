@@ -70,7 +70,7 @@ func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 	d.Warnings = append(d.Warnings, podlint.Warn(recent.Files, recent.Surroundings)...)
 	d.compareUnapplied(old, recent, to, beside.Doubts)
 	d.compareInstallations(old, recent, to, beside.Installations)
-	d.first = d.firstRules()
+	d.first, d.domain = d.firstRules(), unstatedDomain(old, recent)
 	return &d, nil
 }
 

@@ -155,7 +155,7 @@ func (d *Difference) WriteText(w io.Writer, p terminal.Paint) {
 	for _, text := range texts(d.Unread) {
 		fmt.Fprintf(w, "%s %s\n", p.Red("not read:"), terminal.Printable(text))
 	}
-	for _, text := range slices.Concat(d.firstTexts(), d.besideTexts()) {
+	for _, text := range slices.Concat(d.firstTexts(), d.domainTexts(), d.besideTexts()) {
 		fmt.Fprintln(w, terminal.Printable(text))
 	}
 	for _, text := range texts(d.Warnings) {

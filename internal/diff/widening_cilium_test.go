@@ -197,7 +197,8 @@ func TestWideningToAnotherDialect(t *testing.T) {
 	)
 	for spec, want := range map[string]bool{
 		"ingress: [{}]": true,
-		"enableDefaultDeny: {ingress: false}, ingressDeny: [{fromEntities: [world]}]": false,
+		"enableDefaultDeny: {ingress: false}, ingressDeny: [{fromEntities: [world]}]": true,
+		"enableDefaultDeny: {ingress: false}, ingress: [{fromEntities: [world]}]":     false,
 	} {
 		old, recent := sideOf(t, fmt.Sprintf(cilium, spec)), sideOf(t, istio)
 		for _, way := range []struct {

@@ -136,13 +136,8 @@ func (p policies) Closed() []string { return networkpolicy.Closed(p.all, p.optio
 // Peers implements [capability.PeerNamer].
 func (p policies) Peers() []capability.Target { return networkpolicy.Peers(p.all, p.options) }
 
-// Excluded implements [capability.Excluder]: a proof is about the requests that a workload gets over TCP,
-// from the callers of the lab.
-func (p policies) Excluded() map[string]string {
-	out := networkpolicy.ShutOut(p.all)
-	maps.Copy(out, networkpolicy.Excluded(p.all))
-	return out
-}
+// Excluded implements [capability.Excluder]: a proof is about the requests that a workload gets.
+func (p policies) Excluded() map[string]string { return networkpolicy.Excluded(p.all) }
 
 // FirstExcluded implements [capability.Excluder].
 func (p policies) FirstExcluded(before capability.Excluder) []string {

@@ -1,6 +1,7 @@
 package networkpolicy
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -14,30 +15,31 @@ type breadth struct {
 	// The parts about protocols count where it is false on one of two sides.
 	uniform                           bool
 	allowedProtocols, deniedProtocols []part
-	// closed are the endpoints that let in nothing that no rule is about, and ruled those of any rule.
-	closed, ruled []subject
+	// closed are the endpoints that let in nothing that no rule is about, denying those that a rule shuts somebody out of, and ruled those
+	// of any rule.
+	closed, denying, ruled []subject
 	// always is true where an endpoint that no policy selects is closed too.
 	always bool
-	// ranked is true where a rule asks for HTTP or for authentication: then that of the fewest ports decides on one of them.
-	ranked bool
+	// ranked are the endpoints of each rule that asks for HTTP or for authentication: of their rules, that of the fewest ports decides.
+	ranked []subject
+	// letIn and shutOut are what each rule is about, whether the lab plays it or not.
+	letIn, shutOut []grant
 }
 
 // part is a part of a rule, with the endpoints that the rule is about. Two parts are alike where what they let in and their texts are.
 type part struct {
 	// lets is what the rule lets in, in words, and text how it does so.
 	lets, text string
-	endpoints  subject
 	place      string
-	// port is the one of the rule, and withoutPort the text without it; "" where the rule names none.
-	port        PortProtocol
-	withoutPort string
+	grant
 }
 
-// likeIn reports whether one of some parts is alike, or has more ports where that is asked for.
-func (p part) likeIn(some []part, byPorts bool) bool {
-	return slices.ContainsFunc(some, func(other part) bool {
-		return other.lets == p.lets && (other.text == p.text || byPorts && p.withoutPort != "" && other.withoutPort == p.withoutPort && other.port.covers(p.port))
-	})
+// isIn reports whether one of some parts is alike, or one of some grants has all of it. Where one of its endpoints is ranked, the grant
+// has to be about the same.
+func (p part) isIn(some []part, grants []grant, ranked []subject) bool {
+	isRanked := slices.ContainsFunc(ranked, func(s subject) bool { return !s.isApart(p.endpoints) })
+	return slices.ContainsFunc(some, func(other part) bool { return other.lets == p.lets && other.text == p.text }) ||
+		slices.ContainsFunc(grants, func(g grant) bool { return g.isLike(p.grant) || !isRanked && g.covers(p.grant) })
 }
 
 // sentences says of the parts of each rule, in one sentence, what the rule is about.
@@ -67,9 +69,9 @@ func Broader(was, is []Policy, before, after Options) (out []string) {
 		old.allowed, recent.allowed = slices.Concat(old.allowed, old.allowedProtocols), slices.Concat(recent.allowed, recent.allowedProtocols)
 		old.denied, recent.denied = slices.Concat(old.denied, old.deniedProtocols), slices.Concat(recent.denied, recent.deniedProtocols)
 	}
-	byPorts := !old.ranked && !recent.ranked
-	added := slices.DeleteFunc(recent.allowed, func(p part) bool { return p.likeIn(old.allowed, byPorts) || old.isOpen(p.endpoints) })
-	lost := slices.DeleteFunc(old.denied, func(p part) bool { return p.likeIn(recent.denied, byPorts) })
+	ranked := slices.Concat(old.ranked, recent.ranked)
+	added := slices.DeleteFunc(recent.allowed, func(p part) bool { return p.isIn(old.allowed, old.letIn, ranked) || old.isOpen(p.endpoints) })
+	lost := slices.DeleteFunc(old.denied, func(p part) bool { return p.isIn(recent.denied, recent.shutOut, ranked) })
 	out = slices.Concat(sentences(added, "a rule lets in ", ""), sentences(lost, "no rule shuts out ", " any more"))
 	for _, s := range old.closed {
 		if !slices.ContainsFunc(recent.closed, func(wide subject) bool { return wide.covers(s) }) {
@@ -80,13 +82,14 @@ func Broader(was, is []Policy, before, after Options) (out []string) {
 	return slices.Compact(out)
 }
 
-// Closed returns a text for the endpoints of each spec that let in nothing that no rule is about, in any protocol.
+// Closed returns a text for the endpoints of each spec that let in nothing that no rule is about, in any protocol, or that a rule shuts somebody
+// out of.
 func Closed(ps []Policy, opts Options) (out []string) {
 	b := breadthOf(ps, opts)
 	if b.always {
 		out = append(out, "every endpoint")
 	}
-	for _, s := range b.closed {
+	for _, s := range slices.Concat(b.closed, b.denying) {
 		out = append(out, s.String())
 	}
 	slices.Sort(out)
@@ -109,18 +112,24 @@ func breadthOf(ps []Policy, opts Options) breadth {
 			if s.closesIngress() {
 				out.closed = append(out.closed, of)
 			}
+			if len(s.IngressDeny) > 0 {
+				out.denying = append(out.denying, of)
+			}
 			for k, r := range s.Ingress {
 				place := p.doc.Place(item(field+".ingress", k))
 				r.addBreadth(of, place, opts, &out.allowed, &out.allowedProtocols)
 				out.uniform = out.uniform && r.isUniform()
-				out.ranked = out.ranked || r.isRanked()
-				for _, p := range r.unplayedParts(of) {
-					p.lets, p.place = "what the lab cannot play", place
-					out.allowed = append(out.allowed, p)
+				if r.isRanked() {
+					out.ranked = append(out.ranked, of)
 				}
+				out.letIn = append(out.letIn, r.grants(of)...)
+				out.allowed = append(out.allowed, r.unplayedParts(of, place)...)
 			}
 			for k, r := range s.IngressDeny {
-				r.addBreadth(of, p.doc.Place(item(field+".ingressDeny", k)), opts, &out.denied, &out.deniedProtocols)
+				place := p.doc.Place(item(field+".ingressDeny", k))
+				r.addBreadth(of, place, opts, &out.denied, &out.deniedProtocols)
+				out.denied = append(out.denied, r.unplayedParts(of, place)...)
+				out.shutOut = append(out.shutOut, r.grants(of)...)
 				out.uniform = out.uniform && r.isUniform()
 			}
 		}
@@ -160,36 +169,34 @@ func (r Ingress) addBreadth(of subject, place string, opts Options, peers, proto
 	if r.isEmpty() {
 		return
 	}
-	add := func(to *[]part, lets string, on any, how ...any) {
-		*to = append(*to, partOf(of, on, func(on any) string { return written(append(how, on, r.FromRequires, r.Authentication)...) }))
-		last := &(*to)[len(*to)-1]
-		last.lets, last.place = lets, place
+	add := func(to *[]part, lets string, peer peerItem, on any, how ...any) {
+		*to = append(*to, part{lets, written(append(how, on, r.FromRequires, r.Authentication)...) + of.ofRule(), place, r.grantOf(of, peer, on)})
 	}
 	const everyProtocol = "every protocol"
 	for _, peer := range r.peerItems() {
 		if r.isUniform() {
-			add(protocols, everyProtocol, nil, peer.field, peer.item)
+			add(protocols, everyProtocol, peer, nil, peer.field, peer.item)
 		}
 		for _, port := range r.ports() {
 			if port.isOfAll() {
-				add(protocols, everyProtocol, PortRule{Ports: []PortProtocol{{Port: port.Port, EndPort: port.EndPort}}}, peer.field, peer.item)
+				add(protocols, everyProtocol, peer, PortRule{Ports: []PortProtocol{{Port: port.Port, EndPort: port.EndPort}}}, peer.field, peer.item)
 			}
 		}
 	}
 	for _, peer := range r.broadPeers(opts) {
-		if len(r.ToPorts) == 0 {
-			add(peers, peer, nil)
+		if r.isUniform() {
+			add(peers, peer.broad(), peer, nil)
 		}
 		for _, entry := range r.entries() {
-			add(peers, peer, entry)
+			add(peers, peer.broad(), peer, entry)
 		}
 	}
 }
 
 // broadPeers returns whom a rule is about beside the world and the pods of the own cluster, as far as it
 // does not name them: the nodes and the pods of other clusters.
-func (r Ingress) broadPeers(opts Options) (out []string) {
-	add := func(entity string) { out = append(out, "the entity "+entity) }
+func (r Ingress) broadPeers(opts Options) (out []peerItem) {
+	add := func(entity string) { out = append(out, peerItem{"fromEntities", entity}) }
 	addNodes := func() {
 		for _, e := range entities {
 			if !slices.Contains(played, e) {
@@ -216,11 +223,19 @@ func (r Ingress) broadPeers(opts Options) (out []string) {
 	if r.FromEndpoints != nil {
 		for _, s := range *r.FromEndpoints {
 			if selectsOtherCluster(s, opts.ClusterName) {
-				out = append(out, "the pods of other clusters that have "+labelsOf(s))
+				out = append(out, peerItem{"fromEndpoints", s})
 			}
 		}
 	}
 	return out
+}
+
+// broad says in words who a broad peer is.
+func (p peerItem) broad() string {
+	if s, ok := p.item.(Selector); ok {
+		return "the pods of other clusters that have " + labelsOf(s)
+	}
+	return fmt.Sprintf("the entity %s", p.item)
 }
 
 // selectsOtherCluster reports whether a selector of peers takes pods of a cluster that is not the own one.

@@ -104,22 +104,12 @@ func textOf(peer peerItem, what any, auth *Authentication) string {
 
 // unplayedParts returns a part for each peer on each port that the lab cannot play: the peer is no caller of the
 // lab, or the protocol is written, and is not TCP.
-func (r Ingress) unplayedParts(of subject) (out []part) {
+func (r Ingress) unplayedParts(of subject, place string) (out []part) {
 	r.eachPart(func(peer peerItem, what any, ownProtocol bool) {
 		if peer.isUnplayed() || ownProtocol {
-			out = append(out, partOf(of, what, func(what any) string { return textOf(peer, what, r.Authentication) }))
+			out = append(out, part{"what the lab cannot play", textOf(peer, what, r.Authentication) + of.ofRule(), place, r.grantOf(of, peer, what)})
 		}
 	})
-	return out
-}
-
-// partOf returns a part of a rule, by the text that it has on one port, and on none.
-func partOf(of subject, on any, text func(on any) string) part {
-	out := part{text: text(on) + of.ofRule(), endpoints: of}
-	if entry, ok := on.(PortRule); ok && len(entry.Ports) == 1 {
-		out.port, entry.Ports = entry.Ports[0], nil
-		out.withoutPort = text(entry) + of.ofRule()
-	}
 	return out
 }
 

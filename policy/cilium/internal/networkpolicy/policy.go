@@ -35,8 +35,8 @@ type spec struct {
 	egress string
 	// calls are those that its rules let out.
 	calls []call
-	// unplayed is what no request of the lab can show, see [Unplayed].
-	unplayed unplayed
+	// unplayed are the fields of rules that no request of the lab can show whole.
+	unplayed []string
 }
 
 // rule is a rule of ingress.

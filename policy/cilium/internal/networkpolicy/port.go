@@ -46,14 +46,6 @@ func (r portRange) has(in policy.Inbound) bool {
 // isOfAll reports whether a port is one of every protocol.
 func (p PortProtocol) isOfAll() bool { return p.Protocol == "" || p.Protocol == anyProtocol }
 
-// covers reports whether a port has each number and protocol of another one. Names and the port 0 cover nothing.
-func (p PortProtocol) covers(other PortProtocol) bool {
-	first, err := endpoint.Port(p.Port)
-	from, errOther := endpoint.Port(other.Port)
-	return err == nil && errOther == nil && first > 0 && first <= from && (p.isOfAll() || p.Protocol == other.Protocol) &&
-		max(int32(from), other.EndPort) <= max(int32(first), p.EndPort)
-}
-
 // entriesFor returns the entries of the rule that are about the inbound, and whether the rule is.
 func (r rule) entriesFor(in policy.Inbound) (entries []portRule, ok bool) {
 	if r.icmp {

@@ -8,19 +8,11 @@ import (
 	"github.com/meshproof/meshproof/internal/labelselector"
 )
 
-// unplayed is what a spec says of callers and packets that the lab cannot play.
-type unplayed struct {
-	// fields are those of its rules about them.
-	fields []string
-	// denied is a text of what the rules shut out.
-	denied string
-}
-
 // UnplayedRules returns the rules of ingress that no request of the lab can show whole, each with its policy.
 func UnplayedRules(ps []Policy) (out []string) {
 	for _, p := range ps {
 		for _, s := range p.specs {
-			for _, field := range s.unplayed.fields {
+			for _, field := range s.unplayed {
 				out = append(out, field+" of "+p.String())
 			}
 		}
@@ -34,8 +26,8 @@ func LetIn(ps []Policy) (out []string) {
 	for _, p := range ps {
 		for _, s := range p.resource.all() {
 			for _, r := range s.Ingress {
-				for _, part := range r.unplayedParts(p.subjectOf(s)) {
-					out = append(out, "a rule lets in what the lab cannot play: "+part.text)
+				for _, part := range r.unplayedParts(p.subjectOf(s), "") {
+					out = append(out, "a rule lets in "+part.lets+": "+part.text)
 				}
 			}
 		}
@@ -44,35 +36,20 @@ func LetIn(ps []Policy) (out []string) {
 	return slices.Compact(out)
 }
 
-// ShutOut returns what the rules of ingressDeny shut out that the lab cannot play, by policy.
-func ShutOut(ps []Policy) map[string]string {
-	out := map[string]string{}
-	for _, p := range ps {
-		for _, s := range p.specs {
-			if s.unplayed.denied != "" {
-				out["the ingressDeny of "+p.String()+", about callers or packets that the lab cannot play,"] += s.unplayed.denied
-			}
-		}
-	}
-	return out
-}
-
 // played are the entities that the lab can play.
 var played = []string{entityAll, entityWorld, entityCluster, entityClusterMesh, entityNone}
 
-// unplayedOf returns what a spec says of callers and packets that the lab cannot play.
-func unplayedOf(field string, of Spec) (out unplayed) {
-	for i, r := range of.Ingress {
-		if r.namesUnplayed() || r.hasOwnProtocol() {
-			out.fields = append(out.fields, fmt.Sprintf("%s.ingress[%d]", field, i))
+// unplayedOf returns the fields of a spec's rules about callers and packets that the lab cannot play.
+func unplayedOf(field string, of Spec) (out []string) {
+	add := func(list string, rules []Ingress) {
+		for i, r := range rules {
+			if r.namesUnplayed() || r.hasOwnProtocol() {
+				out = append(out, fmt.Sprintf("%s.%s[%d]", field, list, i))
+			}
 		}
 	}
-	for i, r := range of.IngressDeny {
-		if r.namesUnplayed() || r.hasOwnProtocol() {
-			out.fields = append(out.fields, fmt.Sprintf("%s.ingressDeny[%d]", field, i))
-			out.denied += written(of.EndpointSelector, r)
-		}
-	}
+	add("ingress", of.Ingress)
+	add("ingressDeny", of.IngressDeny)
 	return out
 }
 
