@@ -17,8 +17,8 @@ func (g *generator) block() netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 64, any(), any()}), g.Number(9, 30)).Masked()
 }
 
-// exceptions draws up to four blocks within a block, and none for a block that is too small. Most of them have an eighth of it, and
-// the others one address.
+// exceptions draws up to four blocks within a block, and none for a block that is too small. Each has an eighth of
+// it, but for the last eighth: there it has one address.
 func (g *generator) exceptions(of netip.Prefix) []string {
 	const eighths = 8
 	if of.Bits()+3 > of.Addr().BitLen() {
@@ -34,7 +34,7 @@ func (g *generator) exceptions(of netip.Prefix) []string {
 		}
 		ip, _ := netip.AddrFromSlice(bytes)
 		bits := of.Bits() + 3
-		if g.OneIn(4) {
+		if n == eighths-1 {
 			bits = ip.BitLen()
 		}
 		out = append(out, netip.PrefixFrom(ip, bits).String())
