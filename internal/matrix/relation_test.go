@@ -325,7 +325,7 @@ func TestRelatedSetsHaveEachRelation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const runs = 2
+	const runs = 4
 	profiles := []feature.Profile{feature.GEP3779, feature.KumaMTP, feature.IstioAuthz, feature.LinkerdAuthz, feature.CiliumIngress}
 	if testing.Short() {
 		profiles = profiles[:1]

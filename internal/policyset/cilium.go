@@ -208,9 +208,9 @@ func (g *generator) ciliumPort() object {
 	case 0:
 		return object{"port": "8000", "endPort": choice.Pick(g.Chooser, 8080, 9100), "protocol": "TCP"}
 	case 1:
-		return object{"port": choice.Pick(g.Chooser, "8080", "5432", "8081", "9090"), "protocol": choice.Pick(g.Chooser, "UDP", "SCTP", "ANY")}
+		return object{"port": choice.Pick(g.Chooser, "8080", "5432", "8081", "9090", "http-port", "0"), "protocol": choice.Pick(g.Chooser, "UDP", "SCTP", "ANY")}
 	case 2:
-		return object{"port": "0"}
+		return choice.Pick(g.Chooser, object{"port": "0"}, object{"port": "0", "protocol": "TCP"})
 	default:
 		return object{"port": choice.Pick(g.Chooser, "8080", "5432", "8081", "9090", "http-port", "tcp-port", "GRPC-port")}
 	}

@@ -1,6 +1,8 @@
 package policyset
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/policyset/choice"
@@ -139,7 +141,42 @@ func (g *generator) requestAuthentication() resource {
 	return p
 }
 
+// istioSource draws a source. One in five excludes something beside what it asks for: a compiler may read one field of a source, and leave.
 func (g *generator) istioSource() object {
+	source := g.istioCallers()
+	if !g.OneIn(5) {
+		return source
+	}
+	excluded := map[string]string{
+		"notTrustDomains": choice.Pick(g.Chooser, ownDomain.Name(), otherDomain.Name()), "notIpBlocks": choice.Pick(g.Chooser, blocks...),
+		"notRemoteIpBlocks": choice.Pick(g.Chooser, blocks...), "notServiceAccounts": choice.Pick(g.Chooser, "x", "a/x", "b/y"),
+		"notPrincipals": choice.Pick(g.Chooser, "*/sa/x", "trust-domain.mesh/ns/a/sa/x"), "notNamespaces": choice.Pick(g.Chooser, "a", "ab", "b"),
+	}
+	for _, field := range choice.Shuffled(g.Chooser, slices.Sorted(maps.Keys(excluded))) {
+		if _, has := source[field]; !has && standTogether(source, field) {
+			source[field] = []string{excluded[field]}
+			break
+		}
+	}
+	return source
+}
+
+// standTogether reports whether Istio takes a field beside those of a source: service accounts stand beside no principals and no namespaces.
+func standTogether(source object, field string) bool {
+	isAccount := func(field string) bool { return strings.HasSuffix(field, "erviceAccounts") }
+	isName := func(field string) bool {
+		return strings.HasSuffix(field, "rincipals") && !strings.HasSuffix(field, "equestPrincipals") || strings.HasSuffix(field, "amespaces")
+	}
+	for other := range source {
+		if isAccount(field) && isName(other) || isName(field) && isAccount(other) {
+			return false
+		}
+	}
+	return true
+}
+
+// istioCallers draws what a source asks for.
+func (g *generator) istioCallers() object {
 	principals := func() []string {
 		return choice.Items(g.Chooser, 1, 2, func() string {
 			return choice.Pick(g.Chooser, "*", "trust-domain.mesh/ns/a/*", "*/sa/x", "cluster.local/ns/a/sa/x", strings.TrimPrefix(choice.Pick(g.Chooser, identities...), tree.SPIFFEScheme))

@@ -17,7 +17,8 @@ func (g *generator) block() netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 64, any(), any()}), g.Number(9, 30)).Masked()
 }
 
-// exceptions draws up to four blocks within a block, each of an eighth of it, and none for a block that is too small.
+// exceptions draws up to four blocks within a block, and none for a block that is too small. Each has an eighth of
+// it, but for the last eighth: there it has one address.
 func (g *generator) exceptions(of netip.Prefix) []string {
 	const eighths = 8
 	if of.Bits()+3 > of.Addr().BitLen() {
@@ -32,7 +33,11 @@ func (g *generator) exceptions(of netip.Prefix) []string {
 			}
 		}
 		ip, _ := netip.AddrFromSlice(bytes)
-		out = append(out, netip.PrefixFrom(ip, of.Bits()+3).String())
+		bits := of.Bits() + 3
+		if n == eighths-1 {
+			bits = ip.BitLen()
+		}
+		out = append(out, netip.PrefixFrom(ip, bits).String())
 	}
 	return out
 }
