@@ -37,7 +37,7 @@ func TestRefusedSetsAreOfEachKind(t *testing.T) {
 				}
 			}
 			// The legacy profile has 22 refused cases.
-			if alone < 20 || beside < 20 || misspelt < FreshSets*3/2 {
+			if alone < 20 || beside < 20 || misspelt < FreshSets*6 {
 				t.Errorf("%d alone, %d beside, %d misspelt", alone, beside, misspelt)
 			}
 		})

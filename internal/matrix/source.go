@@ -76,8 +76,11 @@ func (s *source) claims(set, than cases.Case) bool {
 // mostBesides is how many sound cases are tried beside a broken one: not each has a list for its items.
 const mostBesides = 8
 
-// mustRefuse returns cases whose policies must be refused: at most so many alone, as many beside what is sound, and twice
-// as many with one misspelt value in what is sound.
+// misspelt is how many sets with a misspelt value are drawn for each other one: there are many forms, and nothing is sent.
+const misspelt = 10
+
+// mustRefuse returns cases whose policies must be refused: at most so many alone, as many beside what is sound, and
+// [misspelt] times as many with one misspelt value in what is sound.
 func (s *source) mustRefuse(most int) []cases.Case {
 	var out []cases.Case
 	for i, c := range s.refused[:min(most, len(s.refused))] {
@@ -94,9 +97,9 @@ func (s *source) mustRefuse(most int) []cases.Case {
 			}
 		}
 	}
-	refusals, told := policyset.RefusalsOf(s.refused), map[policyset.Refusal]bool{}
-	for i := range 2 * most * min(len(s.accepted), 1) {
-		if c, ok := refusals.Misspell(s.accepted[i%len(s.accepted)], told, s.suite.Seed, uint64(i)); ok {
+	misspellings := policyset.NewMisspellings(s.refused)
+	for i := range misspelt * most * min(len(s.accepted), 1) {
+		if c, ok := misspellings.Next(s.accepted[i%len(s.accepted)], s.suite.Seed, uint64(i)); ok {
 			out = append(out, c)
 		}
 	}
