@@ -192,7 +192,7 @@ func subjectOf(key string) (*subject, string) {
 		return claimSubject(key, path...), ""
 	case strings.HasPrefix(key, "request.headers") && strings.Count(key, "[") > 1:
 		// Istio takes such a key for one header with brackets in its name.
-		return nil, fmt.Sprintf("a header has one name: write one pair of brackets, as in %s[a]", name)
+		return nil, fmt.Sprintf("the name is not in brackets of its own: write one pair, as in %s[a]", name)
 	case strings.HasPrefix(key, "request.headers"), strings.HasPrefix(key, "request.auth.claims"):
 		return nil, fmt.Sprintf("the name is not in brackets, as in %s[a]", name)
 	case key == "destination.namespace":
