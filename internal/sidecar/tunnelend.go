@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -92,12 +93,13 @@ var knownTunnelEnd = messages.Closed{
 	"envoy.config.route.v3.RouteAction.UpgradeConfig":               {messages.Read: "connect_config", apart: "upgrade_type"},
 	"envoy.config.route.v3.RouteAction.UpgradeConfig.ConnectConfig": {},
 	"envoy.config.cluster.v3.Cluster": {
-		messages.Read: "load_assignment transport_socket",
+		messages.Read: "load_assignment transport_socket typed_extension_protocol_options",
 		apart:         "name type",
 		measures:      "alt_stat_name metadata",
 		limits:        "circuit_breakers connect_timeout",
-		presents:      "typed_extension_protocol_options",
 	},
+	// Others run filters, or send a copy of each request elsewhere.
+	"envoy.extensions.upstreams.http.v3.HttpProtocolOptions":                            {presents: "common_http_protocol_options explicit_http_config use_downstream_protocol_config"},
 	"envoy.config.endpoint.v3.ClusterLoadAssignment":                                    {messages.Read: "endpoints", measures: "cluster_name"},
 	"envoy.config.endpoint.v3.LocalityLbEndpoints":                                      {messages.Read: "lb_endpoints"},
 	"envoy.config.endpoint.v3.LbEndpoint":                                               {messages.Read: "endpoint"},
@@ -152,8 +154,9 @@ func only(all []dump.Decoded[*listenerv3.Listener], is func(*listenerv3.Listener
 // a listener that does anything else, too.
 func (r *reader) tunnelsInto(d dump.Decoded[*listenerv3.Listener]) string {
 	l := d.Message
+	others := slices.ContainsFunc(addressesOf(l), func(a *corev3.Address) bool { return a.GetSocketAddress().GetPortValue() != tunnelPort })
 	// The chain says nothing of connections, and its listener looks at none.
-	if len(d.Faults) > 0 || !isTunnelEnd(l) || l.GetInternalListener() != nil || len(l.FilterChains) != 1 || len(l.ListenerFilters) > 0 {
+	if others || len(d.Faults) > 0 || !isTunnelEnd(l) || l.GetInternalListener() != nil || len(l.FilterChains) != 1 || len(l.ListenerFilters) > 0 {
 		return ""
 	}
 	chain := l.FilterChains[0]
@@ -174,7 +177,7 @@ func (r *reader) tunnelsInto(d dump.Decoded[*listenerv3.Listener]) string {
 		}
 	}
 	hosts := manager.GetRouteConfig().GetVirtualHosts()
-	if kept != 1 || !callsNothing(l, manager) || len(hosts) != 1 || len(hosts[0].Routes) != 1 {
+	if kept != 1 || !r.callsNothing(l, manager) || len(hosts) != 1 || len(hosts[0].Routes) != 1 {
 		return ""
 	}
 	to := hosts[0].Routes[0].GetRoute()
@@ -200,13 +203,20 @@ func (r *reader) insideOf(name string) string {
 	return inside[0]
 }
 
-// callsNothing reports whether what a listener logs, and a connection manager of its own, sends nothing to a cluster.
-func callsNothing(l *listenerv3.Listener, manager *hcmv3.HttpConnectionManager) bool {
+// callsNothing reports whether what a listener logs, and a connection manager of its own, sends nothing to a cluster. Its certificates come from
+// the control plane, or from another process by a socket.
+func (r *reader) callsNothing(l *listenerv3.Listener, manager *hcmv3.HttpConnectionManager) bool {
 	calls := newLeading().calls
 	for _, log := range l.AccessLog {
 		calls.add(log)
 	}
 	calls.addManager(manager)
+	for _, chain := range l.FilterChains {
+		if socket := chain.GetTransportSocket(); socket != nil {
+			calls.addSources(socket)
+		}
+	}
+	maps.DeleteFunc(calls.asked, func(name string, _ bool) bool { return r.PlaneTexts[name] || r.hasSocketsOfOthers(name) })
 	return len(calls.asked)+len(calls.unread) == 0
 }
 
@@ -215,7 +225,7 @@ func callsNothing(l *listenerv3.Listener, manager *hcmv3.HttpConnectionManager) 
 func (r *reader) endsInside(d dump.Decoded[*listenerv3.Listener]) bool {
 	l := d.Message
 	inside := l.GetInternalListener() != nil && proto.Size(l.GetInternalListener()) == 0 && l.Address == nil && len(l.AdditionalAddresses) == 0
-	known := len(d.Faults) == 0 && isTunnelEnd(l) && callsNothing(l, &hcmv3.HttpConnectionManager{})
+	known := len(d.Faults) == 0 && isTunnelEnd(l) && r.callsNothing(l, &hcmv3.HttpConnectionManager{})
 	return inside && known && slices.ContainsFunc(l.ListenerFilters, func(f *listenerv3.ListenerFilter) bool {
 		return f.FilterDisabled == nil && r.restoresDestination(f)
 	})
