@@ -11,7 +11,7 @@ import (
 	statev3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/common/set_filter_state/v3"
 	setstatev3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/set_filter_state/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/internal_upstream/v3"
+	internalv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/internal_upstream/v3"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/internal/dump"
@@ -170,9 +170,11 @@ func (r *reader) tunnelsInto(d dump.Decoded[*listenerv3.Listener]) string {
 	}
 	kept := 0
 	for _, f := range manager.GetHttpFilters() {
-		if m, _, _ := messages.Unpack(f.GetTypedConfig()); proto.Equal(m, tunnelState) {
+		m, _, _ := messages.Unpack(f.GetTypedConfig())
+		switch of := messages.Name(messages.TypeURL(f.GetTypedConfig())); {
+		case proto.Equal(m, tunnelState):
 			kept++
-		} else if messages.Name(messages.TypeURL(f.GetTypedConfig())) == httpState {
+		case of != router && of != peerMetadata:
 			return ""
 		}
 	}
@@ -190,7 +192,11 @@ func (r *reader) tunnelsInto(d dump.Decoded[*listenerv3.Listener]) string {
 // insideOf returns the listener inside of Envoy to which a cluster leads; "" for another cluster.
 func (r *reader) insideOf(name string) string {
 	d, ok := r.Clusters[name]
-	if !ok || len(d.Faults) > 0 || d.Message.GetTransportSocket() == nil || !isTunnelEnd(d.Message) || discovery(d.Message) != clusterv3.Cluster_STATIC {
+	socket, _, _ := messages.Unpack(d.Message.GetTransportSocket().GetTypedConfig())
+	// It takes what is kept of the tunnel along.
+	inner, along := socket.(*internalv3.InternalUpstreamTransport)
+	along = along && messages.Name(messages.TypeURL(inner.GetTransportSocket().GetTypedConfig())) == rawBuffer
+	if !ok || !along || len(d.Faults) > 0 || !isTunnelEnd(d.Message) || discovery(d.Message) != clusterv3.Cluster_STATIC {
 		return ""
 	}
 	var inside []string
@@ -225,7 +231,8 @@ func (r *reader) callsNothing(l *listenerv3.Listener, manager *hcmv3.HttpConnect
 func (r *reader) endsInside(d dump.Decoded[*listenerv3.Listener]) bool {
 	l := d.Message
 	inside := l.GetInternalListener() != nil && proto.Size(l.GetInternalListener()) == 0 && l.Address == nil && len(l.AdditionalAddresses) == 0
-	known := len(d.Faults) == 0 && isTunnelEnd(l) && r.callsNothing(l, &hcmv3.HttpConnectionManager{})
+	empty := slices.ContainsFunc(l.ListenerFilters, func(f *listenerv3.ListenerFilter) bool { return f.GetTypedConfig() == nil })
+	known := !empty && len(d.Faults) == 0 && isTunnelEnd(l) && r.callsNothing(l, &hcmv3.HttpConnectionManager{})
 	return inside && known && slices.ContainsFunc(l.ListenerFilters, func(f *listenerv3.ListenerFilter) bool {
 		return f.FilterDisabled == nil && r.restoresDestination(f)
 	})
