@@ -82,8 +82,12 @@ func (r *reader) leadsToTunnels(d dump.Decoded[*clusterv3.Cluster]) bool {
 	return r.leadsToSidecars(d)
 }
 
-// servesTunnels reports whether a listener has the port of HBONE, or a chain for it.
+// servesTunnels reports whether a listener has the port of HBONE, or a chain for it. One that binds no port gets redirected connections alone,
+// such as those of the workload to a waypoint.
 func servesTunnels(l *listenerv3.Listener) bool {
+	if !bindsPort(l) {
+		return false
+	}
 	for _, address := range addressesOf(l) {
 		if address.GetSocketAddress().GetPortValue() == tunnelPort {
 			return true

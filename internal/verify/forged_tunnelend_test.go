@@ -2,7 +2,9 @@ package verify
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -92,6 +94,7 @@ func TestForgedTunnelEnds(t *testing.T) {
 	upstreamOptions := func(more string) string {
 		return `{"envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {"@type": "T/envoy.extensions.upstreams.http.v3.HttpProtocolOptions", "explicit_http_config": {"http2_protocol_options": {}}` + more + `}}`
 	}
+	opens := slices.Clip([]edit{tunnelsTo(`"upstream_port_override": 15008`, strings.NewReplacer("default.zone-1.mesh.local", "cluster.local", "system_trust_bundle", "ROOTCA").Replace(meshTLS(""))), tunnelsIn("connect_originate")})
 	for name, tt := range map[string]struct {
 		want  outcome
 		edits []edit
@@ -192,8 +195,12 @@ func TestForgedTunnelEnds(t *testing.T) {
 		"an inside for loopback, which the node states":        {unverified, []edit{put(istioNode+".id", `"sidecar~127.0.0.1~payments-5d4f.shop~shop.svc.cluster.local"`), drop(instanceIPs), takesTunnels(t, nil, eachChain(put("filter_chain_match.prefix_ranges.0.address_prefix", `"127.0.0.1"`)))}},
 		"a rule for an address, in both":                       {unverified, append([]edit{put(shopHTTP+".filters.1.typed_config.http_filters.1.typed_config.rules.policies.more", `{"permissions": [{"any": true}], "principals": [{"direct_remote_ip": {"address_prefix": "10.244.0.99", "prefix_len": 32}}]}`)}, ends()...)},
 		"a route with filters of its own, in both":             {unverified, append([]edit{put(shopHTTP+".filters.1.typed_config.route_config.virtual_hosts.0.typed_per_filter_config", `{"envoy.filters.http.rbac": {"@type": "T/envoy.extensions.filters.http.rbac.v3.RBACPerRoute"}}`)}, ends()...)},
-		"tunnels that it opens, too":                           {verified, with(tunnelsTo(`"upstream_port_override": 15008`, strings.NewReplacer("default.zone-1.mesh.local", "cluster.local", "system_trust_bundle", "ROOTCA").Replace(meshTLS(""))), tunnelsIn("connect_originate"))},
-		"tunnels that it opens, and an outbound listener":      {unverified, with(tunnelsTo(`"upstream_port_override": 15008`, strings.NewReplacer("default.zone-1.mesh.local", "cluster.local", "system_trust_bundle", "ROOTCA").Replace(meshTLS(""))), tunnelsIn("connect_originate"), istioCluster(internalCluster("tunneled", "connect_originate")), istioOutbound(`{"socket_address": {"address": "10.244.0.99", "port_value": 7777}}`, "tunneled"))},
+		"a waypoint that it calls":                             {verified, with(toWaypoint(`"bind_to_port": false,`))},
+		"a waypoint whose port it binds":                       {unverified, with(toWaypoint(""))},
+		"tunnels that it opens, and a waypoint that it calls":  {verified, append(opens, toWaypoint(`"bind_to_port": false,`))},
+		"tunnels that it opens, and a waypoint's port bound":   {unverified, append(opens, toWaypoint(""))},
+		"tunnels that it opens, too":                           {verified, with(opens...)},
+		"tunnels that it opens, and an outbound listener":      {unverified, with(append(opens, istioCluster(internalCluster("tunneled", "connect_originate")), istioOutbound(`{"socket_address": {"address": "10.244.0.99", "port_value": 7777}}`, "tunneled"))...)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -203,6 +210,12 @@ func TestForgedTunnelEnds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// toWaypoint adds the listener by which a sidecar calls the Service of a waypoint. Others open tunnels to its port, and no sidecar has it.
+func toWaypoint(binds string) edit {
+	return add("0.configs.3.static_listeners", fmt.Sprintf(`{"listener": {"name": "10.96.0.30_15008", "traffic_direction": "OUTBOUND", %s "address": {"socket_address": {"address": "10.96.0.30", "port_value": 15008}}, "filter_chains": [{"filters": [%s]}]}}`,
+		binds, typed("t", "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", `"stat_prefix": "x", "cluster": "BlackHoleCluster"`)))
 }
 
 // eachChain edits each chain of a listener.
