@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -23,8 +24,12 @@ import (
 // tunnel leads. A listener inside of Envoy goes by both, and has the chains of the listener for redirected connections once more. So who comes
 // by a tunnel meets the filters that are proven for all others.
 
-// tunnelEnd are the two listeners by which a sidecar takes tunnels; both are nil where a dump has none, or others.
-type tunnelEnd struct{ outer, inner *listenerv3.Listener }
+// tunnelEnd are the two listeners by which a sidecar takes tunnels; both are nil where a dump has none, or others. Then why says what is
+// otherwise, where it may have them.
+type tunnelEnd struct {
+	outer, inner *listenerv3.Listener
+	why          string
+}
 
 func (t tunnelEnd) has(l *listenerv3.Listener) bool {
 	return t.outer != nil && (l == t.outer || l == t.inner)
@@ -132,11 +137,28 @@ func (r *reader) gatherTunnelEnd() (none tunnelEnd) {
 		inbound, _ := direction(l)
 		return inbound && l.GetInternalListener() == nil && bindsPort(l) && r.isRedirected(l) && !handsIn(l)
 	})
-	end := tunnelEnd{outer.Message, inner.Message}
-	if !ok || inside == "" || !alone || !r.endsInside(inner) || !r.isFedBy(end) || !r.repeats(end, redirected.Message) {
+	end := tunnelEnd{outer: outer.Message, inner: inner.Message}
+	none.why = "it is not as Istio has it since 1.29.2"
+	switch {
+	case inside == "" || !ok || !alone:
 		return none
+	case !r.endsInside(inner):
+		none.why = fmt.Sprintf("%q, to which they lead, is not as Istio has it", inside)
+	case !r.isFedBy(end):
+		none.why = fmt.Sprintf("something else leads to %q, too: what comes without a tunnel has no name of a caller", inside)
+	default:
+		if none.why = r.repeats(end, redirected.Message); none.why == "" {
+			return end
+		}
 	}
-	return end
+	return none
+}
+
+// tellTunnels tells of the listener that ends tunnels why it counts as an inbound.
+func (r *reader) tellTunnels(l *listenerv3.Listener) {
+	if l.Name == "connect_terminate" && r.ends.why != "" {
+		r.tell(l, dump.Exposed, "tunnels (HBONE) of other machines end there, and "+r.ends.why)
+	}
 }
 
 // only returns the one listener that is so; false where there are several or none.

@@ -212,6 +212,27 @@ func TestForgedTunnelEnds(t *testing.T) {
 	}
 }
 
+// TestForgedTunnelEndsTell reads dumps of such sidecars that are not verified, and looks for the reason.
+func TestForgedTunnelEndsTell(t *testing.T) {
+	t.Parallel()
+	const tcp = "filter_chains.3"
+	inside := func(e edit) []edit { return []edit{takesTunnels(t, nil, e)} }
+	for want, edits := range map[string][]edit{
+		"it is not as Istio has it since 1.29.2":                                                        {takesTunnels(t, []edit{drop("filter_chains.0.transport_socket.typed_config.require_client_certificate"), drop("filter_chains.0.filters.0.typed_config.http_filters.1")})},
+		`"main_internal", to which they lead, is not as Istio has it`:                                   inside(drop("listener_filters.0")),
+		`something else leads to "main_internal", too`:                                                  {takesTunnels(t, nil), istioCluster(internalCluster("more", "main_internal"))},
+		"it does not demand a certificate of the mesh":                                                  {takesTunnels(t, []edit{drop("filter_chains.0.transport_socket.typed_config.require_client_certificate")})},
+		`the chain "0.0.0.0_6379" of "main_internal" takes more than tunnels to the addresses`:          inside(drop(tcp + ".filter_chain_match.prefix_ranges")),
+		`no chain of "virtualInbound" over mTLS is known to judge as the chain "0.0.0.0_6379" of "main`: inside(drop(tcp + ".filters.1")),
+		`"main_internal" has no chain for port 6379, as "virtualInbound" has`:                           inside(drop(tcp)),
+	} {
+		v := matchedSidecar(t, "", "../../examples/istio/policies", edits...)
+		if got := strings.Join(lines(v.Unverified), "\n"); !strings.Contains(got, "listener connect_terminate (0.0.0.0:15008): ") || !strings.Contains(got, "tunnels (HBONE) of other machines end there, and "+want) {
+			t.Errorf("want %q: %s", want, got)
+		}
+	}
+}
+
 // toWaypoint adds the listener by which a sidecar calls the Service of a waypoint. Others open tunnels to its port, and no sidecar has it.
 func toWaypoint(binds string) edit {
 	return add("0.configs.3.static_listeners", fmt.Sprintf(`{"listener": {"name": "10.96.0.30_15008", "traffic_direction": "OUTBOUND", %s "address": {"socket_address": {"address": "10.96.0.30", "port_value": 15008}}, "filter_chains": [{"filters": [%s]}]}}`,
