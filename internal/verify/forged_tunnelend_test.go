@@ -217,6 +217,14 @@ func TestForgedTunnelEndsTell(t *testing.T) {
 	t.Parallel()
 	const tcp = "filter_chains.3"
 	inside := func(e edit) []edit { return []edit{takesTunnels(t, nil, e)} }
+	left := matchedSidecar(t, "", "../../examples/istio/policies", takesTunnels(t, nil)).skipped()
+	for _, name := range []string{"connect_terminate", "main_internal"} {
+		if !slices.ContainsFunc(left, func(line string) bool {
+			return strings.HasPrefix(line, "listener "+name+": ") && strings.Contains(line, "was held against an inbound for its port")
+		}) {
+			t.Errorf("nothing tells what the chains behind %s were held against: %q", name, left)
+		}
+	}
 	for want, edits := range map[string][]edit{
 		"it is not as Istio has it since 1.29.2":                                                        {takesTunnels(t, []edit{drop("filter_chains.0.transport_socket.typed_config.require_client_certificate"), drop("filter_chains.0.filters.0.typed_config.http_filters.1")})},
 		`"main_internal", to which they lead, is not as Istio has it`:                                   inside(drop("listener_filters.0")),
