@@ -42,7 +42,7 @@ var checkTunnels = knownTunnels.Checker()
 func (r *reader) carriesTunnels(d dump.Decoded[*listenerv3.Listener]) string {
 	switch {
 	case r.ends.has(d.Message):
-		return "Istio's own: tunnels (HBONE) of other machines end there, over mTLS; each chain behind them was held against an inbound for its port, and has the same filters, for the same callers"
+		return "Istio's own: tunnels (HBONE) of other machines end there, over mTLS; each chain behind them was held against an inbound for its port, and judges the same callers alike, where a certificate has one name (URI)"
 	case r.opensTunnels(d):
 		return "Istio's own: it opens tunnels (HBONE) to other machines over mTLS, and leads to no workload of this one"
 	default:
