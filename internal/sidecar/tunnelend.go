@@ -131,18 +131,19 @@ func (r *reader) gatherTunnelEnd() (none tunnelEnd) {
 	if !ok || !r.IsDump || len(r.stated) == 0 || slices.ContainsFunc(r.Nodes, func(node dump.Node) bool { return !strings.HasPrefix(node.ID, "sidecar~") }) {
 		return none
 	}
-	inside := r.tunnelsInto(outer)
-	inner, ok := only(r.Listeners, func(l *listenerv3.Listener) bool { return l.Name == inside })
 	redirected, alone := only(r.Listeners, func(l *listenerv3.Listener) bool {
 		inbound, _ := direction(l)
 		return inbound && l.GetInternalListener() == nil && bindsPort(l) && r.isRedirected(l) && !handsIn(l)
 	})
+	logs := loggersOf(redirected.Message)
+	inside := r.tunnelsInto(outer, logs)
+	inner, ok := only(r.Listeners, func(l *listenerv3.Listener) bool { return l.Name == inside })
 	end := tunnelEnd{outer: outer.Message, inner: inner.Message}
 	none.why = "it is not as Istio has it since 1.29.2"
 	switch {
 	case inside == "" || !ok || !alone:
 		return none
-	case !r.endsInside(inner):
+	case !r.endsInside(inner, logs):
 		none.why = fmt.Sprintf("%q, to which they lead, is not as Istio has it", inside)
 	case !r.isFedBy(end):
 		none.why = fmt.Sprintf("something else leads to %q, too: what comes without a tunnel has no name of a caller", inside)
@@ -174,7 +175,7 @@ func only(all []dump.Decoded[*listenerv3.Listener], is func(*listenerv3.Listener
 
 // tunnelsInto returns the name of the listener inside of Envoy in which the tunnels of a listener end, with the names of their callers; "" for
 // a listener that does anything else, too.
-func (r *reader) tunnelsInto(d dump.Decoded[*listenerv3.Listener]) string {
+func (r *reader) tunnelsInto(d dump.Decoded[*listenerv3.Listener], logs map[string]bool) string {
 	l := d.Message
 	others := slices.ContainsFunc(addressesOf(l), func(a *corev3.Address) bool { return a.GetSocketAddress().GetPortValue() != tunnelPort })
 	// The chain says nothing of connections, and its listener looks at none.
@@ -201,7 +202,7 @@ func (r *reader) tunnelsInto(d dump.Decoded[*listenerv3.Listener]) string {
 		}
 	}
 	hosts := manager.GetRouteConfig().GetVirtualHosts()
-	if kept != 1 || !r.callsNothing(l, manager) || len(hosts) != 1 || len(hosts[0].Routes) != 1 {
+	if kept != 1 || !r.callsNothing(l, manager, logs) || len(hosts) != 1 || len(hosts[0].Routes) != 1 {
 		return ""
 	}
 	to := hosts[0].Routes[0].GetRoute()
@@ -231,9 +232,24 @@ func (r *reader) insideOf(name string) string {
 	return inside[0]
 }
 
-// callsNothing reports whether what a listener logs, and a connection manager of its own, sends nothing to a cluster. Its certificates come from
-// the control plane, or from another process by a socket.
-func (r *reader) callsNothing(l *listenerv3.Listener, manager *hcmv3.HttpConnectionManager) bool {
+// loggersOf returns the clusters to which the connection managers of a listener for inbounds log: where these lead is looked at with the inbounds.
+func loggersOf(l *listenerv3.Listener) map[string]bool {
+	calls := newLeading().calls
+	for _, chain := range l.GetFilterChains() {
+		for _, f := range chain.Filters {
+			m, _, _ := messages.Unpack(f.GetTypedConfig())
+			manager, _ := m.(*hcmv3.HttpConnectionManager)
+			for _, log := range manager.GetAccessLog() {
+				calls.add(log)
+			}
+		}
+	}
+	return calls.asked
+}
+
+// callsNothing reports whether what a listener logs, and a connection manager of its own, goes to no cluster but those to which the inbounds log.
+// Its certificates come from the control plane, or from another process by a socket.
+func (r *reader) callsNothing(l *listenerv3.Listener, manager *hcmv3.HttpConnectionManager, logs map[string]bool) bool {
 	calls := newLeading().calls
 	for _, log := range l.AccessLog {
 		calls.add(log)
@@ -244,17 +260,17 @@ func (r *reader) callsNothing(l *listenerv3.Listener, manager *hcmv3.HttpConnect
 			calls.addSources(socket)
 		}
 	}
-	maps.DeleteFunc(calls.asked, func(name string, _ bool) bool { return r.PlaneTexts[name] || r.hasSocketsOfOthers(name) })
+	maps.DeleteFunc(calls.asked, func(name string, _ bool) bool { return logs[name] || r.PlaneTexts[name] || r.hasSocketsOfOthers(name) })
 	return len(calls.asked)+len(calls.unread) == 0
 }
 
 // endsInside reports whether a listener inside of Envoy gives each connection the destination of its tunnel, and does nothing else beside its
 // chains.
-func (r *reader) endsInside(d dump.Decoded[*listenerv3.Listener]) bool {
+func (r *reader) endsInside(d dump.Decoded[*listenerv3.Listener], logs map[string]bool) bool {
 	l := d.Message
 	inside := l.GetInternalListener() != nil && proto.Size(l.GetInternalListener()) == 0 && l.Address == nil && len(l.AdditionalAddresses) == 0
 	empty := slices.ContainsFunc(l.ListenerFilters, func(f *listenerv3.ListenerFilter) bool { return f.GetTypedConfig() == nil })
-	known := !empty && len(d.Faults) == 0 && isTunnelEnd(l) && r.callsNothing(l, &hcmv3.HttpConnectionManager{})
+	known := !empty && len(d.Faults) == 0 && isTunnelEnd(l) && r.callsNothing(l, &hcmv3.HttpConnectionManager{}, logs)
 	return inside && known && slices.ContainsFunc(l.ListenerFilters, func(f *listenerv3.ListenerFilter) bool {
 		return f.FilterDisabled == nil && r.restoresDestination(f)
 	})

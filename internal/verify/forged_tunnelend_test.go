@@ -94,6 +94,7 @@ func TestForgedTunnelEnds(t *testing.T) {
 	upstreamOptions := func(more string) string {
 		return `{"envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {"@type": "T/envoy.extensions.upstreams.http.v3.HttpProtocolOptions", "explicit_http_config": {"http2_protocol_options": {}}` + more + `}}`
 	}
+	toLogger, logger := toGRPC("logger"), istioCluster(static("logger", "10.96.0.40", 4317))
 	opens := slices.Clip([]edit{tunnelsTo(`"upstream_port_override": 15008`, strings.NewReplacer("default.zone-1.mesh.local", "cluster.local", "system_trust_bundle", "ROOTCA").Replace(meshTLS(""))), tunnelsIn("connect_originate")})
 	for name, tt := range map[string]struct {
 		want  outcome
@@ -138,6 +139,8 @@ func TestForgedTunnelEnds(t *testing.T) {
 		"an end that logs to a file":                        {verified, ends(put("access_log", `[`+toFile+`]`), put(manages+".access_log", `[`+toFile+`]`))},
 		"an end that logs to the workload":                  {unverified, ends(put(manages+".access_log", `[`+toGRPC("inbound|8080||")+`]`))},
 		"an end that logs to a service":                     {unverified, ends(put(manages+".access_log", `[`+toGRPC("outbound|443||kubernetes.default.svc.cluster.local")+`]`))},
+		"an end that logs where the inbounds do":            {verified, append([]edit{put(shopHTTP+".filters.1.typed_config.access_log", `[`+toLogger+`]`)}, takesTunnels(t, []edit{put("access_log", `[`+toLogger+`]`), put(manages+".access_log", `[`+toLogger+`]`)}, put("access_log", `[`+toLogger+`]`)), logger)},
+		"an end that logs where no inbound does":            {unverified, append(ends(put("access_log", `[`+toLogger+`]`)), logger)},
 		"an end on another port":                            {unverified, ends(put("address.socket_address.port_value", `15009`))},
 		"an end on one more port":                           {verified, ends(put("additional_addresses", `[{"address": {"socket_address": {"address": "::", "port_value": 15008}}}]`))},
 		"an end on the address of an inbound":               {unverified, ends(put("additional_addresses", `[{"address": {"socket_address": {"address": "10.244.0.12", "port_value": 8080}}}]`))},
