@@ -107,6 +107,7 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 	} else if reason != "" {
 		r.tell(l, dump.Note, reason)
 	}
+	r.tellTunnels(l)
 	labels := labelsOf(l)
 	r.checkInbound(d, labels)
 	from := len(r.sidecar.Inbounds)

@@ -42,7 +42,7 @@ var checkTunnels = knownTunnels.Checker()
 func (r *reader) carriesTunnels(d dump.Decoded[*listenerv3.Listener]) string {
 	switch {
 	case r.ends.has(d.Message):
-		return "Istio's own: tunnels (HBONE) of other machines end there, over mTLS, and lead to the filters of the inbounds alone, which ask for the names of the same callers"
+		return "Istio's own: tunnels (HBONE) of other machines end there, over mTLS; each chain behind them was held against an inbound for its port, and judges the same callers alike, where a certificate has one name (URI)"
 	case r.opensTunnels(d):
 		return "Istio's own: it opens tunnels (HBONE) to other machines over mTLS, and leads to no workload of this one"
 	default:
@@ -82,8 +82,12 @@ func (r *reader) leadsToTunnels(d dump.Decoded[*clusterv3.Cluster]) bool {
 	return r.leadsToSidecars(d)
 }
 
-// servesTunnels reports whether a listener has the port of HBONE, or a chain for it.
+// servesTunnels reports whether a listener has the port of HBONE, or a chain for it. One that binds no port gets redirected connections alone,
+// such as those of the workload to a waypoint.
 func servesTunnels(l *listenerv3.Listener) bool {
+	if !bindsPort(l) {
+		return false
+	}
 	for _, address := range addressesOf(l) {
 		if address.GetSocketAddress().GetPortValue() == tunnelPort {
 			return true

@@ -1,6 +1,8 @@
 package sidecar
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,7 +12,7 @@ import (
 	statev3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/common/set_filter_state/v3"
 	setstatev3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/set_filter_state/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/internal_upstream/v3"
+	internalv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/internal_upstream/v3"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/internal/dump"
@@ -22,8 +24,12 @@ import (
 // tunnel leads. A listener inside of Envoy goes by both, and has the chains of the listener for redirected connections once more. So who comes
 // by a tunnel meets the filters that are proven for all others.
 
-// tunnelEnd are the two listeners by which a sidecar takes tunnels; both are nil where a dump has none, or others.
-type tunnelEnd struct{ outer, inner *listenerv3.Listener }
+// tunnelEnd are the two listeners by which a sidecar takes tunnels; both are nil where a dump has none, or others. Then why says what is
+// otherwise, where it may have them.
+type tunnelEnd struct {
+	outer, inner *listenerv3.Listener
+	why          string
+}
 
 func (t tunnelEnd) has(l *listenerv3.Listener) bool {
 	return t.outer != nil && (l == t.outer || l == t.inner)
@@ -92,12 +98,13 @@ var knownTunnelEnd = messages.Closed{
 	"envoy.config.route.v3.RouteAction.UpgradeConfig":               {messages.Read: "connect_config", apart: "upgrade_type"},
 	"envoy.config.route.v3.RouteAction.UpgradeConfig.ConnectConfig": {},
 	"envoy.config.cluster.v3.Cluster": {
-		messages.Read: "load_assignment transport_socket",
+		messages.Read: "load_assignment transport_socket typed_extension_protocol_options",
 		apart:         "name type",
 		measures:      "alt_stat_name metadata",
 		limits:        "circuit_breakers connect_timeout",
-		presents:      "typed_extension_protocol_options",
 	},
+	// Others run filters, or send a copy of each request elsewhere.
+	"envoy.extensions.upstreams.http.v3.HttpProtocolOptions":                            {presents: "common_http_protocol_options explicit_http_config use_downstream_protocol_config"},
 	"envoy.config.endpoint.v3.ClusterLoadAssignment":                                    {messages.Read: "endpoints", measures: "cluster_name"},
 	"envoy.config.endpoint.v3.LocalityLbEndpoints":                                      {messages.Read: "lb_endpoints"},
 	"envoy.config.endpoint.v3.LbEndpoint":                                               {messages.Read: "endpoint"},
@@ -124,17 +131,35 @@ func (r *reader) gatherTunnelEnd() (none tunnelEnd) {
 	if !ok || !r.IsDump || len(r.stated) == 0 || slices.ContainsFunc(r.Nodes, func(node dump.Node) bool { return !strings.HasPrefix(node.ID, "sidecar~") }) {
 		return none
 	}
-	inside := r.tunnelsInto(outer)
-	inner, ok := only(r.Listeners, func(l *listenerv3.Listener) bool { return l.Name == inside })
 	redirected, alone := only(r.Listeners, func(l *listenerv3.Listener) bool {
 		inbound, _ := direction(l)
 		return inbound && l.GetInternalListener() == nil && bindsPort(l) && r.isRedirected(l) && !handsIn(l)
 	})
-	end := tunnelEnd{outer.Message, inner.Message}
-	if !ok || inside == "" || !alone || !r.endsInside(inner) || !r.isFedBy(end) || !r.repeats(end, redirected.Message) {
+	logs := loggersOf(redirected.Message)
+	inside := r.tunnelsInto(outer, logs)
+	inner, ok := only(r.Listeners, func(l *listenerv3.Listener) bool { return l.Name == inside })
+	end := tunnelEnd{outer: outer.Message, inner: inner.Message}
+	none.why = "it is not as Istio has it since 1.29.2"
+	switch {
+	case inside == "" || !ok || !alone:
 		return none
+	case !r.endsInside(inner, logs):
+		none.why = fmt.Sprintf("%q, to which they lead, is not as Istio has it", inside)
+	case !r.isFedBy(end):
+		none.why = fmt.Sprintf("something else leads to %q, too: what comes without a tunnel has no name of a caller", inside)
+	default:
+		if none.why = r.repeats(end, redirected.Message); none.why == "" {
+			return end
+		}
 	}
-	return end
+	return none
+}
+
+// tellTunnels tells of the listener that ends tunnels why it counts as an inbound.
+func (r *reader) tellTunnels(l *listenerv3.Listener) {
+	if l.Name == "connect_terminate" && r.ends.why != "" {
+		r.tell(l, dump.Exposed, "tunnels (HBONE) of other machines end there, and "+r.ends.why)
+	}
 }
 
 // only returns the one listener that is so; false where there are several or none.
@@ -150,10 +175,11 @@ func only(all []dump.Decoded[*listenerv3.Listener], is func(*listenerv3.Listener
 
 // tunnelsInto returns the name of the listener inside of Envoy in which the tunnels of a listener end, with the names of their callers; "" for
 // a listener that does anything else, too.
-func (r *reader) tunnelsInto(d dump.Decoded[*listenerv3.Listener]) string {
+func (r *reader) tunnelsInto(d dump.Decoded[*listenerv3.Listener], logs map[string]bool) string {
 	l := d.Message
+	others := slices.ContainsFunc(addressesOf(l), func(a *corev3.Address) bool { return a.GetSocketAddress().GetPortValue() != tunnelPort })
 	// The chain says nothing of connections, and its listener looks at none.
-	if len(d.Faults) > 0 || !isTunnelEnd(l) || l.GetInternalListener() != nil || len(l.FilterChains) != 1 || len(l.ListenerFilters) > 0 {
+	if others || len(d.Faults) > 0 || !isTunnelEnd(l) || l.GetInternalListener() != nil || len(l.FilterChains) != 1 || len(l.ListenerFilters) > 0 {
 		return ""
 	}
 	chain := l.FilterChains[0]
@@ -167,14 +193,16 @@ func (r *reader) tunnelsInto(d dump.Decoded[*listenerv3.Listener]) string {
 	}
 	kept := 0
 	for _, f := range manager.GetHttpFilters() {
-		if m, _, _ := messages.Unpack(f.GetTypedConfig()); proto.Equal(m, tunnelState) {
+		m, _, _ := messages.Unpack(f.GetTypedConfig())
+		switch of := messages.Name(messages.TypeURL(f.GetTypedConfig())); {
+		case proto.Equal(m, tunnelState):
 			kept++
-		} else if messages.Name(messages.TypeURL(f.GetTypedConfig())) == httpState {
+		case of != router && of != peerMetadata:
 			return ""
 		}
 	}
 	hosts := manager.GetRouteConfig().GetVirtualHosts()
-	if kept != 1 || !callsNothing(l, manager) || len(hosts) != 1 || len(hosts[0].Routes) != 1 {
+	if kept != 1 || !r.callsNothing(l, manager, logs) || len(hosts) != 1 || len(hosts[0].Routes) != 1 {
 		return ""
 	}
 	to := hosts[0].Routes[0].GetRoute()
@@ -187,7 +215,11 @@ func (r *reader) tunnelsInto(d dump.Decoded[*listenerv3.Listener]) string {
 // insideOf returns the listener inside of Envoy to which a cluster leads; "" for another cluster.
 func (r *reader) insideOf(name string) string {
 	d, ok := r.Clusters[name]
-	if !ok || len(d.Faults) > 0 || d.Message.GetTransportSocket() == nil || !isTunnelEnd(d.Message) || discovery(d.Message) != clusterv3.Cluster_STATIC {
+	socket, _, _ := messages.Unpack(d.Message.GetTransportSocket().GetTypedConfig())
+	// It takes what is kept of the tunnel along.
+	inner, along := socket.(*internalv3.InternalUpstreamTransport)
+	along = along && messages.Name(messages.TypeURL(inner.GetTransportSocket().GetTypedConfig())) == rawBuffer
+	if !ok || !along || len(d.Faults) > 0 || !isTunnelEnd(d.Message) || discovery(d.Message) != clusterv3.Cluster_STATIC {
 		return ""
 	}
 	var inside []string
@@ -200,22 +232,45 @@ func (r *reader) insideOf(name string) string {
 	return inside[0]
 }
 
-// callsNothing reports whether what a listener logs, and a connection manager of its own, sends nothing to a cluster.
-func callsNothing(l *listenerv3.Listener, manager *hcmv3.HttpConnectionManager) bool {
+// loggersOf returns the clusters to which the connection managers of a listener for inbounds log: where these lead is looked at with the inbounds.
+func loggersOf(l *listenerv3.Listener) map[string]bool {
+	calls := newLeading().calls
+	for _, chain := range l.GetFilterChains() {
+		for _, f := range chain.Filters {
+			m, _, _ := messages.Unpack(f.GetTypedConfig())
+			manager, _ := m.(*hcmv3.HttpConnectionManager)
+			for _, log := range manager.GetAccessLog() {
+				calls.add(log)
+			}
+		}
+	}
+	return calls.asked
+}
+
+// callsNothing reports whether what a listener logs, and a connection manager of its own, goes to no cluster but those to which the inbounds log.
+// Its certificates come from the control plane, or from another process by a socket.
+func (r *reader) callsNothing(l *listenerv3.Listener, manager *hcmv3.HttpConnectionManager, logs map[string]bool) bool {
 	calls := newLeading().calls
 	for _, log := range l.AccessLog {
 		calls.add(log)
 	}
 	calls.addManager(manager)
+	for _, chain := range l.FilterChains {
+		if socket := chain.GetTransportSocket(); socket != nil {
+			calls.addSources(socket)
+		}
+	}
+	maps.DeleteFunc(calls.asked, func(name string, _ bool) bool { return logs[name] || r.PlaneTexts[name] || r.hasSocketsOfOthers(name) })
 	return len(calls.asked)+len(calls.unread) == 0
 }
 
 // endsInside reports whether a listener inside of Envoy gives each connection the destination of its tunnel, and does nothing else beside its
 // chains.
-func (r *reader) endsInside(d dump.Decoded[*listenerv3.Listener]) bool {
+func (r *reader) endsInside(d dump.Decoded[*listenerv3.Listener], logs map[string]bool) bool {
 	l := d.Message
 	inside := l.GetInternalListener() != nil && proto.Size(l.GetInternalListener()) == 0 && l.Address == nil && len(l.AdditionalAddresses) == 0
-	known := len(d.Faults) == 0 && isTunnelEnd(l) && callsNothing(l, &hcmv3.HttpConnectionManager{})
+	empty := slices.ContainsFunc(l.ListenerFilters, func(f *listenerv3.ListenerFilter) bool { return f.GetTypedConfig() == nil })
+	known := !empty && len(d.Faults) == 0 && isTunnelEnd(l) && r.callsNothing(l, &hcmv3.HttpConnectionManager{}, logs)
 	return inside && known && slices.ContainsFunc(l.ListenerFilters, func(f *listenerv3.ListenerFilter) bool {
 		return f.FilterDisabled == nil && r.restoresDestination(f)
 	})

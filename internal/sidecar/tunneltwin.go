@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"fmt"
 	"slices"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
@@ -47,18 +48,19 @@ var tunneledChain = messages.Closed{
 
 var checkTunneledChain = tunneledChain.Checker()
 
-// repeats reports whether each chain behind tunnels has the filters of a chain of the listener for redirected connections, for the same port
-// of this machine and callers of the same CAs. No port has a chain there alone: tunnels to it would come to the chain for all other ports.
-func (r *reader) repeats(end tunnelEnd, redirected *listenerv3.Listener) bool {
+// repeats says which chain behind tunnels has not the filters of a chain of the listener for redirected connections, for the same port of this
+// machine and callers of the same CAs; "" where each has. No port has a chain there alone: tunnels to it would come to the chain for all other
+// ports.
+func (r *reader) repeats(end tunnelEnd, redirected *listenerv3.Listener) string {
 	outer, ok := r.secured(end.outer.FilterChains[0])
 	if !ok {
-		return false
+		return "it does not demand a certificate of the mesh"
 	}
-	ports := map[uint32]bool{}
-	for _, chain := range end.inner.FilterChains {
+	ports, labels := map[uint32]bool{}, labelsOf(end.inner)
+	for i, chain := range end.inner.FilterChains {
 		ports[portOf(chain)] = true
 		if !r.staysHere(chain) {
-			return false
+			return fmt.Sprintf("the chain %q of %q takes more than tunnels to the addresses of the pod", labels[i], end.inner.Name)
 		}
 		filters, ok := partsOf(chain, true)
 		if !ok || !slices.ContainsFunc(redirected.FilterChains, func(twin *listenerv3.FilterChain) bool {
@@ -69,13 +71,16 @@ func (r *reader) repeats(end tunnelEnd, redirected *listenerv3.Listener) bool {
 			of, _ := r.secured(twin)
 			return of.Transport == MutualTLS && slices.Equal(of.TrustDomains, outer.TrustDomains) && slices.Equal(of.SharedDomains, outer.SharedDomains)
 		}) {
-			return false
+			return fmt.Sprintf("no chain of %q over mTLS is known to judge as the chain %q of %q does", redirected.Name, labels[i], end.inner.Name)
 		}
 	}
-	return !slices.ContainsFunc(redirected.FilterChains, func(chain *listenerv3.FilterChain) bool {
+	for _, chain := range redirected.FilterChains {
 		own := slices.ContainsFunc(sockets(redirected), func(s *corev3.SocketAddress) bool { return s.GetPortValue() == portOf(chain) })
-		return portOf(chain) != 0 && !ports[portOf(chain)] && !own
-	})
+		if portOf(chain) != 0 && !ports[portOf(chain)] && !own {
+			return fmt.Sprintf("%q has no chain for port %d, as %q has", end.inner.Name, portOf(chain), redirected.Name)
+		}
+	}
+	return ""
 }
 
 func portOf(chain *listenerv3.FilterChain) uint32 {
