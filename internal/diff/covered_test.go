@@ -100,7 +100,8 @@ func TestRewrittenPartsOfCilium(t *testing.T) {
 	}
 }
 
-// Each row widens in a respect in which one part seems to cover another one.
+// Each row widens in a respect in which one part seems to cover another one, or a demand goes while a rule that demands less stays. The last
+// rows open nothing.
 func TestUncoveredPartsOfCilium(t *testing.T) {
 	t.Parallel()
 	policyOf := func(kind, head, subject, rules string) string {
@@ -122,17 +123,33 @@ func TestUncoveredPartsOfCilium(t *testing.T) {
 		two      = "{fromEndpoints: [{matchLabels: {a: x}, matchExpressions: [{key: 'k8s:io.cilium.k8s.policy.cluster', operator: In, values: [default, other]}]}]}"
 		allPorts = "{fromEntities: [world], toPorts: [{ports: [{port: '0'}]}]}"
 		tunnels  = "{fromEntities: [world], toPorts: [{ports: [{port: '0', protocol: GRE}]}]}"
+		asked    = ", authentication: {mode: required}}"
+		ofUDP    = "{fromEndpoints: [{matchLabels: {a: x}}], toPorts: [{ports: [{port: '53', protocol: UDP}]}]"
+		ofTCP    = "{fromEndpoints: [{matchLabels: {a: x}}], toPorts: [{ports: [{port: '53', protocol: TCP}]}]"
+		host     = "{fromEntities: [host]}"
+		ofHost   = "{fromEntities: [host], toPorts: [{ports: [{port: '80', protocol: TCP}]"
+		onHTTP   = ", rules: {http: [{method: GET}]}}]}"
+		open     = "enableDefaultDeny: {ingress: false}, ingress: ["
 	)
 	for name, tt := range map[string]struct {
 		old, recent string
 		widens      bool
 	}{
-		"pods of each cluster":        {allow(pods), allow(clusters), true},
-		"pods of another cluster too": {allow(pods), allow(two), true},
-		"a deny of the own cluster":   {deny(clusters), deny(pods), true},
-		"a protocol without ports":    {allow(allPorts), allow(allPorts + ", " + tunnels), true},
-		"a deny of ports alone":       {deny(tunnels), deny(allPorts), true},
-		"an absent label of nodes":    {ofInit("host"), ofInit("k8s:host"), true},
+		"pods of each cluster":               {allow(pods), allow(clusters), true},
+		"pods of another cluster too":        {allow(pods), allow(two), true},
+		"a deny of the own cluster":          {deny(clusters), deny(pods), true},
+		"a protocol without ports":           {allow(allPorts), allow(allPorts + ", " + tunnels), true},
+		"a deny of ports alone":              {deny(tunnels), deny(allPorts), true},
+		"an absent label of nodes":           {ofInit("host"), ofInit("k8s:host"), true},
+		"authentication of UDP goes":         {allow(pods + ", " + ofUDP + asked), allow(pods), true},
+		"authentication of TCP goes":         {allow(pods + ", " + ofTCP + asked), allow(pods), true},
+		"authentication of all ports goes":   {allow(ofTCP + "}, {fromEndpoints: [{matchLabels: {a: x}}]" + asked), allow(ofTCP + "}"), true},
+		"authentication of nodes goes":       {allow(host + ", " + ofHost + "}]" + asked), allow(host), true},
+		"HTTP of nodes goes":                 {allow(host + ", " + ofHost + onHTTP), allow(host), true},
+		"authentication where none closes":   {policyOf("", "q, namespace: x", "{}", open+ofUDP+asked+"]") + allow(ofTCP+"}"), allow(ofTCP + "}"), true},
+		"authentication, and its rule, goes": {allow(ofUDP + asked + ", " + host), allow(host), false},
+		"the demand of another port goes":    {allow("{fromEntities: [host], toPorts: [{ports: [{port: '443', protocol: TCP}]}]}, " + ofHost + onHTTP), allow("{fromEntities: [host], toPorts: [{ports: [{port: '443', protocol: TCP}]}]}"), false},
+		"the demand of other pods goes":      {allow("{fromEndpoints: [{matchLabels: {a: z}}]}, " + ofUDP + asked), allow("{fromEndpoints: [{matchLabels: {a: z}}]}"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
