@@ -139,6 +139,10 @@ func breadthOf(ps []Policy, opts Options) breadth {
 			}
 		}
 	}
+	if opts.PolicyEnforcement == enforceNever || opts.PolicyAuditMode {
+		// The agent drops nothing then.
+		out.closed, out.denying, out.denied, out.deniedProtocols, out.shutOut, out.always = nil, nil, nil, nil, nil, false
+	}
 	return out
 }
 
