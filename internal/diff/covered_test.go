@@ -146,6 +146,7 @@ func TestUncoveredPartsOfCilium(t *testing.T) {
 		"authentication of all ports goes":   {allow(ofTCP + "}, {fromEndpoints: [{matchLabels: {a: x}}]" + asked), allow(ofTCP + "}"), true},
 		"authentication of nodes goes":       {allow(host + ", " + ofHost + "}]" + asked), allow(host), true},
 		"HTTP of nodes goes":                 {allow(host + ", " + ofHost + onHTTP), allow(host), true},
+		"HTTP of nodes goes, unproven":       {allow(host + ", " + ofHost + ", rules: {http: [{method: GET}]}}], authentication: {mode: disabled}}"), allow(host), true},
 		"authentication where none closes":   {policyOf("", "q, namespace: x", "{}", open+ofUDP+asked+"]") + allow(ofTCP+"}"), allow(ofTCP + "}"), true},
 		"authentication, and its rule, goes": {allow(ofUDP + asked + ", " + host), allow(host), false},
 		"the demand of another port goes":    {allow("{fromEntities: [host], toPorts: [{ports: [{port: '443', protocol: TCP}]}]}, " + ofHost + onHTTP), allow("{fromEntities: [host], toPorts: [{ports: [{port: '443', protocol: TCP}]}]}"), false},

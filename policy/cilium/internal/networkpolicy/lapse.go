@@ -9,26 +9,19 @@ import (
 // Of the rules of an endpoint that let a connection in, the one of the fewest ports says what it demands. Where it goes, a rule that was there
 // before, and demands less, decides.
 
-// undemanding are the demands of a rule that asks for neither HTTP nor authentication.
-var undemanding = written(PortRule{}, (*Authentication)(nil))
-
 // addDemands adds what a rule demands: authentication of each peer, and HTTP of those that the lab cannot play.
 func (b *breadth) addDemands(r Ingress, of subject, place string, unplayed []part) {
-	add := func(g grant) {
-		if g.demands != undemanding {
-			b.demanding = append(b.demanding, part{lets: "its peers", place: place, grant: g})
-		}
-	}
-	if r.Authentication != nil && r.Authentication.Mode == authDisabled {
-		return
-	}
-	if r.Authentication != nil {
+	add := func(g grant) { b.demanding = append(b.demanding, part{lets: "its peers", place: place, grant: g}) }
+	if r.Authentication != nil && r.Authentication.Mode != authDisabled {
 		for _, g := range r.grants(of) {
 			add(g)
 		}
+		return
 	}
 	for _, p := range unplayed {
-		add(p.grant)
+		if entry, ok := p.traffic.(PortRule); ok && entry.Rules != nil {
+			add(p.grant)
+		}
 	}
 }
 
