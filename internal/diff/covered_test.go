@@ -99,3 +99,64 @@ func TestRewrittenPartsOfCilium(t *testing.T) {
 		}
 	}
 }
+
+// Each row widens in a respect in which one part seems to cover another one, or a demand goes while a rule that demands less stays. The last
+// rows open nothing.
+func TestUncoveredPartsOfCilium(t *testing.T) {
+	t.Parallel()
+	policyOf := func(kind, head, subject, rules string) string {
+		return fmt.Sprintf("---\n{apiVersion: cilium.io/v2, kind: Cilium%sNetworkPolicy, metadata: {name: %s}, spec: {endpointSelector: %s, %s}}\n", kind, head, subject, rules)
+	}
+	allow := func(rules string) string {
+		return policyOf("", "p, namespace: x", "{matchLabels: {app: b}}", "ingress: ["+rules+"]")
+	}
+	deny := func(rules string) string {
+		return policyOf("", "p, namespace: x", "{matchLabels: {app: b}}", "ingress: [{fromEntities: [all]}], ingressDeny: ["+rules+"]")
+	}
+	ofInit := func(absent string) string {
+		return policyOf("Clusterwide", "p", "{matchExpressions: [{key: 'reserved:init', operator: DoesNotExist}]}", "ingress: [{fromEndpoints: [{matchExpressions: [{key: '"+absent+
+			"', operator: DoesNotExist}, {key: 'k8s:io.cilium.k8s.policy.cluster', operator: NotIn, values: [q]}]}], toPorts: [{ports: [{port: '53', protocol: UDP}]}]}]")
+	}
+	const (
+		pods     = "{fromEndpoints: [{matchLabels: {a: x}}]}"
+		clusters = "{fromEndpoints: [{matchLabels: {a: x}, matchExpressions: [{key: 'k8s:io.cilium.k8s.policy.cluster', operator: Exists}]}]}"
+		two      = "{fromEndpoints: [{matchLabels: {a: x}, matchExpressions: [{key: 'k8s:io.cilium.k8s.policy.cluster', operator: In, values: [default, other]}]}]}"
+		allPorts = "{fromEntities: [world], toPorts: [{ports: [{port: '0'}]}]}"
+		tunnels  = "{fromEntities: [world], toPorts: [{ports: [{port: '0', protocol: GRE}]}]}"
+		asked    = ", authentication: {mode: required}}"
+		ofUDP    = "{fromEndpoints: [{matchLabels: {a: x}}], toPorts: [{ports: [{port: '53', protocol: UDP}]}]"
+		ofTCP    = "{fromEndpoints: [{matchLabels: {a: x}}], toPorts: [{ports: [{port: '53', protocol: TCP}]}]"
+		host     = "{fromEntities: [host]}"
+		ofHost   = "{fromEntities: [host], toPorts: [{ports: [{port: '80', protocol: TCP}]"
+		onHTTP   = ", rules: {http: [{method: GET}]}}]}"
+		open     = "enableDefaultDeny: {ingress: false}, ingress: ["
+	)
+	for name, tt := range map[string]struct {
+		old, recent string
+		widens      bool
+	}{
+		"pods of each cluster":               {allow(pods), allow(clusters), true},
+		"pods of another cluster too":        {allow(pods), allow(two), true},
+		"a deny of the own cluster":          {deny(clusters), deny(pods), true},
+		"a protocol without ports":           {allow(allPorts), allow(allPorts + ", " + tunnels), true},
+		"a deny of ports alone":              {deny(tunnels), deny(allPorts), true},
+		"an absent label of nodes":           {ofInit("host"), ofInit("k8s:host"), true},
+		"authentication of UDP goes":         {allow(pods + ", " + ofUDP + asked), allow(pods), true},
+		"authentication of TCP goes":         {allow(pods + ", " + ofTCP + asked), allow(pods), true},
+		"authentication of all ports goes":   {allow(ofTCP + "}, {fromEndpoints: [{matchLabels: {a: x}}]" + asked), allow(ofTCP + "}"), true},
+		"authentication of nodes goes":       {allow(host + ", " + ofHost + "}]" + asked), allow(host), true},
+		"HTTP of nodes goes":                 {allow(host + ", " + ofHost + onHTTP), allow(host), true},
+		"HTTP of nodes goes, unproven":       {allow(host + ", " + ofHost + ", rules: {http: [{method: GET}]}}], authentication: {mode: disabled}}"), allow(host), true},
+		"authentication where none closes":   {policyOf("", "q, namespace: x", "{}", open+ofUDP+asked+"]") + allow(ofTCP+"}"), allow(ofTCP + "}"), true},
+		"authentication, and its rule, goes": {allow(ofUDP + asked + ", " + host), allow(host), false},
+		"the demand of another port goes":    {allow("{fromEntities: [host], toPorts: [{ports: [{port: '443', protocol: TCP}]}]}, " + ofHost + onHTTP), allow("{fromEntities: [host], toPorts: [{ports: [{port: '443', protocol: TCP}]}]}"), false},
+		"the demand of other pods goes":      {allow("{fromEndpoints: [{matchLabels: {a: z}}]}, " + ofUDP + asked), allow("{fromEndpoints: [{matchLabels: {a: z}}]}"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := differenceOf(t, tt.old, tt.recent).widenings(); len(got) > 0 != tt.widens {
+				t.Errorf("from\n%s\nto\n%s: %q", tt.old, tt.recent, got)
+			}
+		})
+	}
+}

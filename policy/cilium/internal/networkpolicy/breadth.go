@@ -24,6 +24,8 @@ type breadth struct {
 	ranked []subject
 	// letIn and shutOut are what each rule is about, whether the lab plays it or not.
 	letIn, shutOut []grant
+	// demanding are the peers of rules that ask for authentication, and of those that ask for HTTP where the lab cannot play them.
+	demanding []part
 }
 
 // part is a part of a rule, with the endpoints that the rule is about. Two parts are alike where what they let in and their texts are.
@@ -72,7 +74,8 @@ func Broader(was, is []Policy, before, after Options) (out []string) {
 	ranked := slices.Concat(old.ranked, recent.ranked)
 	added := slices.DeleteFunc(recent.allowed, func(p part) bool { return p.isIn(old.allowed, old.letIn, ranked) || old.isOpen(p.endpoints) })
 	lost := slices.DeleteFunc(old.denied, func(p part) bool { return p.isIn(recent.denied, recent.shutOut, ranked) })
-	out = slices.Concat(sentences(added, "a rule lets in ", ""), sentences(lost, "no rule shuts out ", " any more"))
+	out = slices.Concat(sentences(added, "a rule lets in ", ""), sentences(lost, "no rule shuts out ", " any more"),
+		sentences(old.lapsed(recent), "no rule asks ", " for HTTP or for authentication any more"))
 	for _, s := range old.closed {
 		if !slices.ContainsFunc(recent.closed, func(wide subject) bool { return wide.covers(s) }) {
 			out = append(out, s.String()+" is not closed any more: what no rule is about gets in, in every protocol")
@@ -117,6 +120,7 @@ func breadthOf(ps []Policy, opts Options) breadth {
 			}
 			for k, r := range s.Ingress {
 				place := p.doc.Place(item(field+".ingress", k))
+				before := len(out.allowed)
 				r.addBreadth(of, place, opts, &out.allowed, &out.allowedProtocols)
 				out.uniform = out.uniform && r.isUniform()
 				if r.isRanked() {
@@ -124,6 +128,7 @@ func breadthOf(ps []Policy, opts Options) breadth {
 				}
 				out.letIn = append(out.letIn, r.grants(of)...)
 				out.allowed = append(out.allowed, r.unplayedParts(of, place)...)
+				out.addDemands(r, of, place, out.allowed[before:])
 			}
 			for k, r := range s.IngressDeny {
 				place := p.doc.Place(item(field+".ingressDeny", k))
@@ -133,6 +138,10 @@ func breadthOf(ps []Policy, opts Options) breadth {
 				out.uniform = out.uniform && r.isUniform()
 			}
 		}
+	}
+	if opts.PolicyEnforcement == enforceNever || opts.PolicyAuditMode {
+		// The agent drops nothing then.
+		out.closed, out.denying, out.denied, out.deniedProtocols, out.shutOut, out.always = nil, nil, nil, nil, nil, false
 	}
 	return out
 }

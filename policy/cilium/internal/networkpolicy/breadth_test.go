@@ -57,3 +57,24 @@ func TestBroaderWithoutWhatCloses(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// Where the agent does not drop any more, what no caller of the lab plays gets in too.
+func TestBroaderWithoutEnforcement(t *testing.T) {
+	t.Parallel()
+	const udp = "{fromEntities: [world], toPorts: [{ports: [{port: '53', protocol: UDP}]}]}"
+	closed, enforced := networkpolicy.Options{PolicyEnforcement: "default"}, networkpolicy.Options{PolicyEnforcement: "always"}
+	for _, rules := range []string{"enableDefaultDeny: {ingress: false}, ingressDeny: [" + udp + "]", "ingress: [" + udp + ", {toPorts: [{ports: [{port: '0', protocol: TCP}]}]}]"} {
+		ps := parseAll(t, one("CiliumNetworkPolicy", "name: web, namespace: shop", "spec: {endpointSelector: {}, "+rules+"}"))
+		for _, open := range []networkpolicy.Options{{PolicyEnforcement: "never"}, {PolicyEnforcement: "default", PolicyAuditMode: true}} {
+			if got := networkpolicy.Broader(ps, ps, closed, open); len(got) == 0 {
+				t.Errorf("%s: nothing is let in by %v", rules, open)
+			}
+			if got := networkpolicy.Broader(ps, ps, open, closed); len(got) > 0 {
+				t.Errorf("%s: %q", rules, got)
+			}
+		}
+		if got := networkpolicy.Broader(ps, ps, closed, enforced); len(got) > 0 {
+			t.Errorf("%s: %q", rules, got)
+		}
+	}
+}

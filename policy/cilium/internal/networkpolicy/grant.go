@@ -55,8 +55,9 @@ func coversPort(wide, narrow any) bool {
 }
 
 // covers reports whether a port has each number and protocol of another one. The port 0 is every port, and a name covers itself alone.
+// ANY are the protocols that have ports.
 func (p PortProtocol) covers(other PortProtocol) bool {
-	if !p.isOfAll() && p.Protocol != other.Protocol {
+	if p.Protocol != other.Protocol && !(p.isOfAll() && (other.isOfAll() || !slices.Contains(protocols[portless:], other.Protocol))) {
 		return false
 	}
 	first, err := endpoint.Port(p.Port)
@@ -87,6 +88,8 @@ func (g grant) coversPeerOf(other grant) bool {
 			return false
 		case asksForReserved(wide) || asksForReserved(narrow):
 			return written(wide) == written(narrow)
+		case asksForCluster(narrow) && !asksForCluster(wide):
+			return false // the wide one has pods of the own cluster alone
 		default:
 			return g.pinned(wide).covers(other.pinned(narrow))
 		}
@@ -139,7 +142,8 @@ func (g grant) pinned(of Selector) (out selector) {
 func (s selector) covers(other selector) bool {
 	return !slices.ContainsFunc(s.requirements, func(r requirement) bool {
 		return !slices.ContainsFunc(other.requirements, func(from requirement) bool {
-			return (r.source == sourceAny || r.source == from.source) && r.follows(from)
+			isThere := from.operator == labelselector.In || from.operator == labelselector.Exists
+			return (r.source == from.source || r.source == sourceAny && isThere) && r.follows(from)
 		})
 	})
 }
