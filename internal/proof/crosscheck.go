@@ -180,7 +180,8 @@ func (p *Proof) draw(i int) []policy.Request {
 		}
 		for len(r.URIs) < uris {
 			uri := pick(identities)
-			if _, err := spiffeid.FromString(uri); err != nil {
+			// No certificate of a caller has the name of a trust domain alone (X509-SVID, section 3.1).
+			if id, err := spiffeid.FromString(uri); err != nil || id.Path() == "" {
 				uri = "spiffe://trust-domain.mesh/ns/default/sa/any"
 			}
 			r.URIs = append(r.URIs, uri)
