@@ -56,6 +56,10 @@ func (r *reader) repeats(end tunnelEnd, redirected *listenerv3.Listener) string 
 	if !ok {
 		return "it does not demand a certificate of the mesh"
 	}
+	twins := map[uint32][]*listenerv3.FilterChain{}
+	for _, twin := range redirected.FilterChains {
+		twins[portOf(twin)] = append(twins[portOf(twin)], twin)
+	}
 	ports, labels := map[uint32]bool{}, labelsOf(end.inner)
 	for i, chain := range end.inner.FilterChains {
 		ports[portOf(chain)] = true
@@ -63,9 +67,9 @@ func (r *reader) repeats(end tunnelEnd, redirected *listenerv3.Listener) string 
 			return fmt.Sprintf("the chain %q of %q takes more than tunnels to the addresses of the pod", labels[i], end.inner.Name)
 		}
 		filters, ok := partsOf(chain, true)
-		if !ok || !slices.ContainsFunc(redirected.FilterChains, func(twin *listenerv3.FilterChain) bool {
+		if !ok || !slices.ContainsFunc(twins[portOf(chain)], func(twin *listenerv3.FilterChain) bool {
 			others, ok := partsOf(twin, false)
-			if !ok || portOf(twin) != portOf(chain) || !slices.EqualFunc(filters, others, filterPart.equals) {
+			if !ok || !slices.EqualFunc(filters, others, filterPart.equals) {
 				return false
 			}
 			of, _ := r.secured(twin)
