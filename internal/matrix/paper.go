@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -28,6 +29,8 @@ import (
 const (
 	paperSets  = 4 * policyset.Turns
 	firstPaper = 1 << 16
+	// Each case that is asked is asked again with other names: what a case shows of its own names, a run shows of others.
+	firstRenamed = 1 << 20
 	// In further sets, values have something to do with each other. Each relation has several of them.
 	relatedSets  = 320
 	firstRelated = 1 << 24
@@ -37,8 +40,9 @@ const (
 	paperLanes   = 4
 )
 
-// askedRelated is how many of the related sets a run asks about, and askedUpdated how many of those with an update. Tests ask about fewer.
-var askedRelated, askedUpdated uint64 = relatedSets, updatedSets
+// askedRenamed is how many cases at most a run asks about with other names, askedRelated how many of the related sets, and
+// askedUpdated how many of those with an update. Tests ask about fewer.
+var askedRenamed, askedRelated, askedUpdated uint64 = math.MaxUint64, relatedSets, updatedSets
 
 // earlierSet is a set on paper that is asked about before another one, and its number.
 type earlierSet struct {
@@ -57,6 +61,8 @@ func (s *source) paper(number uint64) (c cases.Case, earlier *earlierSet, ok boo
 		return s.updated(number)
 	case number >= firstRelated:
 		c, ok = s.related(number)
+	case number >= firstRenamed:
+		c, ok = policyset.Renamed(s.accepted[(number-firstRenamed)%uint64(len(s.accepted))], s.suite.Seed, number)
 	default:
 		// Where the number of cases and that of turns have a divisor, each turn would have the same few cases.
 		c, ok = policyset.FromCase(s.accepted[(number+number/policyset.Turns)%uint64(len(s.accepted))], s.suite.Seed, number)
@@ -160,6 +166,9 @@ func (u *underway) onPaper(ctx context.Context, s *source, drawn *result.Drawn) 
 	}
 	for number := range uint64(paperSets) {
 		numbers <- firstPaper + number
+	}
+	for number := range min(askedRenamed, uint64(len(s.accepted))) {
+		numbers <- firstRenamed + number
 	}
 	for number := range askedRelated {
 		numbers <- firstRelated + number

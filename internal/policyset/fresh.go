@@ -43,19 +43,28 @@ func DrawFresh(seed, number uint64, of ...Form) cases.Case {
 	return c
 }
 
-// FromCase makes another case from one that was written: with other names, as [DrawFresh] has
-// them, and sometimes with a part of a policy less or in another place. It has no requests.
-// Where the policies must be refused, the error of the new case is the one that it expects. The
-// result is false for a case of which no other can be made.
+// Renamed makes another case from one that was written: with other names, as [DrawFresh] has them, and nothing else
+// changed. It has no requests. Where the policies must be refused, the error of the new case is the one that it expects.
+// The result is false for a case of which no other can be made.
+func Renamed(c cases.Case, seed, number uint64) (cases.Case, bool) {
+	return fromCase(c, rand.New(rand.NewPCG(number, seed)), seed, number, nil)
+}
+
+// FromCase is [Renamed], and sometimes a part of a policy is missing or in another place.
 func FromCase(c cases.Case, seed, number uint64) (cases.Case, bool) {
 	r := rand.New(rand.NewPCG(number, seed))
+	return fromCase(c, r, seed, number, func(policies []any) []any { return alter(r, policies) })
+}
+
+// fromCase makes another case with other names. Without a change it changes nothing else; with one, every other time.
+func fromCase(c cases.Case, r *rand.Rand, seed, number uint64, change func([]any) []any) (cases.Case, bool) {
 	name := fmt.Sprintf("set %d of seed %d, after %q", number, seed, c.Name)
 	if len(c.Inbounds) == 0 {
 		in := ports[r.IntN(len(ports))]
 		in.Workload = policy.Workload{Name: "backend", Namespace: "shop", Mesh: "default"}
 		c.Inbounds = []cases.Inbound{{Inbound: in, Identity: renaming.IdentityOf(c.TrustDomains[0], in.Workload), IP: addressOf(0)}}
 	}
-	for _, change := range []func([]any) []any{func(policies []any) []any { return alter(r, policies) }, nil} {
+	for _, change := range []func([]any) []any{change, nil} {
 		if change != nil && (c.ExpectError != "" || r.IntN(2) == 0) {
 			continue
 		}

@@ -126,7 +126,7 @@ var noNames = map[string]bool{
 	"fromEntities": true, "toEntities": true, "fromCIDR": true, "toCIDR": true, "cidr": true, "except": true, "protocol": true, "mode": true, "mismatch": true,
 	"policyEnforcement": true, "source": true, "family": true,
 	"normalization": true, "service": true, "statusOnError": true,
-	"proxyProtocol": true, "accessPolicy": true, "defaultInboundPolicy": true, "clusterNetworks": true,
+	"proxyProtocol": true, "accessPolicy": true, "jwks": true, "defaultInboundPolicy": true, "clusterNetworks": true,
 }
 
 // grammar is what has a meaning in a regular expression and would not have it with other letters.
