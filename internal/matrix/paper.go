@@ -62,7 +62,7 @@ func (s *source) paper(number uint64) (c cases.Case, earlier *earlierSet, ok boo
 	case number >= firstRelated:
 		c, ok = s.related(number)
 	case number >= firstRenamed:
-		c, ok = policyset.Renamed(s.accepted[(number-firstRenamed)%uint64(len(s.accepted))], s.suite.Seed, number)
+		c, ok = s.renamed(number - firstRenamed)
 	default:
 		// Where the number of cases and that of turns have a divisor, each turn would have the same few cases.
 		c, ok = policyset.FromCase(s.accepted[(number+number/policyset.Turns)%uint64(len(s.accepted))], s.suite.Seed, number)
@@ -167,7 +167,7 @@ func (u *underway) onPaper(ctx context.Context, s *source, drawn *result.Drawn) 
 	for number := range uint64(paperSets) {
 		numbers <- firstPaper + number
 	}
-	for number := range min(askedRenamed, uint64(len(s.accepted))) {
+	for number := range min(askedRenamed, uint64(len(s.accepted)+len(s.crowded))) {
 		numbers <- firstRenamed + number
 	}
 	for number := range askedRelated {

@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/meshproof/meshproof/cases"
@@ -28,7 +29,7 @@ func TestRunRenamesEachCase(t *testing.T) {
 				t.Fatal(err)
 			}
 			source := newSource(s, covered, s.freshForms(covered))
-			for i, c := range source.accepted {
+			for i, c := range slices.Concat(source.accepted, source.crowded) {
 				set, _, ok := source.paper(firstRenamed + uint64(i))
 				switch {
 				case !ok:

@@ -7,6 +7,8 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/policyset"
+	"github.com/meshproof/meshproof/internal/verdict"
+	"github.com/meshproof/meshproof/policy/classes"
 )
 
 // source draws policies that no compiler can know beforehand. Every other set is drawn at
@@ -18,7 +20,13 @@ type source struct {
 	// accepted are the cases whose policies are accepted, refused the others, in an order that
 	// follows from the seed.
 	accepted, refused []cases.Case
+	// crowded are accepted cases of more than [mostClasses] classes. They are asked about with other names, and no other set is
+	// made of them: a list that is longer or a rule that is repeated multiplies what such a set takes.
+	crowded []cases.Case
 }
+
+// mostClasses is how many classes of requests a case has at most of which sets are made.
+const mostClasses = 1000
 
 func newSource(s Suite, of []cases.Case, forms []policyset.Form) *source {
 	out := &source{suite: s, forms: forms}
@@ -27,6 +35,8 @@ func newSource(s Suite, of []cases.Case, forms []policyset.Form) *source {
 		case reason != "":
 		case c.ExpectError != "":
 			out.refused = append(out.refused, c)
+		case classesOf(c) > mostClasses:
+			out.crowded = append(out.crowded, c)
 		default:
 			out.accepted = append(out.accepted, c)
 		}
@@ -36,6 +46,24 @@ func newSource(s Suite, of []cases.Case, forms []policyset.Form) *source {
 		r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	}
 	return out
+}
+
+// classesOf counts the classes of requests of all inbounds. A case that cannot be read has none.
+func classesOf(c cases.Case) (count int) {
+	reading, err := verdict.Read(c)
+	if err != nil {
+		return 0
+	}
+	for _, in := range reading.Inbounds() {
+		count += len(classes.Cut(in.Surface(), in.Program.Program).Classes)
+	}
+	return count
+}
+
+// renamed returns the set of that number which is a case with other names, and nothing else changed.
+func (s *source) renamed(number uint64) (cases.Case, bool) {
+	of := slices.Concat(s.accepted, s.crowded)
+	return policyset.Renamed(of[number%uint64(len(of))], s.suite.Seed, firstRenamed+number)
 }
 
 // mostTries is how many sets are drawn to get a set that the selection admits.
