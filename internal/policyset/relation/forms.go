@@ -306,6 +306,7 @@ func (m *relation) manyFields(c *cases.Case, policies []any) {
 			some(rule, map[string]any{
 				"audiences": []any{m.Letters(5), m.Letters(6)}, "fromHeaders": []any{map[string]any{"name": "x-" + m.Letters(4), "prefix": "Token "}},
 				"fromParams": []any{m.Letters(4)}, "fromCookies": []any{m.Letters(4)}, "forwardOriginalToken": true, "outputPayloadToHeader": "x-" + m.Letters(5),
+				"outputClaimToHeaders": []any{map[string]any{"header": "x-" + m.Letters(4), "claim": m.Letters(5)}}, "spaceDelimitedClaims": []any{m.Letters(5)},
 			})
 		}
 	case feature.CiliumIngress:
