@@ -127,8 +127,9 @@ type Kindred interface {
 // Excluder is a set of policies with parts that no proof is about, such as rules of the calls of a
 // workload.
 type Excluder interface {
-	// Excluded returns the name of each part, with a text that is the same where the part says the same.
-	Excluded() map[string]string
+	// Excluded returns the name of each part, with a text of each thing that it says. What all parts say adds up: two sets of policies
+	// say the same where their texts are the same, whichever part has them.
+	Excluded() map[string][]string
 	// FirstExcluded returns the names of the parts that only shut out, if the other set was in force before: none of its parts was
 	// about the same.
 	FirstExcluded(before Excluder) []string

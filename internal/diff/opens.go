@@ -158,22 +158,33 @@ func firstExclusions(was, is language.Policies) []string {
 		return nil
 	}
 	before := old.Excluded()
-	return slices.DeleteFunc(recent.FirstExcluded(old), func(part string) bool { return before[part] != "" })
+	return slices.DeleteFunc(recent.FirstExcluded(old), func(part string) bool { return len(before[part]) > 0 })
 }
 
-// otherExclusions says which parts of the policies differ that no proof is about, but for the first ones.
+// otherExclusions says which parts of the policies say something that the other side says nowhere, and that no proof is about, but for the
+// first ones.
 func otherExclusions(was, is language.Policies, first []string) (out []string) {
-	of := func(p language.Policies) map[string]string {
+	of := func(p language.Policies) (parts map[string][]string, said map[string]bool) {
+		said = map[string]bool{}
 		if excluder, ok := p.(capability.Excluder); ok {
-			return excluder.Excluded()
+			parts = excluder.Excluded()
 		}
-		return nil
+		for _, texts := range parts {
+			for _, text := range texts {
+				said[text] = true
+			}
+		}
+		return parts, said
 	}
-	before, after := of(was), of(is)
+	before, saidBefore := of(was)
+	after, saidAfter := of(is)
 	parts := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
 	slices.Sort(parts)
 	for _, part := range slices.Compact(parts) {
-		if before[part] != after[part] && !slices.Contains(first, part) {
+		isNew := func(text string) bool { return !saidBefore[text] }
+		isGone := func(text string) bool { return !saidAfter[text] }
+		differs := slices.ContainsFunc(after[part], isNew) || slices.ContainsFunc(before[part], isGone)
+		if differs && !slices.Contains(first, part) {
 			out = append(out, part+" differs: it is no part of a proof, and no request shows what it lets in or out")
 		}
 	}

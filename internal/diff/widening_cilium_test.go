@@ -33,6 +33,7 @@ func TestWideningOfCilium(t *testing.T) {
 	}
 	const anyone = "{}"
 	const closed = "ingress: [{}]"
+	const calls = "egress: [{toFQDNs: [{matchName: a.example}]}, {toEntities: [world]}]"
 	nodes := func(entities string) string { return named("p", "ingress: [{fromEntities: ["+entities+"]}]") }
 	anyPort := ", toPorts: [{ports: [{port: '80'}]}]"
 	onPorts := func(rules, first, more string) string {
@@ -76,6 +77,12 @@ func TestWideningOfCilium(t *testing.T) {
 		"the first policy of calls alone":                  {allow(labels("a: x"), ""), allow(labels("a: x"), "") + named("q", "egress: [{toEntities: [world]}]")},
 		"the first rules of calls":                         {named("p", "ingress: [{}]"), named("p", "ingress: [{}], egress: [{toFQDNs: [{matchName: a.example}]}]")},
 		"the first calls of another app":                   {named("p", "egress: [{}]"), named("p", "egress: [{}]") + of("q", "{matchLabels: {app: c}}", "egress: [{toEntities: [world]}]")},
+		"another name of a policy of calls":                {named("p", "ingress: [{}], "+calls), named("q", "ingress: [{}], "+calls)},
+		"another name of a policy of calls alone":          {allow(anyone, "") + named("q", calls), allow(anyone, "") + named("r", calls)},
+		"another order of calls":                           {named("p", calls), named("p", "egress: [{toEntities: [world]}, {toFQDNs: [{matchName: a.example}]}]")},
+		"calls in a policy of their own":                   {named("p", "ingress: [{}], "+calls), named("p", "ingress: [{}]") + named("q", calls)},
+		"calls in two policies":                            {named("p", calls), named("p", "egress: [{toEntities: [world]}]") + named("q", "egress: [{toFQDNs: [{matchName: a.example}]}]")},
+		"calls in a list of specs":                         {named("p", calls), strings.TrimSuffix(strings.Replace(named("p", calls), "spec: {", "specs: [{", 1), "}\n") + "]}\n"},
 		"the first calls of what is open":                  {of("q", "{}", closed), of("q", "{}", closed) + named("p", "enableDefaultDeny: {egress: false}, egress: [{toEntities: [world]}]")},
 		"a policy of every protocol has another name":      {allow(anyone, anyPort), strings.Replace(allow(anyone, anyPort), "name: p", "name: q", 1)},
 		"a policy of nodes has another name":               {nodes("host"), strings.Replace(nodes("host"), "name: p", "name: q", 1)},
@@ -154,6 +161,11 @@ func TestWideningOfCilium(t *testing.T) {
 		"calls of another app in its place":   {"", of("q", "{matchLabels: {app: b}}", "egress: [{toEntities: [host]}]"), of("q", "{matchLabels: {app: c}}", "egress: [{toEntities: [host]}]")},
 		"calls beside others of all":          {of("q", "{}", "egress: [{}]"), "", named("p", "egress: [{toEntities: [world]}]")},
 		"calls beside a deny of the cluster":  {strings.Replace(strings.Replace(of("q", "{}", "egressDeny: [{toEntities: [world]}]"), "NetworkPolicy", "ClusterwideNetworkPolicy", 1), ", namespace: x", "", 1), "", named("p", "egress: [{toEntities: [world]}]")},
+		"one call less, which the other has":  {named("q", "egress: [{toEntities: [host]}]"), named("p", "egress: [{toEntities: [world]}]"), named("p", "egress: [{toEntities: [host]}]")},
+		"calls become denied calls":           {"", named("p", "egress: [{toEntities: [host]}]"), named("q", "egressDeny: [{toEntities: [host]}]")},
+		"calls become calls of a namespace":   {"", named("p", calls), strings.Replace(named("q", calls), "namespace: x", "namespace: 'y'", 1)},
+		"calls become calls of all":           {"", named("p", calls), strings.NewReplacer("NetworkPolicy", "ClusterwideNetworkPolicy", ", namespace: x", "").Replace(named("q", calls))},
+		"calls that close nothing":            {"", named("p", calls), named("q", "enableDefaultDeny: {egress: false}, "+calls)},
 		"no rules of calls":                   {"", named("p", "ingress: [{}], egress: [{}]"), named("p", "ingress: [{}]")},
 		"a policy of calls ends":              {allow(anyone, ""), named("q", "egress: [{}]"), ""},
 		"two ports become a range":            {"", portsOf("80'", "90'"), portsOf("80', endPort: 90")},

@@ -137,7 +137,7 @@ func (p policies) Closed() []string { return networkpolicy.Closed(p.all, p.optio
 func (p policies) Peers() []capability.Target { return networkpolicy.Peers(p.all, p.options) }
 
 // Excluded implements [capability.Excluder]: a proof is about the requests that a workload gets.
-func (p policies) Excluded() map[string]string { return networkpolicy.Excluded(p.all) }
+func (p policies) Excluded() map[string][]string { return networkpolicy.Excluded(p.all) }
 
 // FirstExcluded implements [capability.Excluder].
 func (p policies) FirstExcluded(before capability.Excluder) []string {

@@ -12,21 +12,29 @@ import (
 	"github.com/meshproof/meshproof/internal/metadata"
 )
 
-// egressText returns what a spec says of calls of the endpoints that it selects, "" for nothing.
-func egressText(of Spec) string {
-	if len(of.Egress)+len(of.EgressDeny) == 0 {
-		return ""
+// saysOfCalls reports whether a spec has rules about calls of the endpoints that it selects.
+func (s Spec) saysOfCalls() bool { return len(s.Egress)+len(s.EgressDeny) > 0 }
+
+// callTexts returns a text of each rule of a spec about calls, with all that the rule depends on but the namespace of the policy. The rules of
+// all policies that select an endpoint add up, in whatever order, so that neither the name of a policy nor the place of a rule matters.
+func callTexts(of Spec) (out []string) {
+	for _, rule := range of.Egress {
+		out = append(out, written(of.EndpointSelector, of.NodeSelector, of.EnableDefaultDeny.Egress, "allow", rule))
 	}
-	return written(of.EndpointSelector, of.Egress, of.EgressDeny, of.EnableDefaultDeny.Egress)
+	for _, rule := range of.EgressDeny {
+		out = append(out, written(of.EndpointSelector, of.NodeSelector, of.EnableDefaultDeny.Egress, "deny", rule))
+	}
+	return out
 }
 
-// Excluded returns the specs with rules about calls of the endpoints, each with what they say.
-func Excluded(ps []Policy) map[string]string {
-	out := map[string]string{}
+// Excluded returns the specs with rules about calls of the endpoints, each with a text of each rule.
+func Excluded(ps []Policy) map[string][]string {
+	out := map[string][]string{}
 	for _, p := range ps {
 		for _, s := range p.specs {
-			if s.egress != "" {
-				out[nameOfCalls(s.field, p)] = s.egress
+			for _, text := range s.egress {
+				name := nameOfCalls(s.field, p)
+				out[name] = append(out[name], written(p.resource.Metadata.Namespace, text))
 			}
 		}
 	}
@@ -42,7 +50,7 @@ func FirstCalls(was, is []Policy, before Options) (out []string) {
 	var ruled []subject
 	for _, p := range was {
 		for _, s := range p.resource.all() {
-			if egressText(*s) != "" {
+			if s.saysOfCalls() {
 				ruled = append(ruled, p.subjectOf(s))
 			}
 		}
@@ -50,7 +58,7 @@ func FirstCalls(was, is []Policy, before Options) (out []string) {
 	for _, p := range is {
 		for i, s := range p.resource.all() {
 			of := p.subjectOf(s)
-			if egressText(*s) != "" && !slices.ContainsFunc(ruled, func(old subject) bool { return !old.isApart(of) }) {
+			if s.saysOfCalls() && !slices.ContainsFunc(ruled, func(old subject) bool { return !old.isApart(of) }) {
 				out = append(out, nameOfCalls(p.resource.fieldOf(i), p))
 			}
 		}

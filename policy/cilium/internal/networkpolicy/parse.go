@@ -133,7 +133,7 @@ func (r *reader) checkHead(of Resource) {
 
 // readSpec appends the spec, unless it selects nodes, which no inbound is.
 func (r *reader) readSpec(specs []spec, field, origin string, from Spec) []spec {
-	out := spec{field: field, egress: egressText(from), unplayed: unplayedOf(field, from)}
+	out := spec{field: field, egress: callTexts(from), unplayed: unplayedOf(field, from)}
 	switch {
 	case from.EndpointSelector == nil && from.NodeSelector == nil:
 		r.refuse(field+".endpointSelector", "the selector is missing: write {} to select every endpoint of the namespace")

@@ -31,8 +31,8 @@ type spec struct {
 	// idle is true for a default deny of ingress without a rule of ingress.
 	idle        bool
 	allow, deny []rule
-	// egress is the text of the rules about calls of the endpoint, "" for none.
-	egress string
+	// egress are the texts of the rules about calls of the endpoint.
+	egress []string
 	// calls are those that its rules let out.
 	calls []call
 	// unplayed are the fields of rules that no request of the lab can show whole.

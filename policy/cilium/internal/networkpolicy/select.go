@@ -39,7 +39,7 @@ func Select(ps []Policy, in policy.Inbound, opts Options) Selection {
 			}
 			out.Deny, out.Allow = append(out.Deny, s.deny...), append(out.Allow, s.allow...)
 			out.DefaultDeny = out.DefaultDeny || s.defaultDeny
-			if s.egress != "" {
+			if len(s.egress) > 0 {
 				out.Ignored = append(out.Ignored, policylist.Ignored(p, s.field+" has rules of egress: they are about calls of the workload, and no part of this proof"))
 			}
 		}

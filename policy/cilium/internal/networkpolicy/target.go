@@ -47,7 +47,7 @@ func Targets(ps []Policy, opts Options) []capability.Target {
 
 // ofEgress reports whether a policy says something of the calls of workloads, and nothing of those to them.
 func (p Policy) ofEgress() bool {
-	return len(p.specs) > 0 && !slices.ContainsFunc(p.specs, func(s spec) bool { return s.egress == "" || s.defaultDeny || len(s.allow)+len(s.deny) > 0 })
+	return len(p.specs) > 0 && !slices.ContainsFunc(p.specs, func(s spec) bool { return len(s.egress) == 0 || s.defaultDeny || len(s.allow)+len(s.deny) > 0 })
 }
 
 // onName narrows a target to the inbounds of a name.
