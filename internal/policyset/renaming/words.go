@@ -207,7 +207,10 @@ func (w *words) text(s string) string {
 		if path != "" {
 			path = w.deeper + w.replace(w.names, path)
 		}
-		return tree.SPIFFEScheme + w.trustDomain(td) + "/" + path
+		if renamed := tree.SPIFFEScheme + w.trustDomain(td) + "/" + path; len(renamed) <= tree.MostCaller {
+			return renamed
+		}
+		return s
 	}
 	if strings.HasPrefix(s, "/") {
 		// An escape sequence is no word.
