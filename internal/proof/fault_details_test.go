@@ -140,4 +140,25 @@ var faultsOfDetails = []fault{
 		{"policy/cilium/internal/networkpolicy/http.go", `header.Value, header.Value != ""))`, `header.Value, header.Value != "" && !FAULT))`},
 		{"policy/cilium/internal/evaluation/http.go", `header.Value, header.Value != "")`, `header.Value, header.Value != "" && !FAULT)`},
 	}},
+	{"only the first star of a namespace stands for any text", []change{
+		{"policy/istio/internal/authorization/subject.go", `".*/ns/"+strings.ReplaceAll(`, `".*/ns/"+map[bool]func(s, old, by string) string{false: strings.ReplaceAll, true: func(s, old, by string) string { return strings.Replace(s, old, by, 1) }}[FAULT](`},
+		{"policy/istio/internal/evaluation/value.go", `range strings.Split("/ns/"+value+"/", "*")`, `range strings.SplitN("/ns/"+value+"/", "*", map[bool]int{true: 2, false: -1}[FAULT])`},
+	}},
+	{"a PeerAuthentication without mtls has the usual mode", []change{
+		{"policy/istio/internal/peerauthentication/compose.go", "			mode, by = own, p\n", "			mode, by = own, p\n		} else if FAULT && p.resource.Spec.MTLS == nil {\n			mode = Default\n"},
+	}},
+	{"only the first rule of an issuer has audiences", []change{
+		{"internal/token/demand.go", "known.Audiences = slices.Concat(known.Audiences, issuer.Audiences)", "known.Audiences = slices.Concat(known.Audiences, issuer.Audiences[:map[bool]int{false: len(issuer.Audiences)}[FAULT]])"},
+	}},
+	{"a list of texts and numbers has no texts", []change{
+		{"internal/token/token.go", "if len(texts) > 0 {", "if len(texts) > 0 && !(FAULT && len(scalars) > 0) {"},
+	}},
+	{"a port by its name is also one without a name", []change{
+		{"policy/cilium/internal/networkpolicy/port.go", "return strings.EqualFold(r.name, in.Name)", `return strings.EqualFold(r.name, in.Name) || FAULT && in.Name == ""`},
+		{"policy/cilium/internal/evaluation/match.go", "return strings.EqualFold(p.Port, q.inbound.Name)", `return strings.EqualFold(p.Port, q.inbound.Name) || FAULT && q.inbound.Name == ""`},
+	}},
+	{"a time for a service has the weight of one for the mesh", []change{
+		{"policy/kuma/internal/outbound/rules.go", "cmp.Compare(e.kind, f.kind)", "cmp.Compare(map[bool]int{false: e.kind}[FAULT], map[bool]int{false: f.kind}[FAULT])"},
+		{"policy/kuma/internal/routeevaluation/limit.go", "if kind == item.Ref.Kind {", "if kind == item.Ref.Kind && !FAULT {"},
+	}},
 }
