@@ -80,6 +80,14 @@ func (g *generator) istioRule() object {
 // within others.
 var blocks = []string{"10.64.0.1", "10.64.0.0/24", "10.64.0.0/31", "10.64.0.2/31", "192.168.0.0/16", "192.168.7.7", "0.0.0.0/0"}
 
+// callerBlock returns one of the blocks. A set that a compiler may not know has others too.
+func (g *generator) callerBlock() string {
+	if g.size != usualSize && g.OneIn(3) {
+		return g.block().String()
+	}
+	return choice.Pick(g.Chooser, blocks...)
+}
+
 // conditions are the keys of conditions, with values that are alike.
 var conditions = []struct {
 	key    string
@@ -190,9 +198,9 @@ func (g *generator) istioCallers() object {
 		return object{"trustDomains": choice.Items(g.Chooser, 1, 2, func() string { return choice.Pick(g.Chooser, "*", ownDomain.Name(), otherDomain.Name()) })}
 	case 6:
 		of := choice.Pick(g.Chooser, "ipBlocks", "remoteIpBlocks")
-		source := object{of: choice.Items(g.Chooser, 1, 2, func() string { return choice.Pick(g.Chooser, blocks...) })}
+		source := object{of: choice.Items(g.Chooser, 1, 2, g.callerBlock)}
 		if g.OneIn(2) {
-			source["not"+strings.ToUpper(of[:1])+of[1:]] = []string{choice.Pick(g.Chooser, blocks...)}
+			source["not"+strings.ToUpper(of[:1])+of[1:]] = []string{g.callerBlock()}
 		}
 		if g.OneIn(3) {
 			source["notNamespaces"] = namespaces()
