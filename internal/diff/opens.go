@@ -180,9 +180,9 @@ func otherExclusions(was, is language.Policies, first []string) (out []string) {
 	after, saidAfter := of(is)
 	parts := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
 	slices.Sort(parts)
+	isNew := func(text string) bool { return !saidBefore[text] }
+	isGone := func(text string) bool { return !saidAfter[text] }
 	for _, part := range slices.Compact(parts) {
-		isNew := func(text string) bool { return !saidBefore[text] }
-		isGone := func(text string) bool { return !saidAfter[text] }
 		differs := slices.ContainsFunc(after[part], isNew) || slices.ContainsFunc(before[part], isGone)
 		if differs && !slices.Contains(first, part) {
 			out = append(out, part+" differs: it is no part of a proof, and no request shows what it lets in or out")

@@ -167,7 +167,7 @@ func (u *underway) onPaper(ctx context.Context, s *source, drawn *result.Drawn) 
 	for number := range uint64(paperSets) {
 		numbers <- firstPaper + number
 	}
-	for number := range min(askedRenamed, uint64(len(s.accepted)+len(s.crowded))) {
+	for number := range min(askedRenamed, uint64(len(s.originals))) {
 		numbers <- firstRenamed + number
 	}
 	for number := range askedRelated {

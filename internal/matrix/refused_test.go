@@ -4,27 +4,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/feature"
 )
 
 // A run asks about refused policies alone, about refused ones beside sound ones, and about sound ones with a misspelt value.
 func TestRefusedSetsAreOfEachKind(t *testing.T) {
 	t.Parallel()
-	stories, err := cases.Stories()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, profile := range []feature.Profile{feature.KumaMTP, feature.KumaMTPLegacy, feature.GEP3779, feature.IstioAuthz, feature.CiliumIngress, feature.LinkerdAuthz} {
 		t.Run(string(profile), func(t *testing.T) {
 			t.Parallel()
-			s := Suite{Cases: stories, Seed: 1, Selection: Selection{Profiles: []feature.Profile{profile}}}
-			covered, err := s.covered()
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := Suite{Seed: 1, Selection: Selection{Profiles: []feature.Profile{profile}}}
 			alone, beside, misspelt := 0, 0, 0
-			for _, c := range newSource(s, covered, s.freshForms(covered)).mustRefuse(FreshSets) {
+			for _, c := range sourceOf(t, s).mustRefuse(FreshSets) {
 				switch {
 				case c.ExpectError == "":
 					t.Errorf("%s: it need not be refused", c.Name)

@@ -1,10 +1,8 @@
 package matrix
 
 import (
-	"slices"
 	"testing"
 
-	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/feature"
 )
 
@@ -12,10 +10,6 @@ import (
 // alone.
 func TestRunRenamesEachCase(t *testing.T) {
 	t.Parallel()
-	stories, err := cases.Stories()
-	if err != nil {
-		t.Fatal(err)
-	}
 	profiles := []feature.Profile{feature.GEP3779, feature.KumaMTP, feature.KumaMTPLegacy, feature.IstioAuthz, feature.LinkerdAuthz, feature.CiliumIngress}
 	if testing.Short() {
 		profiles = profiles[:1]
@@ -23,13 +17,8 @@ func TestRunRenamesEachCase(t *testing.T) {
 	for _, profile := range profiles {
 		t.Run(string(profile), func(t *testing.T) {
 			t.Parallel()
-			s := Suite{Selection: Selection{Profiles: []feature.Profile{profile}}, Cases: stories, Seed: 11}
-			covered, err := s.covered()
-			if err != nil {
-				t.Fatal(err)
-			}
-			source := newSource(s, covered, s.freshForms(covered))
-			for i, c := range slices.Concat(source.accepted, source.crowded) {
+			source := sourceOf(t, Suite{Selection: Selection{Profiles: []feature.Profile{profile}}, Seed: 11})
+			for i, c := range source.originals {
 				set, _, ok := source.paper(firstRenamed + uint64(i))
 				switch {
 				case !ok:

@@ -20,9 +20,9 @@ type source struct {
 	// accepted are the cases whose policies are accepted, refused the others, in an order that
 	// follows from the seed.
 	accepted, refused []cases.Case
-	// crowded are accepted cases of more than [mostClasses] classes. They are asked about with other names, and no other set is
-	// made of them: a list that is longer or a rule that is repeated multiplies what such a set takes.
-	crowded []cases.Case
+	// originals are the accepted cases and behind them those of more than [mostClasses] classes. They are asked about with other
+	// names. No other set is made of the latter: a list that is longer or a rule that is repeated multiplies what it takes.
+	originals []cases.Case
 }
 
 // mostClasses is how many classes of requests a case has at most of which sets are made.
@@ -30,13 +30,14 @@ const mostClasses = 1000
 
 func newSource(s Suite, of []cases.Case, forms []policyset.Form) *source {
 	out := &source{suite: s, forms: forms}
+	var crowded []cases.Case
 	for _, c := range of {
 		switch reason, _ := s.Selection.Skip(c); {
 		case reason != "":
 		case c.ExpectError != "":
 			out.refused = append(out.refused, c)
 		case classesOf(c) > mostClasses:
-			out.crowded = append(out.crowded, c)
+			crowded = append(crowded, c)
 		default:
 			out.accepted = append(out.accepted, c)
 		}
@@ -45,6 +46,7 @@ func newSource(s Suite, of []cases.Case, forms []policyset.Form) *source {
 	for _, list := range [][]cases.Case{out.accepted, out.refused} {
 		r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	}
+	out.originals = slices.Concat(out.accepted, crowded)
 	return out
 }
 
@@ -62,8 +64,7 @@ func classesOf(c cases.Case) (count int) {
 
 // renamed returns the set of that number which is a case with other names, and nothing else changed.
 func (s *source) renamed(number uint64) (cases.Case, bool) {
-	of := slices.Concat(s.accepted, s.crowded)
-	return policyset.Renamed(of[number%uint64(len(of))], s.suite.Seed, firstRenamed+number)
+	return policyset.Renamed(s.originals[number%uint64(len(s.originals))], s.suite.Seed, firstRenamed+number)
 }
 
 // mostTries is how many sets are drawn to get a set that the selection admits.

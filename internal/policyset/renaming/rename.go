@@ -155,9 +155,8 @@ func (w *words) value(key string, v any) any {
 	return v
 }
 
-// mostName is the length of the longest name of a Kubernetes object, and mostTemplate that of the longest template of a path
-// that Envoy takes.
-const mostName, mostTemplate = 253, 256
+// mostTemplate is the length of the longest template of a path that Envoy takes.
+const mostTemplate = 256
 
 // string replaces the names in a text that stands under a key.
 func (w *words) string(key, v string) string {
@@ -193,7 +192,7 @@ func (w *words) string(key, v string) string {
 		return w.portName(v)
 	case "name":
 		// The name of a pseudo-header stays.
-		if renamed := w.text(v); len(renamed) <= mostName && !strings.HasPrefix(v, ":") {
+		if renamed := w.text(v); len(renamed) <= tree.MostName && !strings.HasPrefix(v, ":") {
 			return renamed
 		}
 		return v

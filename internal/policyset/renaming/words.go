@@ -207,7 +207,7 @@ func (w *words) text(s string) string {
 		if path != "" {
 			path = w.deeper + w.replace(w.names, path)
 		}
-		if renamed := tree.SPIFFEScheme + w.trustDomain(td) + "/" + path; len(renamed) <= tree.MostCaller {
+		if renamed := tree.SPIFFEScheme + w.trustDomain(td) + "/" + path; len(renamed) <= tree.MostName {
 			return renamed
 		}
 		return s

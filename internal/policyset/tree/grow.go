@@ -46,13 +46,13 @@ func Grow(c *choice.Chooser, policies []any) []any {
 	return policies
 }
 
-// MostCaller is the length of the longest name of a caller in characters: of a SPIFFE ID in Gateway API, and of a Kubernetes object.
-const MostCaller = 253
+// MostName is the length of the longest name in characters: of a Kubernetes object, and of a SPIFFE ID in Gateway API.
+const MostName = 253
 
 // numbered returns a name with a number at its end, and the name itself where that would be too long.
 func numbered(name any, number int) string {
 	text := fmt.Sprint(name)
-	if longer := fmt.Sprintf("%s%d", text, number); len(longer) <= MostCaller {
+	if longer := fmt.Sprintf("%s%d", text, number); len(longer) <= MostName {
 		return longer
 	}
 	return text

@@ -33,7 +33,7 @@ func TestCallersKeepALength(t *testing.T) {
 		if of, ok := item.(map[string]any); ok {
 			text = fmt.Sprint(of["spiffe"], Metadata(map[string]any{"metadata": of["serviceAccount"]})["name"])
 		}
-		if len(text) < 200 || len(text) > MostCaller+len("<nil>") {
+		if len(text) < 200 || len(text) > MostName+len("<nil>") {
 			t.Errorf("%d characters: %s", len(text), text)
 		}
 	}

@@ -32,8 +32,8 @@ func Excluded(ps []Policy) map[string][]string {
 	out := map[string][]string{}
 	for _, p := range ps {
 		for _, s := range p.specs {
+			name := nameOfCalls(s.field, p)
 			for _, text := range s.egress {
-				name := nameOfCalls(s.field, p)
 				out[name] = append(out[name], written(p.resource.Metadata.Namespace, text))
 			}
 		}
