@@ -113,5 +113,5 @@ func refusePath(value string) string {
 }
 
 func isTemplate(value string) bool {
-	return strings.Contains(value, "{*}") || strings.Contains(value, "{**}")
+	return automaton.Wildcards(value) != value
 }
