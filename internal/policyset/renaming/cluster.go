@@ -40,11 +40,14 @@ type lister struct {
 
 // list lists the set, where it is its turn, and returns its policies. Other sets stay as they are.
 func (t turn) list(out *cases.Case, policies []any, options any, profile feature.Profile, today time.Time) []any {
+	if !t.isListed() || len(out.Inbounds) == 0 || out.Inbounds[0].Workload.Namespace == "" || len(policies) == 0 {
+		return policies
+	}
 	text, err := json.Marshal([]any{policies, options})
 	if err != nil {
 		panic(fmt.Sprintf("renaming: %v", err))
 	}
-	if !t.isListed() || len(out.Inbounds) == 0 || out.Inbounds[0].Workload.Namespace == "" || len(policies) == 0 || len(text) > mostListedBytes {
+	if len(text) > mostListedBytes {
 		return policies
 	}
 	h := fnv.New64a()
