@@ -152,6 +152,7 @@ func TestMistakesOfAuthorsAreTold(t *testing.T) {
 		maps.Copy(rows, mistakesBeside[dialect])
 		maps.Copy(rows, mistakesInFields[dialect])
 		maps.Copy(rows, mistakesAboutNames[dialect])
+		maps.Copy(rows, mistakesOfFrom[dialect])
 		var own []cases.Case
 		for _, c := range all {
 			if strings.HasPrefix(c.Place, "cases/"+dialect+"/") && c.ExpectError == "" && len(c.Requests) > 0 && c.Story != "legacy-size" && len(c.RoutedRequests) == 0 {
