@@ -66,7 +66,7 @@ requests for localhost.`,
 			if err != nil {
 				return fmt.Errorf("inspect: %w", err)
 			}
-			return serveInspect(cmd.Context(), files, listen, language.Options{Document: options.Document()}, cmd.OutOrStdout())
+			return serveInspect(cmd.Context(), files, listen, language.Options{Document: options.Document()}, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 	}
@@ -85,7 +85,7 @@ func oneFolder(cmd *cobra.Command, folders []string) error {
 }
 
 // serveInspect serves until the context ends. Its error is then the cause of the end.
-func serveInspect(ctx context.Context, files *lab.Files, listen string, opts language.Options, stdout io.Writer) error {
+func serveInspect(ctx context.Context, files *lab.Files, listen string, opts language.Options, stdout, stderr io.Writer) error {
 	handler, err := inspection.Handler(files, opts)
 	if err != nil {
 		return err
@@ -93,6 +93,9 @@ func serveInspect(ctx context.Context, files *lab.Files, listen string, opts lan
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
 	if err != nil {
 		return machineError(fmt.Errorf("inspect: %w: choose another address with --listen", err))
+	}
+	if at, ok := listener.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
+		fmt.Fprintf(stderr, "meshproof: note: %s is not on loopback: whoever reaches it reads the policies, since no client is authenticated\n", at)
 	}
 	if _, err := fmt.Fprintf(stdout, "http://%s\n", listener.Addr()); err != nil {
 		return errors.Join(err, listener.Close())

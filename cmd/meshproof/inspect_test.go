@@ -110,6 +110,19 @@ func TestInspectServe(t *testing.T) {
 	}
 }
 
+// TestInspectBeyondTheMachine shows the line of a server that others may reach.
+func TestInspectBeyondTheMachine(t *testing.T) {
+	t.Parallel()
+	s := inspectServe(t, filepath.Join("policy", "kuma", "internal", "inspect", "testdata", "mesh"), "--listen", "0.0.0.0:0")
+	if status := s.stop(t, os.Interrupt); status != exitInterrupted {
+		t.Errorf("exit status %d, want %d", status, exitInterrupted)
+	}
+	want := "meshproof: note: " + strings.TrimPrefix(s.url, "http://") + " is not on loopback: whoever reaches it reads the policies, since no client is authenticated\n"
+	if !strings.HasPrefix(s.stderr.String(), want) {
+		t.Errorf("it says %q, want %q", &s.stderr, want)
+	}
+}
+
 func TestInspectPortInUse(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")

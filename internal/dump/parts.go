@@ -247,6 +247,7 @@ func (r *Resources) complete() {
 	r.addBootstrapped()
 	r.tellUnreadable()
 	r.tellHiddenLayers()
+	r.tellOtherRuntime()
 }
 
 // addBootstrapped adds the listeners of the bootstrap that the dump does not list, as where

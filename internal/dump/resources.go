@@ -56,7 +56,9 @@ type Resources struct {
 	// hiddenLayers are the layers of the runtime whose values a dump does not have. shownLayers
 	// are those of the answer to /runtime, which isRuntimeShown says is there.
 	hiddenLayers, shownLayers []string
-	isRuntimeShown            bool
+	// layers are those of the bootstrap, and runtimes the answers to /runtime.
+	layers, runtimes []object
+	isRuntimeShown   bool
 	// unreadClusters and unreadServices are the names of clusters and of lists of endpoints that could not be read. They
 	// count as missing; where one of the same name was read, nothing tells which of the two Envoy has.
 	unreadClusters, unreadServices map[string]bool

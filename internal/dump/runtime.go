@@ -3,6 +3,7 @@ package dump
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -36,16 +37,18 @@ func (r *Resources) addRuntime(bootstrap object) {
 	case len(getList(runtime, "layers")) == 0:
 		r.hiddenLayers = append(r.hiddenLayers, "admin")
 	}
+	r.layers = nil
 	r.each(runtime, "layers", "envoy.config.bootstrap.v3.RuntimeLayer", func(layer object) {
+		r.layers = append(r.layers, layer)
 		if get(layer, "static_layer") == nil || get(layer, "rtds_layer") != nil || get(layer, "disk_layer") != nil || get(layer, "admin_layer") != nil {
 			r.hiddenLayers = append(r.hiddenLayers, getString(layer, "name"))
 		}
-		r.tellRuntime(runtimeKeys(r.part(layer, "static_layer", "google.protobuf.Struct"), ""))
+		r.tellRuntime(runtimeValues(r.part(layer, "static_layer", "google.protobuf.Struct"), ""))
 	})
 }
 
-func (r *Resources) tellRuntime(keys []string) {
-	for _, key := range keys {
+func (r *Resources) tellRuntime(values object) {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if !isHarmlessRuntime(key) {
 			r.tellBeside(bootstrapConfig, "the runtime key %q may change how Envoy judges", key)
 		}
@@ -56,6 +59,7 @@ func (r *Resources) tellRuntime(keys []string) {
 func (r *Resources) addRuntimeAnswer(o object) {
 	r.checkParts(o, runtimeAnswer)
 	r.isRuntimeShown = true
+	r.runtimes = append(r.runtimes, o)
 	for _, layer := range getList(o, "layers") {
 		name, _ := layer.(string)
 		r.shownLayers = append(r.shownLayers, name)
@@ -64,7 +68,7 @@ func (r *Resources) addRuntimeAnswer(o object) {
 	if !ok {
 		r.tellBeside(runtimeAnswer, "%q of the answer is no object", "entries")
 	}
-	r.tellRuntime(slices.Sorted(maps.Keys(entries)))
+	r.tellRuntime(entries)
 }
 
 // tellHiddenLayers tells about the layers whose values nothing shows.
@@ -80,13 +84,57 @@ func (r *Resources) tellHiddenLayers() {
 	}
 }
 
-// runtimeKeys returns the keys of a layer; keys in objects are joined by dots.
-func runtimeKeys(layer object, above string) (out []string) {
-	for _, key := range slices.Sorted(maps.Keys(layer)) {
-		if below, ok := layer[key].(object); ok && below["numerator"] == nil {
-			out = append(out, runtimeKeys(below, above+key+".")...)
+// tellOtherRuntime tells about an answer to /runtime that is not of the Envoy of the bootstrap: its static layers have other values.
+func (r *Resources) tellOtherRuntime() {
+	for _, answer := range r.runtimes {
+		entries, names := getObject(answer, "entries"), getList(answer, "layers")
+		isOther := len(r.layers) > 0 && len(names) != len(r.layers)
+		for i, layer := range r.layers {
+			isOther = isOther || names[i] != getString(layer, "name") || get(layer, "static_layer") != nil && !hasRuntime(entries, len(names), i, runtimeValues(getObject(layer, "static_layer"), ""))
+		}
+		if isOther {
+			r.tellBeside(runtimeAnswer, "it has other layers or values than the layers of the bootstrap, and is that of another Envoy: take both answers of one sidecar")
+		}
+	}
+}
+
+// hasRuntime reports whether the entries of an answer to /runtime have the values of a static layer, and no others. How Envoy writes
+// a number is not compared.
+func hasRuntime(entries object, layers, at int, stated object) bool {
+	for key, entry := range entries {
+		o, _ := entry.(object)
+		values := getList(o, "layer_values")
+		value, isStated := stated[key]
+		if len(values) != layers || values[at] != "" && !isStated {
+			return false
+		}
+		switch value := value.(type) {
+		case string:
+			if values[at] != value {
+				return false
+			}
+		case bool:
+			if values[at] != strconv.FormatBool(value) {
+				return false
+			}
+		}
+	}
+	for key := range stated {
+		if entries[key] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// runtimeValues returns the values of a layer; keys in objects are joined by dots.
+func runtimeValues(layer object, above string) object {
+	out := object{}
+	for key, value := range layer {
+		if below, ok := value.(object); ok && below["numerator"] == nil {
+			maps.Copy(out, runtimeValues(below, above+key+"."))
 		} else {
-			out = append(out, above+key)
+			out[above+key] = value
 		}
 	}
 	return out

@@ -34,8 +34,11 @@ func (s *subject) otherNodes(nodes []dump.Node) (out []string) {
 // sidecar~10.244.0.12~web-7f.shop~shop.svc.cluster.local, with the labels of the pod in its metadata.
 func (s *subject) otherIstioNode(node dump.Node) string {
 	parts := strings.Split(node.ID, "~")
-	if len(parts) != 4 {
+	switch {
+	case len(parts) != 4:
 		return ""
+	case parts[0] == "host":
+		return "the dump is that of the Envoy that Cilium runs on a node: it decides by what Cilium's agent gives it, which no dump of a sidecar has, and cannot be verified"
 	}
 	w := s.inbound.Workload
 	domain, _, _ := strings.Cut(parts[3], ".svc.")

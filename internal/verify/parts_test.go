@@ -2,6 +2,7 @@ package verify
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -87,6 +88,25 @@ func TestFoldersOfParts(t *testing.T) {
 		return map[string]any{"layers": append([]any{}, layers...), "entries": map[string]any{}}
 	}
 	runtime := answerOf("admin")
+	layered := func(layers string) *fstest.MapFile {
+		return without(put("configs.2.bootstrap.layered_runtime", `{"layers": `+layers+`}`))
+	}
+	const two = `[{"name": "s", "static_layer": {"overload": {"x": true}, "re2.max_program_size.error_level": 4294967295}}, {"name": "a", "admin_layer": {}}]`
+	// shows is the answer to /runtime of some layers: for each key, a text with the values of the layers, and spaces between these.
+	shows := func(layers string, entries ...string) map[string]any {
+		out := answerOf()
+		for _, layer := range strings.Split(layers, " ") {
+			out["layers"] = append(out["layers"].([]any), layer)
+		}
+		for i := 0; i < len(entries); i += 2 {
+			var values []any
+			for _, v := range strings.Split(entries[i+1], " ") {
+				values = append(values, v)
+			}
+			out["entries"].(map[string]any)[entries[i]] = map[string]any{"layer_values": values}
+		}
+		return out
+	}
 	for name, tt := range map[string]struct {
 		want  outcome
 		files fstest.MapFS
@@ -111,6 +131,14 @@ func TestFoldersOfParts(t *testing.T) {
 		"no layers, which the runtime shows":           {verified, fstest.MapFS{"a.json": without(put("configs.2.bootstrap", `{"node": {}}`)), "b.json": text(answerOf())}},
 		"an empty list, which the runtime shows":       {verified, fstest.MapFS{"a.json": without(put("configs.2.bootstrap", `{"node": {}, "layered_runtime": {}}`)), "b.json": text(answerOf(""))}},
 		"no layers, and a runtime with another one":    {unverified, fstest.MapFS{"a.json": without(put("configs.2.bootstrap", `{"node": {}}`)), "b.json": text(runtime)}},
+		"layers with the keys that the runtime shows":  {verified, fstest.MapFS{"a.json": layered(two), "b.json": text(shows("s a", "overload.x", "true ", "re2.max_program_size.error_level", "4.29497e+09 "))}},
+		"a key that the admin interface changed":       {verified, fstest.MapFS{"a.json": layered(two), "b.json": text(shows("s a", "overload.x", "true false", "re2.max_program_size.error_level", "4.29497e+09 "))}},
+		"a runtime without a key of the layers":        {unverified, fstest.MapFS{"a.json": layered(two), "b.json": text(shows("s a", "overload.x", "true "))}},
+		"a runtime with a key more in a static layer":  {unverified, fstest.MapFS{"a.json": layered(two), "b.json": text(shows("s a", "overload.x", "true ", "overload.y", "1 ", "re2.max_program_size.error_level", "4.29497e+09 "))}},
+		"a runtime with another value of a layer":      {unverified, fstest.MapFS{"a.json": layered(two), "b.json": text(shows("s a", "overload.x", "false ", "re2.max_program_size.error_level", "4.29497e+09 "))}},
+		"a runtime with a layer more":                  {unverified, fstest.MapFS{"a.json": layered(two), "b.json": text(shows("s a b", "overload.x", "true  ", "re2.max_program_size.error_level", "4.29497e+09  "))}},
+		"a runtime without values of layers":           {unverified, fstest.MapFS{"a.json": layered(two), "b.json": text(shows("s a", "overload.x", "true", "re2.max_program_size.error_level", "4.29497e+09"))}},
+		"a runtime of static layers alone":             {unverified, fstest.MapFS{"a.json": layered(`[{"name": "s", "static_layer": {"overload": {"x": true}}}]`), "b.json": text(answerOf("s"))}},
 		"layers that are no list":                      {unverified, fstest.MapFS{"a.json": without(put("configs.2.bootstrap", `{"node": {}, "layered_runtime": {"layers": {}}}`)), "b.json": text(answerOf())}},
 		"a file with another ending":                   {unverified, fstest.MapFS{"a.json": text(whole), "b.txt": text(parts[0])}},
 		"a file with capitals as ending":               {unverified, fstest.MapFS{"a.json": text(whole), "b.JSON": text(parts[0])}},

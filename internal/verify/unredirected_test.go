@@ -2,6 +2,7 @@ package verify
 
 import (
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/meshproof/meshproof/internal/dump"
@@ -26,5 +27,15 @@ func TestUnredirected(t *testing.T) {
 		if got := unredirected(in, tt.nodes); (got != "") != tt.told {
 			t.Errorf("port %d, %d nodes: %q", tt.port, len(tt.nodes), got)
 		}
+	}
+}
+
+// TestEnvoyOfCilium reads a node as Cilium's agent writes it, which is no sidecar of a pod.
+func TestEnvoyOfCilium(t *testing.T) {
+	t.Parallel()
+	v := matchedSidecar(t, "", "../../examples/istio/policies", put(istioNode+".id", `"host~127.0.0.1~no-id~localdomain"`))
+	got := strings.Join(lines(v.Unverified), "; ")
+	if !strings.Contains(got, "the Envoy that Cilium runs on a node") || strings.Contains(got, "--namespace") {
+		t.Errorf("it says %q", got)
 	}
 }

@@ -24,6 +24,7 @@ var forgedWays = []forged{
 	{"a listener filter by discovery", unverified, []edit{add(listener+".listener_filters", `{"name": "x", "config_discovery": {"config_source": {"ads": {}}}}`)}},
 	{"an inspector of TLS", verified, []edit{add(listener+".listener_filters", typed("t", "envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector", ""))}},
 	{"socket options about keepalive", verified, []edit{put(listener+".socket_options", `[{"level": 1, "name": 9, "int_value": 1, "state": "STATE_PREBIND"}, {"level": 6, "name": 4, "int_value": 300}, {"level": "6", "name": "5", "int_value": 60}, {"level": 6, "name": 6, "int_value": 5}, {"level": 6, "name": 18, "int_value": 9}]`)}},
+	{"socket options about delays, buffers and marks of packets", verified, []edit{put(listener+".socket_options", `[{"level": 6, "name": 1, "int_value": 1}, {"level": 1, "name": 7, "int_value": 65536}, {"level": 1, "name": 8, "int_value": 65536}, {"level": 0, "name": 1, "int_value": 184}, {"level": 41, "name": 67, "int_value": 184}]`)}},
 	{"a socket option about keepalive and another one", unverified, []edit{put(listener+".socket_options", `[{"level": 1, "name": 9, "int_value": 1}, {"level": 1, "name": 15, "int_value": 1}]`)}},
 	{"socket options", unverified, []edit{put(listener+".socket_options", `[{"level": 1, "name": 2, "int_value": 3}]`)}},
 	{"another network namespace", unverified, []edit{put(listener+".address.socket_address.network_namespace_filepath", `"/proc/1/ns/net"`)}},
