@@ -166,14 +166,14 @@ func TestProblemsOfDrawnSets(t *testing.T) {
 	t.Parallel()
 	differs := []differential.Disagreement{{Set: 7, Problems: []string{"a", "b", "c", "d"}}}
 	for name, tt := range map[string]struct {
-		of   differential.Report
-		want []string
+		drawn differential.Report
+		want  []string
 	}{
 		"alike":    {differential.Report{}, nil},
 		"differs":  {differential.Report{Disagreements: differs}, []string{"set 7: a", "set 7: b", "set 7: c"}},
 		"in doubt": {differential.Report{Tally: differential.Tally{Doubted: 2}, Doubt: "set 9: an expression"}, []string{"2 sets not verified: set 9: an expression"}},
 	} {
-		if got := problemsOf(tt.of); !slices.Equal(got, tt.want) {
+		if got := problemsOf(tt.drawn); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}

@@ -16,7 +16,7 @@ func TestPassed(t *testing.T) {
 	wrong := []Request{{}, {Judgement: verdict.Judgement{Problems: problem}}}
 	wrongRouted := []RoutedRequest{{}, {Judgement: routeverdict.Judgement{Problems: problem}}}
 	for name, tt := range map[string]struct {
-		of                     Case
+		case_                  Case
 		passed, failed, notRun bool
 		failures               int
 	}{
@@ -29,7 +29,7 @@ func TestPassed(t *testing.T) {
 		"a request through a sidecar":    {Case{Requests: asked, RoutedRequests: wrongRouted}, false, true, false, 1},
 		"a request of both and an error": {Case{Requests: wrong, RoutedRequests: wrongRouted, Err: errors.New("x")}, false, true, false, 3},
 	} {
-		if c := tt.of; c.Passed() != tt.passed || c.Failed() != tt.failed || c.NotRun() != tt.notRun || len(c.Failures()) != tt.failures {
+		if c := tt.case_; c.Passed() != tt.passed || c.Failed() != tt.failed || c.NotRun() != tt.notRun || len(c.Failures()) != tt.failures {
 			t.Errorf("%s: passed %t, failed %t, not run %t, %q", name, c.Passed(), c.Failed(), c.NotRun(), c.Failures())
 		}
 	}

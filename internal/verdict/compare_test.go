@@ -168,16 +168,16 @@ func TestTwoReadingsOfAPath(t *testing.T) {
 	}
 	q := r.Case.Requests[0]
 	for name, tt := range map[string]struct {
-		to, path string
-		rejected error
-		disputed bool
+		inbound, path string
+		rejected      error
+		disputed      bool
 	}{
 		"alike":                 {"backend/http-port", "/a", nil, false},
 		"another path":          {"backend/http-port", "/b", nil, true},
 		"refused by the first":  {"backend/http-port", "/a", errors.New("400"), true},
 		"a port without a path": {"backend/tcp-port", "", nil, false},
 	} {
-		plain, disputed := r.Inbound(tt.to).plainlySeen(q, policy.Request{Path: tt.path}, tt.rejected)
+		plain, disputed := r.Inbound(tt.inbound).plainlySeen(q, policy.Request{Path: tt.path}, tt.rejected)
 		if (disputed != nil) != tt.disputed || !tt.disputed && plain.Path != tt.path {
 			t.Errorf("%s: %q, %+v", name, plain.Path, disputed)
 		}
