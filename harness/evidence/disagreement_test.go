@@ -111,6 +111,13 @@ var bent = []struct {
 	{"served with a token", func(e *Evidence) { e.Log.Claims = nil }, Served, []string{"the access log has the claims map[], the caller sent map[iss:a sub:alice]"}},
 	{"refused http", func(e *Evidence) { e.Log.Claims = map[string]any{"sub": "bob"} }, Refused, []string{"the access log has the claims map[sub:bob], the caller sent map[]"}},
 
+	{"refused http", func(e *Evidence) {
+		with := sound["served with a token"].evidence(nil)
+		e.Tokens, e.Call.Headers = with.Tokens, with.Call.Headers
+	}, Refused, []string{"the access log has the claims map[], the caller sent map[iss:a sub:alice]"}},
+	{"served http", func(e *Evidence) { e.Headers = []string{"x-a"} }, Served,
+		[]string{`the access log has "" in the header x-a (present: false), the caller sent "1,2" (present: true)`}},
+
 	{"refused by an authorizer", func(e *Evidence) { e.Asked.Authorizer = 2 }, Refused,
 		[]string{"the access log says that an authorizer was asked 1 times, and it was asked 2 times"}},
 	{"refused by an authorizer", func(e *Evidence) { e.Answer.Body = "no" }, Refused, []string{`the caller got "no", and an authorizer of the lab says nothing`}},

@@ -178,3 +178,24 @@ func TestBackDoorInPlaintext(t *testing.T) {
 		}
 	}
 }
+
+// Where the classes do not have every request, the rest is not verified, although no class is decided otherwise: the second filter
+// looks at each name by itself, and the policies at all names of a caller as one text.
+func TestRequestsWithoutAClassAreNotVerified(t *testing.T) {
+	t.Parallel()
+	reading, err := verdict.Read(casetest.Parse(t, text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := reading.Inbounds()[0].Program.Program
+	stranger := policy.Rule{Verdict: policy.Verdict{Effect: policy.Deny, Origin: "x"}, When: attribute.URISAN.Exact("spiffe://trust-domain.mesh/x")}
+	program.Gates = append(slices.Clone(program.Gates), policy.Gate{Layer: policy.L7, Form: policy.Named, Rules: []policy.Rule{stranger}, Default: policy.Verdict{Effect: policy.Allow}})
+	filters, err := xds.Compile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := examination.Examine(reading, []xds.Filters{filters}, true, 2)
+	if unread := strings.Join(x.Unread, "\n"); x.Differing > 0 || !strings.Contains(unread, "not every request is in a class: callers with several names") {
+		t.Errorf("%d classes differ, unread %q", x.Differing, unread)
+	}
+}

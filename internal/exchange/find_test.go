@@ -98,6 +98,7 @@ func TestDisagreements(t *testing.T) {
 		"that no inbound let pass":                              {denied(), func(e *exchange.Evidence) { e.Arrival = &arrival.Record{Requests: 1} }},
 		"a refused request moved the counter of requestTimeout": {denied(), func(e *exchange.Evidence) { e.Counts[routing.Request] = 1 }},
 		"the counter of requestTimeout moved by 0":              {timedOut(), func(e *exchange.Evidence) { e.Counts[routing.Request] = 0 }},
+		"the caller got 7 bytes, and the outbound sent 6":       {served(), func(e *exchange.Evidence) { e.Protocol, e.Answer.Bytes, e.Outbound.Sent = policy.TCP, 7, 6 }},
 		`its flags are ["SI"], without UT`:                      {timedOut(), func(e *exchange.Evidence) { e.Outbound.Flags = []string{"SI"} }},
 	} {
 		e := tt.evidence
@@ -126,9 +127,11 @@ func TestCauses(t *testing.T) {
 			t.Errorf("%s: %s, %v; want %s", reason, f.Cause, err, want)
 		}
 	}
-	e := exchange.Evidence{Outbound: outboundlog.Entry{Details: "moonlight"}}
-	if _, err := e.Find(); err == nil || !strings.Contains(err.Error(), `the reason "moonlight", which the lab does not know`) {
-		t.Errorf("an unknown reason: %v", err)
+	for name, e := range map[string]exchange.Evidence{"nothing else": {}, "an answer of the inbound": served()} {
+		e.Outbound.Details = "moonlight"
+		if _, err := e.Find(); err == nil || !strings.Contains(err.Error(), `the reason "moonlight", which the lab does not know`) {
+			t.Errorf("an unknown reason beside %s: %v", name, err)
+		}
 	}
 	tcp := exchange.Evidence{Protocol: policy.TCP, Outbound: outboundlog.Entry{Flags: []string{"UF"}}}
 	if _, err := tcp.Find(); err == nil || !strings.Contains(err.Error(), "only the counters") {

@@ -143,15 +143,21 @@ func (u *underway) askDrawn(ctx context.Context, source *source, out *result.Cas
 			return false
 		}
 	}
+	out.Drawn.Problems = append(out.Drawn.Problems, problemsOf(drawn)...)
+	return true
+}
+
+// problemsOf says what keeps drawn policies from being verified: sets that differ, and sets that are in doubt on this Envoy.
+func problemsOf(drawn differential.Report) (out []string) {
 	for _, d := range drawn.Disagreements {
 		for _, problem := range d.Problems[:min(len(d.Problems), mostProblems)] {
-			out.Drawn.Problems = append(out.Drawn.Problems, fmt.Sprintf("set %d: %s", d.Set, problem))
+			out = append(out, fmt.Sprintf("set %d: %s", d.Set, problem))
 		}
 	}
 	if drawn.Doubted > 0 {
-		out.Drawn.Problems = append(out.Drawn.Problems, fmt.Sprintf("%s not verified: %s", terminal.Count(drawn.Doubted, "set"), drawn.Doubt))
+		out = append(out, fmt.Sprintf("%s not verified: %s", terminal.Count(drawn.Doubted, "set"), drawn.Doubt))
 	}
-	return true
+	return out
 }
 
 // askMustRefuse asks about drawn policies that every compiler has to refuse.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/differential"
 	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/result"
@@ -138,6 +140,41 @@ func TestPlanRefusesUnknownNames(t *testing.T) {
 	} {
 		if _, err := s.Plan(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+// Each version that could not be started is a failed case of a report, for the fault of the machine. Other errors of a run are none.
+func TestUnstartedVersionsAreFailedCases(t *testing.T) {
+	t.Parallel()
+	of := func(version string) VersionError { return VersionError{version, errors.New("no " + version)} }
+	err := errors.Join(&StartError{of("1.36.4")}, &EndError{of("1.38.3")}, errors.New("else"), &StartError{of("1.40.0")})
+	runs := Suite{}.Unstarted(err)
+	if len(runs) != 2 || len(Suite{}.Unstarted(&StartError{of("1.40.0")})) != 1 || len(Suite{}.Unstarted(nil)) != 0 {
+		t.Fatalf("%+v", runs)
+	}
+	for i, version := range []string{"1.36.4", "1.40.0"} {
+		r := runs[i]
+		if r.Envoy != version || len(r.Cases) != 1 || !r.Cases[0].Failed() || !r.Cases[0].Fault || !strings.Contains(r.Cases[0].Error, "no "+version) {
+			t.Errorf("%s: %+v", version, r)
+		}
+	}
+}
+
+// Drawn sets that differ, and those that are in doubt, keep a compiler from being conformant.
+func TestProblemsOfDrawnSets(t *testing.T) {
+	t.Parallel()
+	differs := []differential.Disagreement{{Set: 7, Problems: []string{"a", "b", "c", "d"}}}
+	for name, tt := range map[string]struct {
+		drawn differential.Report
+		want  []string
+	}{
+		"alike":    {differential.Report{}, nil},
+		"differs":  {differential.Report{Disagreements: differs}, []string{"set 7: a", "set 7: b", "set 7: c"}},
+		"in doubt": {differential.Report{Tally: differential.Tally{Doubted: 2}, Doubt: "set 9: an expression"}, []string{"2 sets not verified: set 9: an expression"}},
+	} {
+		if got := problemsOf(tt.drawn); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/codes"
 
@@ -186,9 +187,27 @@ func TestJudgeStated(t *testing.T) {
 			}
 		})
 	}
-	contradicting := answered()
-	contradicting.Second.Route = "s"
-	if j := Judge(contradicting, casefile.RoutedRequest{}, served()); len(j.Problems) != 1 || j.Problems[0].Kind != verdict.OtherOpinion {
-		t.Errorf("two opinions: %v", j.Problems)
+}
+
+// TestJudgeHoldsTheOpinionsAgainstEachOther changes one part of what the plain evaluator says.
+func TestJudgeHoldsTheOpinionsAgainstEachOther(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*routing.Decision){
+		"route":    func(d *routing.Decision) { d.Route = "s" },
+		"backend":  func(d *routing.Decision) { d.Backends = []routing.Backend{{Cluster: "d", Weight: 1}} },
+		"share":    func(d *routing.Decision) { d.Backends = []routing.Backend{{Cluster: "c", Weight: 2}} },
+		"no share": func(d *routing.Decision) { d.Backends = nil },
+		"limit":    func(d *routing.Decision) { d.Limits[routing.Request].Time = time.Hour },
+	} {
+		x := answered()
+		x.Decision.Backends = []routing.Backend{{Cluster: "c", Weight: 1}}
+		x.Second = x.Decision
+		if j := Judge(x, casefile.RoutedRequest{}, served()); len(j.Problems) > 0 {
+			t.Fatalf("alike: %v", j.Problems)
+		}
+		change(&x.Second)
+		if j := Judge(x, casefile.RoutedRequest{}, served()); len(j.Problems) != 1 || j.Problems[0].Kind != verdict.OtherOpinion {
+			t.Errorf("another %s: %v", name, j.Problems)
+		}
 	}
 }
