@@ -215,7 +215,7 @@ func (all Inspections) WriteText(w io.Writer, _ terminal.Paint) {
 			fmt.Fprintf(w, "  applies: %s\n", line)
 		}
 		if len(one.Steps) == 0 {
-			fmt.Fprintln(w, "  no rule judges requests: every caller passes whose connection is taken")
+			fmt.Fprintln(w, "  no rule judges requests: every caller passes once its connection is taken")
 		}
 		for n, step := range one.Steps {
 			place := step.Layer

@@ -108,7 +108,7 @@ requests: [{from: spiffe://trust-domain.mesh/a, to: backend/8080, want: allow}]
 `)
 	var text bytes.Buffer
 	got.WriteText(&text, terminal.Paint(false))
-	if !strings.Contains(text.String(), "no rule judges requests: every caller passes whose connection is taken") || len(got[0].Ignored) != 1 {
+	if !strings.Contains(text.String(), "no rule judges requests: every caller passes once its connection is taken") || len(got[0].Ignored) != 1 {
 		t.Error(text.String())
 	}
 }
